@@ -11,8 +11,8 @@ import { startService } from './service.ts'
 import { rootToken } from './world.ts'
 
 /*
- * node bench/abandoned.ts [requests] [clients]: an anonymous client asks for archives and closes each connection within a
- * few milliseconds, while another project is cloned again and again. On a new installation in a temporary folder.
+ * node bench/abandoned.ts [requests] [clients]: an anonymous client requests archives and closes each connection within a few
+ * milliseconds, while another project is cloned repeatedly. On a new installation in a temporary folder.
  */
 
 const requests = Number(process.argv[2] ?? 20_000)

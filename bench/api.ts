@@ -1,6 +1,6 @@
 import { rootToken } from './world.ts'
 
-/** Calls the API as the administrator, for what is prepared and not measured. Returns the JSON of a good answer. */
+/** Calls the API as the administrator, for preparation that is not measured. Returns the JSON of a successful response. */
 export async function callApi(port: number, method: string, path: string, body?: object): Promise<any> {
   const answer = await fetch(`http://127.0.0.1:${port}/api/v4${path}`, {
     method,

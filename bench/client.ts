@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type Load, type Measured, run } from './load.ts'
 
-/** A process of its own that makes load, so that ours does not disturb what it measures. */
+/** A separate process that generates load, so that it does not disturb what this process measures. */
 export class Client implements AsyncDisposable {
   readonly #child: ChildProcess
 

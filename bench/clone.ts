@@ -11,9 +11,7 @@ import { repositoryProject } from './world.ts'
 
 export type CloneTimes = { serviceMs: number; sshMs: number; daemonMs: number; rounds: number }
 
-/**
- * Clones the large repository from the service over HTTP and SSH and from `git daemon`, in turns; medians.
- */
+/** Clones the large repository from the service over HTTP and SSH and from `git daemon`, alternately; medians. */
 export async function cloneTimes(
   { port, sshPort }: Service,
   gitDir: string,
@@ -44,7 +42,7 @@ export async function cloneTimes(
     await fromService()
     await fromSsh()
     for (let round = 0; round < rounds; round++) {
-      // Who goes first changes, because the one after finds another machine.
+      // Alternates the order, because the first run affects the second.
       if (round % 2 === 0) least.push(await fromDaemon())
       service.push(await fromService())
       overSsh.push(await fromSsh())

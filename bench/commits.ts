@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /**
- * Commits empty transactions at a steady rate: each ends the life of whatever the service kept of the moment before
+ * Commits empty transactions at a steady rate: each invalidates the rows that the service caches by snapshot
  * (docs/adr/0015-rows-kept-by-moment.md).
  */
 export async function startCommits(databaseUrl: string, perSecond: number): Promise<AsyncDisposable> {

@@ -10,10 +10,10 @@ import { startService } from './service.ts'
 import { type SizeName, sizes } from './sizes.ts'
 import { repositoryProject } from './world.ts'
 
-/** Everything the bench keeps between runs. */
+/** Folder of the data that runs share. */
 export const benchFolder = join(tmpdir(), 'stithy-bench')
 
-/** What decides the seeded rows: with another seed, other data. */
+/** A digest of the files that determine the seeded rows: changed files give new data. */
 function seedVersion(): string {
   const hash = createHash('sha256')
   for (const name of ['seed.ts', 'seed-merge-requests.ts', 'sizes.ts', 'world.ts', 'data.ts'])
@@ -21,7 +21,7 @@ function seedVersion(): string {
   return hash.digest('hex').slice(0, 8)
 }
 
-/** The key that the repository of a project must carry. */
+/** The key of the project's repository. */
 async function repositoryKey(databaseUrl: string, projectId: number): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -31,7 +31,7 @@ async function repositoryKey(databaseUrl: string, projectId: number): Promise<st
   return rows[0]!.repository_key
 }
 
-/** A data folder of this size with the large repository, made the first time and kept. */
+/** A data folder of this size with the large repository, created on first use and reused. */
 export async function ensureData(size: SizeName, progress: (line: string) => void): Promise<string> {
   const repository = await ensureRepository(benchFolder)
   const dataDir = join(benchFolder, `data-${size}-${seedVersion()}`)

@@ -19,20 +19,20 @@ export type CallerName = 'root' | 'busy' | 'anonymous'
 export type EndpointBench = Readonly<{
   name: string
   caller: CallerName
-  /** Asked in turns; below `/api/v4`. */
+  /** Requested in turn; below `/api/v4`. */
   paths: readonly string[]
-  /** Posts without a body. Only at constant rates: what they write stays. */
+  /** POST without a body. Only at constant rates, because its effects remain. */
   method?: 'POST'
-  /** Least share of the floor's rate. */
+  /** Minimum share of the floor's rate. */
   target?: number
-  /** P90 in ms to reach at 200 a second. */
+  /** Target P90 in ms at 200 requests per second. */
   referenceP90?: number
 }>
 
-/** A word that fifty descriptions at size L have. */
+/** A word in fifty descriptions at size L. */
 const describedWord = (ordinal: number): string => createHash('md5').update(String(ordinal)).digest('hex').slice(0, 8)
 
-/** What to measure, by the names of the reference load where it has one. */
+/** The calls to measure, with the names of the reference load where it has them. */
 export function endpointsFor(size: Size): EndpointBench[] {
   const projects = spread(size.projects, 500).map(projectId)
   const groups = spread(size.groups, 50).map(groupId)
@@ -212,7 +212,7 @@ export function endpointsFor(size: Size): EndpointBench[] {
     {
       name: 'commit_merge_requests',
       caller: 'busy',
-      // The last tags are at commits that merged something.
+      // The last tags are at merge commits.
       paths: some(15, (i) => `${repository}/commits/v${100 - i}.0/merge_requests`),
       referenceP90: 30,
     },
@@ -260,7 +260,7 @@ export function endpointsFor(size: Size): EndpointBench[] {
 
 export const isRead = ({ method }: EndpointBench): boolean => method === undefined
 
-/** The status of a good answer. */
+/** The status of a successful response. */
 export const expectedOf = (endpoint: EndpointBench): number => (isRead(endpoint) ? 200 : 201)
 
 export function headersOf(caller: CallerName, size: Size): Record<string, string> {

@@ -15,7 +15,7 @@ export type Figures = {
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
-/** As `percentile`, of values in any order. */
+/** Like `percentile`, for unsorted values. */
 export const percentileOf = (values: readonly number[], share: number): number =>
   percentile(
     [...values].sort((a, b) => a - b),
@@ -24,7 +24,7 @@ export const percentileOf = (values: readonly number[], share: number): number =
 
 export const median = (values: readonly number[]): number => percentileOf(values, 0.5)
 
-/** The figures of some rounds together. */
+/** The combined figures of several rounds. */
 export function figuresOf(rounds: readonly Measured[]): Figures {
   const sum = (of: (round: Measured) => number) => rounds.reduce((total, round) => total + of(round), 0)
   const latencies = rounds.flatMap((round) => round.latencies).sort((a, b) => a - b)

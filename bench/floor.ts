@@ -7,13 +7,13 @@ import pg from 'pg'
 import { connectionOptions } from '../src/db/connection.ts'
 
 /*
- * The floor: the least that could answer. A bare `node:http` handler on as many processes as the service has, which
- * runs one named single-row SELECT over pipelined connections set up like the service's, and writes as many bytes.
+ * The floor: the minimum work of a response. A bare `node:http` handler on as many processes as the service, which runs one
+ * named single-row SELECT over pipelined connections configured like the service's, and writes as many bytes.
  */
 
 type Settings = { port: number; databaseUrl: string; processes: number; projects: number }
 
-/** Starts the floor; `GET /<bytes>` answers with so many. */
+/** Starts the floor; `GET /<bytes>` responds with that many bytes. */
 export async function startFloor(settings: Settings): Promise<AsyncDisposable> {
   const child: ChildProcess = fork(fileURLToPath(import.meta.url), ['primary', JSON.stringify(settings)])
   await once(child, 'message')

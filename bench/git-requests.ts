@@ -7,19 +7,19 @@ import { repositoryProject, rootToken } from './world.ts'
 
 const repositoryUrl = `/group-1/project-${repositoryProject}.git`
 
-/** What git sends over HTTP, made beforehand, so that no git client takes part in the measurement. */
+/** Requests of Git over HTTP, prepared so that the measurement needs no git client. */
 export type GitRequests = {
   readonly listings: readonly Asked[]
   /** Each fetches the last ten commits. */
   readonly pulls: readonly Asked[]
   readonly pushes: readonly Asked[]
-  /** The next so many pushes: each makes a branch with a commit of its own, and so can be sent once. */
+  /** The next `count` pushes. Each creates a branch with a commit of its own, so each can be sent only once. */
   takePushes(count: number): Asked[]
 }
 
 const line = (text: string): string => (text.length + 4).toString(16).padStart(4, '0') + text
 
-/** `repository` is read only; `folder` is emptied and filled. */
+/** Reads `repository`; empties and fills `folder`. */
 export function makeGitRequests(repository: string, folder: string, pushes: number): GitRequests {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -53,13 +53,13 @@ export function makeGitRequests(repository: string, folder: string, pushes: numb
     pushes: sent,
     takePushes(count) {
       taken += count
-      if (taken > sent.length) throw new Error('there are not so many pushes')
+      if (taken > sent.length) throw new Error('not enough pushes were prepared')
       return sent.slice(taken - count, taken)
     },
   }
 }
 
-/** A commit upon `tip` that changes one file, and the pack that brings it. Its objects stay in `folder`. */
+/** A commit on top of `tip` that changes one file, and its pack. Its objects stay in `folder`. */
 function packOfCommit(repository: string, folder: string, tip: string, text: string): { oid: string; pack: Buffer } {
   const env = {
     ...gitEnv,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { requestBytes, type Target, Wire } from './wire.ts'
 
-/** Something to ask for. `bodyFile` holds a body to post. */
+/** One request. `bodyFile` contains its body. */
 export type Asked = Readonly<{
   path: string
   headers: Readonly<Record<string, string>>
@@ -10,7 +10,7 @@ export type Asked = Readonly<{
   bodyFile?: string
 }>
 
-/** What to ask, in turns, and how: as fast as `connections` allow, or `perSecond` whatever the answers do. */
+/** Requests, sent in turn: as fast as `connections` allow (closed), or `perSecond` regardless of the responses (open). */
 export type Load = Readonly<{
   target: Target
   asked: readonly Asked[]
@@ -23,18 +23,18 @@ export type Measured = {
   requests: number
   seconds: number
   errors: number
-  /** Statuses that were not expected, with how often. */
+  /** Unexpected statuses with their counts. */
   unexpected: Record<string, number>
-  /** Of the bodies of expected answers. */
+  /** Mean size of the bodies of expected responses. */
   meanBytes: number
   /** In ms. */
   latencies: number[]
 }
 
-/** The most connections that a constant rate may open. */
+/** Maximum connections at a constant rate. */
 const maximumWires = 256
-/** How long answers to the last requests are waited for. */
-const patienceMs = 15_000
+/** Maximum wait for the last responses. */
+const drainTimeoutMs = 15_000
 
 export async function run(load: Load): Promise<Measured> {
   const requests = load.asked.map(({ path, headers, method, bodyFile }) =>
@@ -79,7 +79,7 @@ async function closed({ target, connections, seconds }: Load & { kind: 'closed' 
   )
 }
 
-/** Arrivals at a constant rate; latency counts from when a request was meant to be sent, so that a stall is not hidden. */
+/** Sends requests at a constant rate; latency counts from the scheduled time of a request, so that a stall is not hidden. */
 async function open({ target, perSecond, seconds }: Load & { kind: 'open' }, ask: Ask): Promise<void> {
   const idle: Wire[] = []
   const wires: Wire[] = []
@@ -116,7 +116,7 @@ async function open({ target, perSecond, seconds }: Load & { kind: 'open' }, ask
     index++
     take()
   }
-  const deadline = delay(patienceMs, undefined, { ref: false })
+  const deadline = delay(drainTimeoutMs, undefined, { ref: false })
   while (running.size > 0 || waiting.length > 0) {
     const late = await Promise.race([Promise.race(running).then(() => false), deadline.then(() => true)])
     if (late) break

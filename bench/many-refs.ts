@@ -14,8 +14,8 @@ import { rootToken } from './world.ts'
 export type ManyRefs = { refs: number; rounds: number; plain: number; plainHttp: number; http: number; ssh: number }
 
 /**
- * Pushes that many branches at one commit to new repositories, in turns: with plain git to a folder and over its own HTTP
- * server, both with our durability, and over HTTP and SSH to the service. Medians in milliseconds.
+ * Pushes that many branches at one commit to new repositories, alternately: with plain git to a folder and over its own HTTP
+ * server, both with the service's durability settings, and over HTTP and SSH to the service. Medians in milliseconds.
  */
 export async function manyRefsTimes(processes: number, refs: number, rounds: number): Promise<ManyRefs> {
   mkdirSync(benchFolder, { recursive: true })

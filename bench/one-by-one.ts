@@ -8,24 +8,24 @@ import { startService } from './service.ts'
 import { requestBytes, Wire } from './wire.ts'
 import { rootToken } from './world.ts'
 
-/** Milliseconds that one caller waits, one request after another: each path for the first time, and again. */
+/** Latency in milliseconds of one client that sends one request at a time: each path for the first time, and again. */
 export type OneByOne = {
   name: string
   first: readonly number[]
   again?: readonly number[]
   bytes: number
   targetMs?: number
-  /** Whether the aim is meant for `again`. */
+  /** Whether the target applies to `again`. */
   warm?: true
 }
 
-/** After pushes the service works on for a while: commit-graph, sizes, languages. */
+/** After pushes, the service works in the background for a while: commit-graph, sizes, languages. */
 const settleMs = 8_000
 const commitsMade = 300
 const blamedLines = 2_000
 const blamedRevisions = 40
 
-/** On a new installation with the repository of 20,000 commits, over one connection to one worker. */
+/** Measures on a new installation with the repository of 20,000 commits, over one connection to one worker. */
 export async function oneByOne(note: (line: string) => void): Promise<OneByOne[]> {
   const source = await ensureRepository(benchFolder)
   mkdirSync(benchFolder, { recursive: true })
@@ -78,7 +78,7 @@ export async function oneByOne(note: (line: string) => void): Promise<OneByOne[]
   }
 }
 
-/** A file whose lines come from several commits, whose ids are returned. */
+/** Commits a file with lines from several commits; returns their ids. */
 async function commitLongFile(port: number, project: number): Promise<string[]> {
   const revisions: string[] = []
   const lines = Array.from({ length: blamedLines }, (_, n) => `line ${n}`)
@@ -107,11 +107,11 @@ async function commitTimes(caller: Caller, repository: string): Promise<{ first:
   return { first: times, bytes: caller.bytes }
 }
 
-/** One kept connection, one request at a time. */
+/** One keep-alive connection, one request at a time. */
 class Caller implements Disposable {
   readonly #target: { host: string; port: number }
   readonly #wire: Wire
-  /** Of the last answer. */
+  /** Size of the last response. */
   bytes = 0
 
   constructor(port: number) {
@@ -119,7 +119,7 @@ class Caller implements Disposable {
     this.#wire = new Wire(this.#target)
   }
 
-  /** Milliseconds until the whole answer is there. */
+  /** Milliseconds until the response is complete. */
   async time(method: string, path: string, body?: object): Promise<number> {
     const headers = { 'private-token': rootToken, ...(body && { 'content-type': 'application/json' }) }
     const request = requestBytes(this.#target, path, headers, method, body && Buffer.from(JSON.stringify(body)))

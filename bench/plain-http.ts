@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { gitEnv } from './repository.ts'
 
-/** Git's own server side of smart HTTP (`git http-backend`, a CGI program) over the repositories of a folder, as a peer. */
+/** Git's own smart HTTP server (`git http-backend`, a CGI program) for the repositories of a folder, for comparison. */
 export async function startPlainHttp(folder: string): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer((req, res) => serve(folder, req, res))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -13,7 +13,7 @@ export type PushTimes = { megabytes: number; httpMs: number; sshMs: number; roun
 
 const megabytes = 200
 
-/** Pushes a repository of 200 MB that cannot be compressed to new projects, over HTTP and over SSH in turns; medians. */
+/** Pushes 200 MB of incompressible data to new projects, over HTTP and over SSH alternately; medians. */
 export async function pushTimes(
   { port, sshPort }: Service,
   key: string,
@@ -28,7 +28,7 @@ export async function pushTimes(
   await overHttp()
   await overSsh()
   for (let round = 0; round < rounds; round++) {
-    // Who goes first changes, because the one after finds another machine.
+    // Alternates the order, because the first run affects the second.
     if (round % 2 === 0) times.http.push(await overHttp())
     times.ssh.push(await overSsh())
     if (round % 2 === 1) times.http.push(await overHttp())
@@ -54,7 +54,7 @@ async function makeRepository(gitDir: string): Promise<string> {
   return gitDir
 }
 
-/** Milliseconds of git, without those that making and removing the project take. */
+/** Milliseconds of the push, without creating and deleting the project. */
 async function pushToNew(
   source: string,
   port: number,

@@ -6,13 +6,13 @@ import type { GitRequests } from './git-requests.ts'
 import type { Asked } from './load.ts'
 import type { Size } from './sizes.ts'
 
-/** The rates of the reference load: requests a second. */
+/** The rates of the reference load, in requests per second. */
 const rates = { api: 200, pulls: 20, pushes: 4 }
 const host = '127.0.0.1'
 
 export type Reference = { name: string; perSecond: number; figures: Figures; targetP90: number | undefined }
 
-/** One call at the rate of the reference load. */
+/** Measures one call at the rate of the reference load. */
 export async function referenceOf(
   endpoint: EndpointBench,
   size: Size,
@@ -26,7 +26,7 @@ export async function referenceOf(
   return referenceLoad(name, asked, rates.api, referenceP90, port, client, seconds, expectedOf(endpoint))
 }
 
-/** Fetches, then pushes, each alone. */
+/** Measures fetches, then pushes, each alone. */
 export async function gitReference(
   git: GitRequests,
   port: number,
@@ -49,7 +49,7 @@ export async function gitReference(
   ]
 }
 
-/** Everything at once, each kind from a client of its own: 200 calls in turns, 20 pulls and 4 pushes a second. */
+/** Measures everything concurrently, each kind from its own client: 200 calls in turn, 20 pulls and 4 pushes per second. */
 export async function mixedReference(
   endpoints: readonly EndpointBench[],
   size: Size,
@@ -63,7 +63,7 @@ export async function mixedReference(
     .flatMap(({ caller, paths }) =>
       paths.slice(0, 20).map((path) => ({ path: apiPrefix + path, headers: headersOf(caller, size) })),
     )
-  // Neighbours in the list are of one call; the rest of the division mixes them.
+  // Adjacent requests are of the same call; multiplying by a prime mixes them.
   const mixed = asked.map((_, index) => asked[(index * 7919) % asked.length]!)
   return Promise.all([
     referenceLoad('all calls together', mixed, rates.api, undefined, port, clients[0], seconds),
@@ -91,7 +91,7 @@ async function referenceLoad(
   expected = 200,
 ): Promise<Reference> {
   const load = { kind: 'open', target: { host, port }, asked, perSecond, expected } as const
-  // Pushes cannot be repeated, so theirs is no warm-up.
+  // No warm-up for pushes, which cannot be repeated.
   if (perSecond === rates.api) await client.run({ ...load, seconds: 1 })
   return { name, perSecond, figures: figuresOf([await client.run({ ...load, seconds })]), targetP90 }
 }

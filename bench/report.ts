@@ -7,9 +7,7 @@ import type { Latency, SshTimes } from './ssh.ts'
 import type { StartTimes } from './start-times.ts'
 import type { Throughput } from './throughput.ts'
 
-/*
- * Lines of Markdown tables, so that what a run prints can go into docs/performance.md as it is.
- */
+/* Lines of Markdown tables, so that the output can be copied into docs/performance.md. */
 
 const verdict = (reached: boolean | undefined): string => (reached === undefined ? '' : reached ? 'yes' : '**no**')
 const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0)
@@ -93,7 +91,7 @@ export const cloneLines = ({ serviceMs, sshMs, daemonMs, rounds }: CloneTimes): 
   row('SSH to HTTP', (sshMs / serviceMs).toFixed(2), '≤ 1.25', verdict(sshMs / serviceMs <= 1.25)),
 ]
 
-/** What others may lose to those who stall: a fifth, or what is within the noise of a quiet machine. */
+/** Whether stalled connections delay others by more than a fifth, and more than the noise of a quiet machine. */
 const heldBack = (alone: Latency, beside: Latency): boolean => beside.p50 > Math.max(alone.p50 * 1.2, alone.p50 + 1)
 
 export const manyRefsLines = ({ refs, rounds, plain, plainHttp, http, ssh }: ManyRefs): string[] => {

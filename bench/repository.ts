@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createBareRepository } from '../src/git/repository/bare-repository.ts'
 
-/** Counts in the name, so that another shape gets another place. */
+/** The name contains the counts, so that another shape gets another folder. */
 const folderName = 'repository-20000-5000-1.git'
 const commits = 20_000
 const files = 5_000
 const filesAtFirst = 1_000
 const branches = 40
 
-/** A generator of numbers from 0 to 1, the same each time. */
+/** A deterministic generator of numbers from 0 to 1. */
 function numbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -24,7 +24,7 @@ function numbers(seed: number): () => number {
 const words =
   'return const value path index stream buffer commit branch token member project group access level range'.split(' ')
 
-/** Path of the file with this ordinal: some hundred folders, three deep. */
+/** Path of the file with this ordinal: a few hundred folders, three levels deep. */
 export const filePath = (ordinal: number): string =>
   ordinal === 0
     ? 'README.md'
@@ -33,8 +33,8 @@ export const filePath = (ordinal: number): string =>
       : `src/area-${ordinal % 20}/part-${ordinal % 9}/file-${ordinal}.ts`
 
 /**
- * The repository, made with fast-import the first time: 20,000 commits that touch one to three of 5,000 files, a merge each
- * fifty commits, forty branches, a tag each two hundred. Packed with bitmap and commit graph, as maintenance leaves it.
+ * The repository, created with fast-import on first use: 20,000 commits that change one to three of 5,000 files, a merge every
+ * fifty commits, forty branches, a tag every two hundred. Packed with bitmap and commit-graph, as after maintenance.
  */
 export async function ensureRepository(folder: string): Promise<string> {
   const place = join(folder, folderName)
@@ -105,13 +105,16 @@ async function writeHistory(out: Writable): Promise<void> {
   out.end()
 }
 
-/** The commit of `main` before this one. Ten of each fifty lie aside. */
+/** The previous commit of `main`. Ten of every fifty are on a branch. */
 const lastMain = (mark: number): number => {
   const place = (mark - 1) % 50
   return place >= 40 ? mark - 1 - (place - 39) : mark - 1
 }
 
-/** Gives the project with this key the repository at `gitDir`, as if it had been pushed: packs are linked, not copied. */
+/**
+ * Creates the repository of the project with this key at `gitDir`, as if it had been pushed: links the packs instead of copying
+ * them.
+ */
 export async function placeRepository(source: string, gitDir: string, key: string): Promise<void> {
   if (existsSync(gitDir)) return
   mkdirSync(dirname(gitDir), { recursive: true })

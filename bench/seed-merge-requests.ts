@@ -3,7 +3,7 @@ import { git } from './repository.ts'
 import type { Size } from './sizes.ts'
 import { repositoryMergeRequests, repositoryProject, trueMergeRequests, userId } from './world.ts'
 
-/** What was merged in the repository, as requests to merge it would have it. */
+/** A merge in the repository, as the merge request that would have led to it. */
 type Merged = { merge: string; head: string; start: string; base: string; commits: string[]; files: number }
 
 /** The last merges of `main`. */
@@ -24,8 +24,8 @@ function mergesOf(repository: string): Merged[] {
 }
 
 /**
- * Merge requests of many projects, a part of them of the one with the repository, where the first are what its history has
- * merged. With labels of groups and of that project, milestones, and what was said.
+ * Seeds merge requests of many projects, part of them in the project with the repository, where the first ones match its actual
+ * merges. With labels of groups and of that project, milestones, and notes.
  */
 export async function seedMergeRequests(client: pg.Client, size: Size, repository: string): Promise<void> {
   await client.query(`
@@ -40,7 +40,7 @@ export async function seedMergeRequests(client: pg.Client, size: Size, repositor
       state, merge_status, milestone_id, merged_by_id, merged_at, closed_by_id, closed_at, time_estimate, created_at, updated_at)
     select n, row_number() over (partition by p.id order by n), p.id, 'main', p.id, 'change-' || n,
       case when n % 20 = 0 then 'WIP: ' else '' end || 'Change what ' || left(md5((n % 5000)::text), 8) || ' does',
-      'Because it was wrong before.' || E'\\n\\n- [x] written\\n- [ ] read by somebody', ${userId(1)} + (n * 13) % ${size.users},
+      'Because it was wrong before.' || E'\\n\\n- [x] written\\n- [ ] read by a reviewer', ${userId(1)} + (n * 13) % ${size.users},
       s.state, case when s.state = 'opened' then 'can_be_merged' else 'unchecked' end, m.id,
       case when s.state = 'merged' then ${userId(1)} + (n * 3) % ${size.users} end, case when s.state = 'merged' then t.at + interval '1 day' end,
       case when s.state = 'closed' then ${userId(1)} + (n * 5) % ${size.users} end, case when s.state = 'closed' then t.at + interval '2 days' end,

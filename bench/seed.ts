@@ -11,8 +11,8 @@ const batch = 1_000
 type Seeding = { client: pg.Client; size: Size }
 
 /**
- * Fills a database that has the first administrator and nothing else. Always the same rows for a size; invariants that the
- * application keeps hold: routes, traversal ids, full paths, statistics, and the access index, by its own statements.
+ * Fills a database that has only the first administrator. The rows of a size are always the same; the application's invariants
+ * hold: routes, traversal ids, full paths, statistics, and the access index, computed by its own statements.
  */
 export async function seed(databaseUrl: string, size: Size, repository: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, options: '-c timezone=UTC -c synchronous_commit=off' })
@@ -35,7 +35,7 @@ export async function seed(databaseUrl: string, size: Size, repository: string):
   }
 }
 
-/** 0 to 1, from an ordinal: the same each time, without pattern to the eye; another salt gives an independent one. */
+/** A deterministic pseudo-random number from 0 to 1 for an ordinal; another salt gives an independent one. */
 const fraction = (ordinal: string, salt: number): string =>
   `(abs(hashint8extended((${ordinal})::bigint, ${salt}) % 10007) / 10007.0)`
 
@@ -58,7 +58,7 @@ async function seedUsers({ client, size }: Seeding): Promise<void> {
     from generate_series(1, ${size.users}) n`)
 }
 
-/** A hundred trees at size L, of six levels; below each group two others, until there are enough. */
+/** A hundred trees at size L, of six levels; each group has two subgroups, until the count is reached. */
 async function seedGroups({ client, size }: Seeding): Promise<void> {
   const top = topGroups(size)
   await client.query(`
@@ -80,7 +80,7 @@ async function seedGroups({ client, size }: Seeding): Promise<void> {
     from tree order by n`)
 }
 
-/** Seven of ten lie in groups, the first groups having more; the others are personal. A twentieth are forks. */
+/** Seven of ten are in groups, more of them in the first groups; the others are personal. One of twenty is a fork. */
 async function seedProjects({ client, size }: Seeding): Promise<void> {
   await client.query(`
     insert into projects (id, namespace_id, creator_id, name, path, full_path, description, visibility, topics, star_count, open_issues_count,
@@ -114,7 +114,7 @@ async function seedProjects({ client, size }: Seeding): Promise<void> {
   await client.query(`insert into routes (path_key, project_id) select lower(full_path), id from projects`)
 }
 
-/** Groups have an owner and some members, the outermost more; a fifth of the projects have members of their own. */
+/** Groups have an owner and some members, top-level groups more; one of five projects has members of its own. */
 async function seedMembers({ client, size }: Seeding): Promise<void> {
   const top = topGroups(size)
   await client.query(`
@@ -148,7 +148,7 @@ async function seedShares({ client, size }: Seeding): Promise<void> {
     where n % 50 = 3 and (n * 29) % ${size.groups} + 1 <> n`)
 }
 
-/** Rows that are made from now on come after ours. */
+/** Sets the sequences, so that new rows follow the seeded ones. */
 async function advanceIds({ client }: Seeding): Promise<void> {
   for (const table of ['users', 'namespaces', 'projects'])
     await client.query(`select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`)

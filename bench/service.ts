@@ -14,9 +14,9 @@ export type Service = {
   readonly port: number
   readonly sshPort: number
   readonly databaseUrl: string
-  /** From the command to the line that says it is ready. */
+  /** Time from the command to the line that reports readiness. */
   readonly startMs: number
-  /** Proportional share of memory of all its processes, in bytes: shared pages are counted once. */
+  /** Proportional set size of all its processes, in bytes: shared pages count once. */
   memory(): number
 } & AsyncDisposable
 
@@ -29,7 +29,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the service as a person would, on a folder of its own. Its log goes to a file there. */
+/** Starts the service as a user would, on its own folder, which also gets the log. */
 export async function startService(dataDir: string, processes: number): Promise<Service> {
   mkdirSync(dataDir, { recursive: true, mode: 0o755 })
   const [port, sshPort] = [await freePort(), await freePort()]
@@ -73,13 +73,13 @@ async function ready(child: ChildProcess, log: string, began: number): Promise<v
   }
 }
 
-/** A process and all below it. */
+/** A process and its descendants. */
 function processTree(root: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const stat = readOrEmpty(`/proc/${name}/stat`)
-    // The name of the program stands in brackets and may hold anything.
+    // The program name is in parentheses and may contain anything.
     const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     parents.set(Number(name), Number(parent))
   }

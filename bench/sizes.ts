@@ -1,4 +1,4 @@
-/** How much is stored. Growing sizes keep their proportions. */
+/** Sizes of the seeded data. All sizes have the same proportions. */
 export type Size = Readonly<{ users: number; projects: number; groups: number; mergeRequests: number }>
 
 export const sizes = {

@@ -6,18 +6,16 @@ import { connect, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
 import { sshOptions } from './ssh-keys.ts'
 
-/*
- * Clients of SSH in this process, which cost no start of a program, and those who stall.
- */
+/* SSH clients in this process, which start no program, and clients that stall. */
 
-/** Without a delay of Nagle's, which the library's client leaves on. */
+/** Without Nagle's algorithm, which the library's client leaves enabled. */
 const open = (port: number): Socket => {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
-  // A service that has had enough of a client may cut it off.
+  // The service may close the connection.
   return socket.on('error', () => {})
 }
 
-/** From the connection to the proof of the key, and both ends of the answer of `ssh git@…`: a sentence. */
+/** Milliseconds from the connection to the end of `ssh git@…`, which prints one line. */
 export async function welcomed(port: number, key: string): Promise<number> {
   const began = performance.now()
   const client = await signIn(port, key)
@@ -31,16 +29,16 @@ export async function welcomed(port: number, key: string): Promise<number> {
   return performance.now() - began
 }
 
-/** Milliseconds from the connection to the refusal of a key that nobody has. */
+/** Milliseconds from the connection to the rejection of an unknown key. */
 export async function refused(port: number, key: string): Promise<number> {
   const began = performance.now()
   return signIn(port, key).then(
-    () => Promise.reject(new Error('the key was taken')),
+    () => Promise.reject(new Error('the key was accepted')),
     () => performance.now() - began,
   )
 }
 
-/** The same with OpenSSH, whose own start is part of it. Also where nobody listens, which is that start and little else. */
+/** Like `refused` with OpenSSH, including its start. Also for a port without a server, which measures little but that start. */
 export async function refusedOpenSsh(port: number, key: string): Promise<number> {
   const began = performance.now()
   const [status] = await once(spawn('ssh', [...sshOptions(port, key), 'git@127.0.0.1'], { stdio: 'ignore' }), 'exit')
@@ -57,7 +55,7 @@ function signIn(port: number, key: string): Promise<ssh2.Client> {
   return promise
 }
 
-/** One who stalls; `stays` says whether the service still has him. */
+/** A stalled connection; `stays` tells whether the service still keeps it open. */
 export type Stalled = { stays(): boolean; leave(): void }
 
 const stalledSocket = async (port: number, said: string | Buffer): Promise<Stalled> => {
@@ -68,9 +66,9 @@ const stalledSocket = async (port: number, said: string | Buffer): Promise<Stall
   return { stays: () => !socket.closed, leave: () => socket.destroy() }
 }
 
-/** Where one may stop. Each makes one who does. */
+/** Stalled connections by the stage at which they stop. */
 export const stalling: Readonly<Record<string, (port: number, key: string) => Promise<Stalled>>> = {
-  'who say nothing': (port) => stalledSocket(port, ''),
+  'silent from the start': (port) => stalledSocket(port, ''),
   'in the middle of the key exchange': (port) => stalledSocket(port, Buffer.concat([banner, keyExchangeInit()])),
   'signed in and silent': async (port, key) => {
     const client = await signIn(port, key)
@@ -84,7 +82,7 @@ export const stalling: Readonly<Record<string, (port: number, key: string) => Pr
 
 const banner = Buffer.from('SSH-2.0-bench\r\n')
 
-/** The first packet of a key exchange (RFC 4253, 7.1): what we can. The key that should follow never comes. */
+/** The first packet of a key exchange (RFC 4253, 7.1), with the algorithms. The key that should follow is never sent. */
 function keyExchangeInit(): Buffer {
   const names = ['curve25519-sha256', 'ssh-ed25519', ...twice('aes128-gcm@openssh.com'), ...twice('hmac-sha2-256')]
   const lists = [...names, ...twice('none'), '', ''].map((list) => [uint32(list.length), Buffer.from(list)])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { newKeyPair } from '../src/edges/git-ssh/key-pair.ts'
 import { callApi } from './api.ts'
 
-/** Options of OpenSSH: this key and no other, nothing of the person's own, nobody to ask. */
+/** Options of OpenSSH: only this key, no user configuration, no prompts. */
 export const sshOptions = (port: number, key: string): string[] => [
   ...['-F', '/dev/null', '-p', String(port), '-i', key],
   ...[
@@ -15,7 +15,7 @@ export const sshOptions = (port: number, key: string): string[] => [
   ].flatMap((option) => ['-o', option]),
 ]
 
-/** A new key pair; the path of the private key, beside which the public one has `.pub`. */
+/** Generates a key pair; returns the path of the private key. The public key has the suffix `.pub`. */
 export function newKey(folder: string, name: string): string {
   const file = join(folder, `ssh-${name}`)
   const pair = newKeyPair()
@@ -25,7 +25,7 @@ export function newKey(folder: string, name: string): string {
   return file
 }
 
-/** Gives a key to the first administrator. */
+/** Adds a key to the first administrator. */
 export async function addKey(port: number, key: string): Promise<void> {
   await callApi(port, 'POST', '/user/keys', { title: 'bench', key: readFileSync(`${key}.pub`, 'utf8') })
 }

@@ -9,16 +9,16 @@ import { refused, refusedOpenSsh, type Stalled, stalling, welcomed } from './ssh
 import { addKey, newKey } from './ssh-keys.ts'
 import { rootToken } from './world.ts'
 
-/** Medians in milliseconds, and the ninth of ten. */
+/** Median and 90th percentile, in milliseconds. */
 export type Latency = { p50: number; p90: number }
 
 export type Refusals = { times: number; ours: Latency; openSsh: Latency; openSshAlone: Latency; firstMs: number }
 
-/** What others wait while `stalled` connections are open, and without them. */
+/** Latency of other clients while `stalled` connections are open, and without them. */
 export type StalledTimes = {
   kind: string
   stalled: number
-  /** How many the service had kept until the end. */
+  /** Number of stalled connections still open at the end. */
   stayed: number
   signIn: Record<'alone' | 'beside', Latency>
   call: Record<'alone' | 'beside', Latency>
@@ -28,7 +28,7 @@ export type SshTimes = { push: PushTimes; refusals: Refusals; stalled: StalledTi
 
 const stalledCount = 500
 
-/** On a new installation of its own. */
+/** Measures on a new installation. */
 export async function sshTimes(processes: number): Promise<SshTimes> {
   mkdirSync(benchFolder, { recursive: true })
   const folder = mkdtempSync(join(benchFolder, 'ssh-'))
@@ -45,17 +45,17 @@ export async function sshTimes(processes: number): Promise<SshTimes> {
   }
 }
 
-/** In turns: a client in this process, OpenSSH, and OpenSSH to where nobody listens, which is the start of that program. */
+/** Alternates between a client in this process, OpenSSH, and OpenSSH to a port without a server, which measures its start. */
 async function refusalTimes({ sshPort, databaseUrl }: Service, key: string, times: number): Promise<Refusals> {
   await using db = await connected(databaseUrl)
-  const nobody = await freePort()
+  const unused = await freePort()
   const all: Record<'ours' | 'openSsh' | 'openSshAlone', number[]> = { ours: [], openSsh: [], openSshAlone: [] }
   for (let n = 0; n < times; n++) {
-    // Who fails so often would be refused without a look at his key.
+    // Otherwise the address would be throttled and its keys not checked.
     if (n % 25 === 0) await db.query('delete from sign_in_failures')
     all.ours.push(await refused(sshPort, key))
     all.openSsh.push(await refusedOpenSsh(sshPort, key))
-    all.openSshAlone.push(await refusedOpenSsh(nobody, key))
+    all.openSshAlone.push(await refusedOpenSsh(unused, key))
   }
   return {
     times,
@@ -66,7 +66,7 @@ async function refusalTimes({ sshPort, databaseUrl }: Service, key: string, time
   }
 }
 
-/** Alone and beside those who stall, in turns. */
+/** Alternately without and with stalled connections. */
 async function stalledTimes(
   { port, sshPort }: Service,
   key: string,

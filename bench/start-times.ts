@@ -7,10 +7,10 @@ import { startService } from './service.ts'
 
 export type StartTimes = { firstMs: number; warmMs: number; idleBytes: number }
 
-/** How long it must be left alone to be idle. */
+/** Time without requests until the service is idle. */
 const settleMs = 5_000
 
-/** Starts on an empty folder, then again on what that left; memory after a while of nothing. */
+/** Starts on an empty folder, then again on the result; measures memory when idle. */
 export async function startTimes(processes: number, rounds: number): Promise<StartTimes> {
   mkdirSync(benchFolder, { recursive: true })
   const dataDir = mkdtempSync(join(benchFolder, 'start-'))

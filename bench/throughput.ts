@@ -12,7 +12,7 @@ const connections = 16
 const rounds = 3
 const host = '127.0.0.1'
 
-/** Why an endpoint cannot be measured; undefined when it answers. */
+/** Why an endpoint cannot be measured; undefined if it responds as expected. */
 export async function refusalOf(endpoint: EndpointBench, size: Size, port: number): Promise<string | undefined> {
   const response = await fetch(`http://${host}:${port}${apiPrefix}${endpoint.paths[0]}`, {
     method: endpoint.method ?? 'GET',
@@ -23,7 +23,7 @@ export async function refusalOf(endpoint: EndpointBench, size: Size, port: numbe
   return response.status === expectedOf(endpoint) ? undefined : `answers ${response.status}: ${text.slice(0, 100)}`
 }
 
-/** The endpoint and the floor in turns, a few rounds, each as fast as 16 connections make it. */
+/** Measures the endpoint and the floor alternately, for a few rounds, each as fast as 16 connections allow. */
 export async function throughputOf(
   endpoint: EndpointBench,
   size: Size,

@@ -5,7 +5,7 @@ export type Answer = { status: number; bytes: number }
 
 const endOfHead = Buffer.from('\r\n\r\n')
 
-/** One request, as its bytes. */
+/** The bytes of a request. */
 export function requestBytes(
   { host, port }: Target,
   path: string,
@@ -20,15 +20,15 @@ export function requestBytes(
 }
 
 /**
- * A kept-alive connection that has one request at a time and reads no more of the answer than it must, because the
- * client shares the processors with what it measures.
+ * A keep-alive connection with one request at a time, which parses only as much of the response as necessary, because the
+ * client shares the processors with the service.
  */
 export class Wire {
   readonly #target: Target
   #socket: Socket | undefined
   #waiting: PromiseWithResolvers<Answer> | undefined
   #status = 0
-  /** Bytes of the body still to come; below zero while the head is not read. */
+  /** Bytes of the body still expected; negative before the head is complete. */
   #left = -1
   #chunks: ChunkedEnd | undefined
   #bytes = 0
@@ -38,7 +38,7 @@ export class Wire {
     this.#target = target
   }
 
-  /** Resolves when the whole answer is here. Rejects when the connection breaks; the next request opens another. */
+  /** Resolves when the response is complete. Rejects if the connection breaks; the next request opens another one. */
   send(request: Buffer): Promise<Answer> {
     this.#socket ??= this.#open()
     this.#waiting = Promise.withResolvers()
@@ -105,7 +105,7 @@ export class Wire {
   }
 }
 
-/** Finds where a chunked body ends; trailers are not expected. */
+/** Finds the end of a chunked body; does not support trailers. */
 class ChunkedEnd {
   #skip = 0
   #line = ''
@@ -130,7 +130,7 @@ class ChunkedEnd {
       this.#line = ''
       at = end + 1
       this.#last = size === 0
-      // The two bytes that end the chunk.
+      // The line break after the chunk.
       this.#skip = size + 2
     }
     return false

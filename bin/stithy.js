@@ -98,7 +98,7 @@ function run(binary) {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(cannot(error)))
   child.on('exit', (code, signal) => {
-    // Dies as the child died, so that a shell sees the same.
+    // Exits with the child's signal, so that a shell sees the same result.
     if (signal === null) process.exit(code ?? 1)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)

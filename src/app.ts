@@ -9,30 +9,30 @@ import { openBlobs } from './blobs/open.ts'
 import { type Config, mailsDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
-import { gitClaim } from './edges/git-http/door.ts'
+import { gitMatcher } from './edges/git-http/serve.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import type { SshServer } from './edges/git-ssh/server.ts'
 import { AbandonedRequests } from './edges/http/abandoned-requests.ts'
 import { accountPages } from './edges/http/account-pages.ts'
-import { appearanceDoor } from './edges/http/appearance-door.ts'
-import { avatarDoor } from './edges/http/avatar-door.ts'
+import { appearanceRoutes } from './edges/http/appearance-routes.ts'
+import { avatarRoutes } from './edges/http/avatar-routes.ts'
+import type { HttpContext } from './edges/http/context.ts'
 import { docsPage } from './edges/http/docs-page.ts'
-import type { Doors } from './edges/http/doors.ts'
-import { goGetClaim } from './edges/http/go-get-claim.ts'
-import { homeDoor } from './edges/http/home-door.ts'
+import { goGetMatcher } from './edges/http/go-get.ts'
+import { homeRoutes } from './edges/http/home-routes.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
 import { measurePools, ownMetrics } from './edges/http/metrics.ts'
-import { oauthDoor } from './edges/http/oauth-door.ts'
-import { openApiDoor } from './edges/http/openapi/door.ts'
+import { oauthRoutes } from './edges/http/oauth-routes.ts'
+import { openApiRoutes } from './edges/http/openapi/routes.ts'
 import { createHttpServer } from './edges/http/server.ts'
-import { systemDoor } from './edges/http/system.ts'
-import { uploadClaim } from './edges/http/upload-claim.ts'
-import { wildcardDoor } from './edges/http/wildcard-door.ts'
-import { largeFileClaim } from './edges/lfs/door.ts'
+import { systemRoutes } from './edges/http/system.ts'
+import { uploadMatcher } from './edges/http/uploads.ts'
+import { wildcardRoutes } from './edges/http/wildcard-routes.ts'
+import { lfsMatcher } from './edges/lfs/serve.ts'
 import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
-import { type Patience, usualPatience } from './git/runner/patience.ts'
+import { defaultTimeouts, type Timeouts } from './git/runner/timeouts.ts'
 import { startJobs } from './jobs/runner.ts'
 import { observeJobs } from './jobs/standing.ts'
 import { openLog } from './kernel/log.ts'
@@ -52,11 +52,11 @@ import type { Settings } from './settings/settings.ts'
 import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
-export type Overrides = Pick<Doors, 'onAnswer'> & {
+export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
-  /** From when a full lane of git processes or pool of connections makes readiness fail. */
+  /** Time in milliseconds after which a full lane of git processes or pool of connections makes readiness fail. */
   readonly stuckAfterMs?: number
   /** Measures the age of cached tokens, in milliseconds. */
   readonly tokenClock?: () => number
@@ -64,24 +64,24 @@ export type Overrides = Pick<Doors, 'onAnswer'> & {
 
 /** The service in one process. */
 export interface App extends ServedApp {
-  /** A context without a request: for jobs, commands and tests. */
+  /** Opens a context without a request: for jobs, commands and tests. */
   open(caller: Caller): Promise<Ctx>
 }
 
-/** Where repositories lie; modules/projects/repositories/location.ts draws what is below. */
+/** Folder of the repositories; modules/projects/repositories/location.ts describes its layout. */
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
-/** Of who serves requests: background jobs take their time. */
-const patienceOf = (settings: Settings): Patience => ({
+/** The timeouts for requests; background jobs use the defaults. */
+const timeoutsOf = (settings: Settings): Timeouts => ({
   processMs: asTimeout(settings.repo_storage_timeout_default),
   quickMs: asTimeout(settings.repo_storage_timeout_medium),
   answerMs: asTimeout(settings.repo_storage_timeout_fast),
 })
 
-/** In milliseconds; a timer that is given more than it can count goes off at once. */
+/** In milliseconds; a longer timer would fire at once. */
 const asTimeout = (seconds: number): number => Math.min(seconds * 1000, 2 ** 31 - 1)
 
-/** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
+/** Builds everything in order; disposing ends it in reverse. The composition root: only here do the parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
   const { log } = stack.use(openLog(config.logLevel))
@@ -96,7 +96,7 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   let serves = false
-  const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
+  const git = stack.use(new Git(runner, { timeouts: () => (serves ? timeoutsOf(settings.latest) : defaultTimeouts) }))
 
   stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
 
@@ -111,7 +111,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
   const react = reactBy(reactions)
-  const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
+  const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, signal?: AbortSignal): Ctx => ({
     actor: caller,
     db,
     transaction: (work) =>
@@ -131,13 +131,13 @@ export async function createApp(config: Config, services: Services, overrides: O
     log,
     remoteAddress,
     shareKey: shareKeyOf(caller, remoteAddress),
-    gone,
+    signal,
   })
-  const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
-    contextOf(await settings.get(), caller, remoteAddress, gone)
+  const open = async (caller: Caller, remoteAddress?: string, signal?: AbortSignal): Promise<Ctx> =>
+    contextOf(await settings.get(), caller, remoteAddress, signal)
 
   const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
-  const doors: Doors = {
+  const context: HttpContext = {
     db,
     settings,
     authenticator,
@@ -150,7 +150,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     ...overrides,
   }
   const others = [
-    systemDoor(doors, {
+    systemRoutes(context, {
       runner,
       databaseLoads: () => db.loads(),
       dataDir: config.dataDir,
@@ -158,16 +158,21 @@ export async function createApp(config: Config, services: Services, overrides: O
       metrics: services.metrics ?? ownMetrics,
       metricsFrom: config.metricsFrom,
     }),
-    openApiDoor({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
-    homeDoor(settings),
+    openApiRoutes({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
+    homeRoutes(settings),
     docsPage(site.url),
-    appearanceDoor(doors),
-    avatarDoor(doors),
-    oauthDoor(doors),
-    accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
+    appearanceRoutes(context),
+    avatarRoutes(context),
+    oauthRoutes(context),
+    accountPages(context),
+    wildcardRoutes(site.url, [
+      gitMatcher(context, limits),
+      lfsMatcher(context),
+      uploadMatcher(context),
+      goGetMatcher(context),
+    ]),
   ]
-  const http = createHttpServer(endpoints, doors, others, limits)
+  const http = createHttpServer(endpoints, context, others, limits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined
@@ -180,7 +185,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       const shared = services.sharesPorts ? { reusePort: true, exclusive: true } : {}
       await http.listen({ host, port, ...shared })
       if (config.sshPort === 0) return
-      // Only who listens needs the library.
+      // Imports the SSH library only if SSH is enabled.
       const [{ SshServer }, { ensureHostKey }] = await Promise.all([
         import('./edges/git-ssh/server.ts'),
         import('./edges/git-ssh/host-key.ts'),
@@ -190,7 +195,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     },
     async runJobs(onBroken) {
       const recovered = await recoverPushes(await open(null), 0)
-      if (recovered > 0) log.info({ pushes: recovered }, 'settled pushes that were cut off')
+      if (recovered > 0) log.info({ pushes: recovered }, 'settled interrupted pushes')
       await recoverMerges(await open(null), 0)
       const { databaseUrl } = services
       const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, onBroken })
@@ -199,7 +204,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     open: (caller) => open(caller),
     async stop(graceMs) {
       const hurry = setTimeout(() => http.server.closeAllConnections(), graceMs)
-      // Closing closes the connections that are idle now; those that become idle later must not hold us up.
+      // `close` closes the connections that are idle now; ones that become idle later must not delay the stop.
       const idle = setInterval(() => http.server.closeIdleConnections(), 100)
       await Promise.all([http.close(), ssh?.stop(graceMs), stopJobs?.()])
       stopJobs = undefined

@@ -22,21 +22,24 @@ import {
 import { checkLargeFiles, releaseLocks } from './modules/pushes/index.ts'
 import type { Services, TokenRequest } from './processes/app-module.ts'
 
-/** What the processes load: the application, and what the command line does besides serving. */
+/** The module that all processes load: the application, and the commands of the command line. */
 export { migrate } from './db/migrate.ts'
 export { createApp }
 
 const folderOf = (config: Config) => ({ dataDir: config.dataDir, repositoriesDir: repositoriesDir(config) })
 
-/** Refuses a database of another installation than that of the data folder. To be called before `migrate`, which would change it. */
+/**
+ * Fails if the database and the data folder belong to different installations. Must be called before `migrate`, which would
+ * change the database.
+ */
 export async function requireOwn(config: Config, databaseUrl: string): Promise<void> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await refuseOther(db, folderOf(config))
 }
 
 /**
- * What a start does once, before anything else of ours touches the data. Refuses a database and a data folder that do not belong
- * together. The credentials of a new administrator.
+ * Start-up steps that run once, before anything else uses the data. Fails if the database and the data folder do not belong
+ * together. Returns the credentials of a new administrator.
  */
 export async function bootstrap(config: Config, databaseUrl: string): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
@@ -45,13 +48,13 @@ export async function bootstrap(config: Config, databaseUrl: string): Promise<Ro
   return await makeRoot(config, databaseUrl)
 }
 
-/** Makes a database and a data folder belong together; the service must not run. Returns the id that both have now. */
+/** Pairs a database with a data folder; the service must not run. Returns the id that both have now. */
 export async function adopt(config: Config, databaseUrl: string): Promise<string> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   return await adoptInstallation(db, folderOf(config))
 }
 
-/** A token for somebody, by name. Returns it; it is not kept in clear anywhere. */
+/** Creates an access token for a user. Returns the token; only its digest is stored. */
 export async function createToken(
   databaseUrl: string,
   { username, scopes, name, expiresOn }: TokenRequest,
@@ -72,7 +75,7 @@ export async function createToken(
   })
 }
 
-/** Compares the database with repositories and blobs; one sentence for each thing that is wrong. */
+/** Compares the database with repositories and blobs; one sentence for each problem. */
 export async function checkData(
   config: Config,
   services: Services,
@@ -83,7 +86,7 @@ export async function checkData(
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
   const storages = await readdir(repositoriesDir(config)).catch(() => [])
-  // Awaited here: what it uses is gone when this function ends.
+  // Awaited here, because the app is disposed when this function ends.
   return [
     ...(await checkRepositories(ctx, storages, progress)),
     ...(await checkAvatars(ctx)),

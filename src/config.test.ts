@@ -91,7 +91,7 @@ describe('parseConfig', () => {
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^12 settings are wrong:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^12 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
   test('a complaint never shows a secret', () => {

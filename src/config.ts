@@ -7,39 +7,39 @@ import { type Plan, plans } from './kernel/plan.ts'
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Everything a person can set, checked and with its defaults. Plain data: it travels to child processes as JSON. */
+/** All settings of the environment, validated and with defaults. Plain data: it is sent to child processes as JSON. */
 export type Config = Readonly<{
-  /** Absolute path of the folder that holds everything we keep. */
+  /** Absolute path of the data folder. */
   dataDir: string
   http: Readonly<{ host: string; port: number }>
-  /** 0 when git over SSH is off. */
+  /** 0 if Git over SSH is disabled. */
   sshPort: number
-  /** Starts every URL we print; no trailing slash. */
+  /** Base of every URL in output; without a trailing slash. */
   externalUrl: string
   database: Readonly<{ kind: 'embedded' } | { kind: 'external'; url: string }>
-  /** Where blobs live, always a URL: `file:///srv/stithy/blobs`. */
+  /** Location of blobs, always a URL: `file:///srv/stithy/blobs`. */
   blobUrl: string
-  /** HTTP worker processes. */
+  /** Number of HTTP worker processes. */
   processes: number
   plan: Plan
-  /** Wishes for the first administrator; what is absent is made at random. */
+  /** Credentials of the first administrator; random if absent. */
   root: Readonly<{ password?: string; token?: string }>
-  /** Without a server, mails are written to files of the data folder. `from` may be `Name <address>`. */
+  /** Without a server, mails are written to files in the data folder. `from` may be `Name <address>`. */
   mail: Readonly<{ smtpUrl?: string; from: string }>
-  /** Whether tokens by which administrators act as somebody are taken. */
+  /** Whether administrators can impersonate users with tokens. */
   impersonation: boolean
-  /** Addresses and networks (`10.0.0.0/8`) that are shown the figures of the processes without a token. */
+  /** Addresses and networks (`10.0.0.0/8`) that may read the metrics without a token. */
   metricsFrom: readonly string[]
   logLevel: LogLevel
 }>
 
-/** Where files of forms lie while they are received and handled. */
+/** Folder for uploaded files while requests are handled. */
 export const uploadsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'tmp', 'uploads')
 
-/** Where mails are written while no mail server is configured. */
+/** Folder for mails without a mail server. */
 export const mailsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'mails')
 
-/** The settings are wrong. `mistakes` has one sentence for each wrong one; the message lists them all. */
+/** Invalid settings. `mistakes` has one sentence per setting; the message lists all. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly mistakes: readonly string[]
@@ -47,8 +47,8 @@ export class ConfigError extends Error {
   constructor(mistakes: readonly string[]) {
     super(
       mistakes.length === 1
-        ? `A setting is wrong: ${mistakes[0]}`
-        : `${mistakes.length} settings are wrong:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`,
+        ? `Invalid setting: ${mistakes[0]}`
+        : `${mistakes.length} invalid settings:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`,
     )
     this.mistakes = mistakes
   }
@@ -56,13 +56,13 @@ export class ConfigError extends Error {
 
 const loopback: readonly string[] = ['127.0.0.0/8', '::1']
 const rootTokenMinLength = 20
-/** What GitLab asks of a password, too. */
+/** The minimum that GitLab requires, too. */
 const rootPasswordMinLength = 8
 const maxProcesses = 64
 
 /**
- * Settings from environment variables; an empty one counts as absent. Relative paths start at `folder`.
- * Throws one ConfigError that lists every mistake.
+ * Parses settings from environment variables; empty ones count as absent. Relative paths are relative to `folder`. Throws one
+ * ConfigError that lists every mistake.
  */
 export function parseConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -71,7 +71,7 @@ export function parseConfig(
   const mistakes: string[] = []
   const read = (name: string): string | undefined => env[name]?.trim() || undefined
 
-  /** A mistake gives the default, so that parsing goes on and finds the others. */
+  /** A mistake yields the default, so that parsing continues and finds the others. */
   const parsed = <T>(name: string, fallback: T, parse: (text: string) => T | string[]): T => {
     const text = read(name)
     if (text === undefined) return fallback
@@ -146,7 +146,7 @@ function parseHost(text: string): string | string[] {
   return /^[\w.:%-]+$/.test(host) ? host : [`must be an address or a host name, not "${text}"`]
 }
 
-/** An address that means "every interface" is no address to visit. */
+/** The wildcard address ("every interface") cannot be visited. */
 function defaultExternalUrl({ host, port }: Config['http']): string {
   const visited = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `http://${visited}${port === 80 ? '' : `:${port}`}`
@@ -163,9 +163,9 @@ function parseExternalUrl(text: string): string | string[] {
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
-/** The text may hold a password, so a complaint never repeats it. */
+/** The text may contain a password, so error messages never repeat it. */
 function parseDatabaseUrl(text: string): Config['database'] | string[] {
-  // A URL with a user and without a host is right for PostgreSQL (a socket) and wrong for WHATWG.
+  // PostgreSQL allows a URL with a user and without a host (a socket); the WHATWG parser does not.
   const url = URL.parse(text.replace('@/', '@localhost/'))
   if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
     return ['must be a PostgreSQL URL like postgresql://user:password@host:5432/database']
@@ -173,7 +173,7 @@ function parseDatabaseUrl(text: string): Config['database'] | string[] {
   return { kind: 'external', url: text }
 }
 
-/** The text may hold a password, so a complaint never repeats it. */
+/** The text may contain a password, so error messages never repeat it. */
 function parseSmtpUrl(text: string): string | string[] {
   const url = URL.parse(text)
   return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''
@@ -212,7 +212,7 @@ function parseBlobUrl(text: string, folder: string): string | string[] {
   return url.href
 }
 
-/** Every process we start from now on has this variable; for those that read their own, like Node's. */
+/** Sets a variable for every process started from now on, such as Node's own settings. */
 export function setForChildren(name: string, value: string): void {
   process.env[name] = value
 }

@@ -15,7 +15,7 @@ type OfUser = { readonly payload: { readonly user_id: number } }
 
 const userOf = ({ payload }: OfUser) => ({ userId: payload.user_id })
 
-/** For events that may have confirmed an e-mail address, and say so in their payload. */
+/** For events whose payload tells whether an e-mail address was confirmed. */
 const userWhen = (confirmed: boolean, event: OfUser) => (confirmed ? userOf(event) : undefined)
 
 type OfProject = { readonly projectId: number }
@@ -24,14 +24,14 @@ const projectOf = ({ projectId }: OfProject) => ({ projectId })
 
 const projectWhen = (affected: boolean, event: OfProject) => (affected ? projectOf(event) : undefined)
 
-/** Pushes in quick succession share one refresh, and do not wait for it. */
+/** Pushes in quick succession share one refresh. */
 const refreshAfterMs = 1000
-/** The languages take longer, since they read a whole tree, and are less urgent. */
+/** Later, because computing languages reads a whole tree and is less urgent. */
 const languagesAfterMs = 3000
 
 /**
- * What follows from each event, in its transaction or as a job that is queued in it. The only file that knows both sides: the module
- * that emits an event does not know what follows from it.
+ * The reactions to each event, in its transaction or as an enqueued job. Only this file knows both sides: the module that emits
+ * an event does not know its reactions.
  */
 export const reactions: Reactions = {
   fork_unlinked: [

@@ -7,7 +7,7 @@ const declared = new Map<string, Endpoint>(endpoints.map((each) => [`${each.meth
 
 const compiled = new Map<Endpoint, readonly Validator[]>()
 
-/** What the endpoint may answer, closed: no field beyond those it declares. */
+/** The schema of an endpoint's response, closed: it allows no field that the endpoint does not declare. */
 function validatorsOf(e: Endpoint): readonly Validator[] {
   const { returns, paged } = e
   if (returns === null || 'raw' in returns) return []
@@ -16,7 +16,7 @@ function validatorsOf(e: Endpoint): readonly Validator[] {
   return closed.map((each) => Compile(paged || 'list' in returns ? Type.Array(each) : each))
 }
 
-/** Every answer that a test provokes must be as its endpoint declares it: no field too many, none of another type. */
+/** Validates every response in tests against what its endpoint declares: no extra field, no field of another type. */
 export function checkAnswer(method: string, path: string, _status: number, body: unknown): void {
   const endpoint = declared.get(`${method} ${path}`)!
   let validators = compiled.get(endpoint)

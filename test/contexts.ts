@@ -5,26 +5,26 @@ import { findAccount } from '../src/modules/accounts/tokens/queries.ts'
 import type { Located } from '../src/modules/projects/repositories/location.ts'
 import type { Client, World } from './world.ts'
 
-/** Somebody as services see him. Throws when his account may not act. */
+/** The caller as services see them. Throws when the account may not act. */
 export async function actorFor(world: World, who: Client): Promise<Actor> {
   const account = await findAccount(world.db, String(who.id))
   if (!account || accountRefusal(account)) throw new Error(`${who.username} cannot act`)
   return actorOf(account)
 }
 
-/** What a service is called with when this person (or nobody) calls. */
+/** The context of a service call by this user, or by an anonymous caller. */
 export async function contextFor(world: World, who: Client | null): Promise<Ctx> {
   const caller: Caller = who && (await actorFor(world, who))
   return world.app.open(caller)
 }
 
-/** Where the repository of a project is, and its key. */
+/** The location of a project's repository, and its key. */
 export async function locate(world: World, id: number): Promise<Located> {
   const [project] = await world.rows('select id, repository_storage, repository_key from projects where id = $1', [id])
   return project
 }
 
-/** The same, with a count of the transactions and of the writes outside of them. */
+/** The same, and counts transactions and writes outside of them. */
 export function counting(ctx: Ctx): { ctx: Ctx; counts: { transactions: number; writes: number } } {
   const counts = { transactions: 0, writes: 0 }
   const run: Ctx['db']['run'] = (statement) => {

@@ -9,10 +9,10 @@ import { startRunner } from '../src/git/runner/start.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database server of our own; `database` is the migrated one that workers clone. */
+    /** A database server for the tests; `database` is the migrated database that workers clone. */
     postgres: { adminUrl: string; template: string }
     runnerSocket: string
-    /** A folder that goes away after the run. */
+    /** A temporary folder that is removed after the run. */
     folder: string
   }
 }
@@ -26,10 +26,10 @@ export function databaseAt(url: string, name: string): string {
   return at.toString()
 }
 
-/** One PostgreSQL and one git runner for the whole run; each worker clones the migrated database. */
+/** Starts one PostgreSQL and one git runner for the whole run; each worker clones the migrated database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'stithy-test-'))
-  // The server runs as another user when we are root.
+  // The server runs as another user when the tests run as root.
   await chmod(folder, 0o755)
   const postgres = await startEmbedded({ dataDir: folder, durability: 'none', log: () => {} })
   const client = new pg.Client({ connectionString: postgres.url })

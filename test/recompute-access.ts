@@ -13,17 +13,17 @@ type Membership = {
 type Link = { subject_id: number; group_id: number; level: number; ends: string | null }
 type Stored = { user_id: number; subject_id: number; level: number; ends: string | null }
 
-/** A level somebody has until a day, which is no longer included; null lasts. */
+/** An access level until a day (exclusive); null has no end. */
 type Grant = { userId: number; level: number; ends: string | null }
 
 const sooner = (a: string | null, b: string | null): string | null => (a === null ? b : b === null || a < b ? a : b)
 
-/** Days on which levels are compared: those between which nothing changes in what tests make. */
+/** Days on which levels are compared: those between which nothing changes in the fixtures. */
 const days = Array.from({ length: 6 }, (_, index) =>
   new Date(Date.now() + index * 86_400_000).toISOString().slice(0, 10),
 )
 
-/** `user id → level on each of the days`, from whatever grants there are. People without any are left out. */
+/** `user id → level on each of the days`, from any grants. Users without a level are left out. */
 function levelsByDay(grants: readonly Grant[]): Record<string, string> {
   const all = new Map<number, number[]>()
   for (const { userId, level, ends } of grants) {
@@ -40,8 +40,8 @@ function levelsByDay(grants: readonly Grant[]): Record<string, string> {
 export type Access = Record<string, Record<string, string>>
 
 /**
- * Who has which level where: as the index has it (`stored`), and computed anew from memberships and links by the plain
- * reading of the rules (`expected`). Namespaces and projects that are being removed count for nothing.
+ * Access levels of all users: as indexed (`stored`), and computed from memberships and links by a direct reading of the rules
+ * (`expected`). Namespaces and projects that are being removed do not count.
  */
 export async function compareAccess(world: World): Promise<{ stored: Access; expected: Access }> {
   const [namespaces, projects, members, projectLinks, groupLinks, groupAccess, projectAccess] = (await Promise.all([
@@ -77,7 +77,7 @@ export async function compareAccess(world: World): Promise<{ stored: Access; exp
     const one = byId.get(id)
     return one === undefined ? [] : [one, ...(one.parent_id === null ? [] : withAncestors(one.parent_id))]
   }
-  /** Memberships of a group and those above it. */
+  /** Memberships of a group and its ancestors. */
   const membersOf = (groupId: number): Grant[] =>
     withAncestors(groupId).flatMap(({ id }) =>
       members

@@ -7,7 +7,7 @@ import { inject } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../src/processes/testing/launch.ts'
 import { Client } from './world.ts'
 
-/** The program as people start it. */
+/** The program that `npm start` and packages run. */
 export const bin: string = fileURLToPath(new URL('../bin/stithy.js', import.meta.url))
 
 const rootToken = 'root-token-for-tests'
@@ -25,7 +25,7 @@ const envFor = async (folder: string): Promise<Env> => ({
   STITHY_PROCESSES: '2',
 })
 
-/** A data folder after a first start and a stop. Making its database takes most of a first start, so one is copied. */
+/** A data folder after a first start and a stop. Creating its database takes most of a first start, so it is copied. */
 async function startedOnce(): Promise<string> {
   const folder = await mkdtemp(join(inject('folder'), 'service-'))
   const launched = new Launched(['serve'], await envFor(folder), { file: bin, cleanUp: false })
@@ -37,7 +37,7 @@ async function startedOnce(): Promise<string> {
 
 let template: Promise<string> | undefined
 
-/** Settings of a service with a data folder and ports of its own, which the test may change before it serves. */
+/** Settings of a service with its own data folder and ports; the test may change them before the start. */
 export async function freshEnv(): Promise<Env> {
   template ??= startedOnce()
   const [from, to] = [await template, await temporaryFolder()]
@@ -47,7 +47,7 @@ export async function freshEnv(): Promise<Env> {
   return envFor(to)
 }
 
-/** The service as a person starts it, with everything real; it ends with the test. */
+/** Starts the real service as an operator does; it ends with the test. */
 export async function serve(env: Env): Promise<Service> {
   const launched = new Launched(['serve'], env, { file: bin })
   await launched.ready()

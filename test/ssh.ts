@@ -15,7 +15,7 @@ const version = (program: string): boolean => {
   }
 }
 
-/** Whether OpenSSH's client is there; `describe.skipIf(!hasSsh)` says in its title that it is wanted. */
+/** Whether the OpenSSH client is installed; the title of a `describe.skipIf(!hasSsh)` says that it is needed. */
 export const hasSsh: boolean = version('ssh') && version('ssh-keygen')
 
 export type KeyPair = { readonly file: string; readonly text: string }
@@ -30,7 +30,7 @@ export async function keyPair(folder: string, ...options: string[]): Promise<Key
     '-N',
     '',
     '-C',
-    'somebody@example',
+    'user@example',
     '-f',
     file,
     ...(options.length > 0 ? options : ['-t', 'ed25519']),
@@ -50,7 +50,7 @@ const options = (world: World, key: KeyPair | undefined): string[] => [
   ].flatMap((option) => ['-o', option]),
 ]
 
-/** The words after `ssh`: of the options, the host and the command. */
+/** The arguments of `ssh`: options, host and command. */
 export const sshWords = (world: World, key: KeyPair, ...words: string[]): string[] => [
   ...options(world, key),
   'git@127.0.0.1',
@@ -59,12 +59,12 @@ export const sshWords = (world: World, key: KeyPair, ...words: string[]): string
 
 export type Outcome = { code: number; out: string; err: string }
 
-/** Runs `ssh` with words of its own and of the command; never rejects. */
+/** Runs `ssh` with these options and this command; never rejects. */
 export async function ssh(world: World, key: KeyPair, ...words: string[]): Promise<Outcome> {
   return outcome(run('ssh', sshWords(world, key, ...words), { timeout: waitMs }))
 }
 
-/** The same with options before the host, or another name than `git`. */
+/** The same with options before the host, or a user name other than `git`. */
 export async function sshWith(
   world: World,
   key: KeyPair,
@@ -75,7 +75,7 @@ export async function sshWith(
   return outcome(run('ssh', [...options(world, key), ...before, `${who}@127.0.0.1`, ...words], { timeout: waitMs }))
 }
 
-/** Runs git in a folder, by SSH with this key; never rejects. */
+/** Runs git in a folder, over SSH with this key; never rejects. */
 export async function gitSsh(world: World, key: KeyPair, folder: string, ...words: string[]): Promise<Outcome> {
   const env = {
     ...process.env,
@@ -100,7 +100,7 @@ async function outcome(running: Promise<{ stdout: string; stderr: string }>): Pr
 export const sshUrl = (world: World, project: Pick<TestProject, 'full_path'>): string =>
   `ssh://git@127.0.0.1:${world.config.sshPort}/${project.full_path}.git`
 
-/** Somebody with a key of his own. */
+/** A key pair that is added to the user's account. */
 export async function withKey(folder: string, who: Client): Promise<KeyPair> {
   const key = await keyPair(folder)
   const added = await who.post('/user/keys', { title: 'laptop', key: key.text })

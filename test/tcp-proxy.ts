@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy on this machine that may hold connections: they are accepted, and no byte passes. */
+/** A TCP proxy on this machine that can hold connections: they are accepted, and no byte passes. */
 export class TcpProxy implements AsyncDisposable {
   readonly port: number
   readonly #server: ReturnType<typeof createServer>
@@ -25,17 +25,17 @@ export class TcpProxy implements AsyncDisposable {
     return proxy
   }
 
-  /** How many connections came so far. */
+  /** Number of connections so far. */
   get accepted(): number {
     return this.#accepted
   }
 
-  /** From now on, holds the connections of which this says so; the first is 1. */
+  /** From now on, holds the connections for which this returns true; the first is 1. */
   hold(which: (ordinal: number) => boolean): void {
     this.#holds = which
   }
 
-  /** Lets everything pass, what is held or frozen, too. */
+  /** Lets everything pass, held and frozen connections included. */
   release(): void {
     this.#holds = () => false
     for (const socket of this.#sockets) socket.resume()
@@ -43,7 +43,7 @@ export class TcpProxy implements AsyncDisposable {
     this.#held.clear()
   }
 
-  /** Stops all traffic, of new connections, too, and ends none: as a network that loses every packet. */
+  /** Stops all traffic, also of new connections, without closing any: like a network that loses every packet. */
   freeze(): void {
     this.hold(() => true)
     for (const socket of this.#sockets) socket.pause()

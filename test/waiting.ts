@@ -1,14 +1,15 @@
 import { vi } from 'vitest'
 
 /**
- * How long a test waits for an event, in milliseconds. No test asserts it: it is generous, so that a busy machine does not fail
- * a test, and shorter than the timeout of a test, so that the failure names the event that did not come.
+ * How long a test waits for an event, in milliseconds. No test asserts it: it is generous, so that a busy machine does not
+ * fail a test, and shorter than the test timeout, so that the failure names the missing event.
  */
 export const waitMs = 100_000
 
 /**
- * Runs `attempt` with a short limit, then with longer ones until it passes, and fails with its last error. For tests whose own
- * part must be quicker than the limit: a busy machine needs a longer one, and a fault of the service fails with each of them.
+ * Runs `attempt` with a short limit, then with longer ones until it passes, and fails with its last error. For tests that
+ * must act within a limit of the service: a busy machine needs a longer one, and a fault of the service fails with all of
+ * them.
  */
 export async function withEnoughTime<T>(
   limitsMs: readonly number[],

@@ -33,7 +33,7 @@ export type Answer = {
   status: number
   headers: Record<string, string | undefined>
   text: string
-  /** The parsed body of a JSON answer. */
+  /** The parsed body of a JSON response. */
   json: any
 }
 
@@ -41,11 +41,11 @@ export type Sent = {
   headers?: Record<string, string>
   /** Sent as JSON. */
   json?: unknown
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: string | Buffer | FormData
 }
 
-/** Somebody who talks to the service over HTTP, or nobody known. */
+/** An HTTP client of the service, signed in as a user or anonymous. */
 export class Client {
   readonly #origin: string
   readonly id: number
@@ -84,7 +84,7 @@ export class Client {
     }
   }
 
-  /** What lies at an absolute address, byte for byte. */
+  /** The bytes of an absolute URL. */
   async bytes(url: string): Promise<{ status: number; headers: Answer['headers']; body: Buffer }> {
     const answer = await request(url, { dispatcher: agent })
     return {
@@ -109,16 +109,16 @@ export type TestProject = TestGroup & { name: string; url: string; default_branc
 export type QueuedJob = { key: string; payload: any; attempts: number; is_delayed: boolean; is_running: boolean }
 
 let count = 0
-/** A name nobody else has: databases outlive tests. */
+/** A unique name: databases outlive tests. */
 export const unique = (word: string): string => `${word}-${process.pid.toString(36)}-${(++count).toString(36)}`
 
 const usualPassword = 'correct horse battery'
 let usualDigest: Promise<string> | undefined
 
-/** Attributes of a user that are stored as they are given. */
+/** Attributes of a user that are stored unchanged. */
 const plainAttributes: ReadonlySet<string> = new Set(['admin', 'private_profile'])
 
-/** The service with a database of its own, and makers of what tests need. */
+/** The service with its own database, and factories for fixtures. */
 export class World {
   readonly app: App
   readonly config: Config
@@ -183,11 +183,11 @@ export class World {
     })
   }
 
-  /** A user with a token of scope `api` and the usual password. */
+  /** A user with a token of scope `api` and the default password. */
   async user(attributes: Record<string, unknown> = {}): Promise<Client> {
     const username = unique('user')
     const account = { username, name: `Name of ${username}`, email: `${username}@example.com`, ...attributes }
-    // The API hashes a password and applies the settings: slow, and the same for each user whom a test needs only to exist.
+    // The API hashes a password and applies the settings: slow, and unnecessary for a user whom a test needs only to exist.
     const isPlain = Object.keys(attributes).every((name) => plainAttributes.has(name))
     if (isPlain && this.#settingsBefore === undefined) return this.#plainUser(account)
     const made = await this.root.post('/users', { password: usualPassword, skip_confirmation: true, ...account })
@@ -195,7 +195,7 @@ export class World {
     return this.as(made.json)
   }
 
-  /** Writes what the API would write, in one transaction. */
+  /** Writes the rows that the API would write, in one transaction. */
   async #plainUser(account: { username: string; name: string; email: string }): Promise<Client> {
     usualDigest ??= digestPassword(usualPassword)
     const passwordDigest = await usualDigest
@@ -218,7 +218,7 @@ export class World {
     })
   }
 
-  /** The same person with a token of these scopes. */
+  /** A client for the same user with a token of these scopes. */
   async as(who: { id: number; username: string }, scopes: readonly Scope[] = ['api']): Promise<Client> {
     const made = await this.root.post(`/users/${who.id}/personal_access_tokens`, { name: 'test', scopes })
     expectStatus(made, 201)
@@ -250,7 +250,7 @@ export class World {
     return made.json
   }
 
-  /** In a group of its own unless `group` is given; made by the first administrator. */
+  /** A project in a new group unless `group` is given; created by the first administrator. */
   async project({
     visibility = 'private',
     group,
@@ -287,7 +287,7 @@ export class World {
     }
   }
 
-  /** The address of a project's repository with somebody's token in it. */
+  /** The URL of a project's repository with the user's token in it. */
   remote(project: TestProject, who: Client): string {
     const at = new URL(project.url)
     at.username = who.username
@@ -299,7 +299,7 @@ export class World {
     await this.rows('update projects set archived = true where id = $1', [project.id])
   }
 
-  /** Looks at or changes the database behind the service's back. */
+  /** Reads or changes the database directly. */
   async rows(text: string, values: readonly unknown[] = []): Promise<any[]> {
     const client = new pg.Client({ connectionString: this.databaseUrl, types: columnTypes })
     await client.connect()
@@ -310,14 +310,14 @@ export class World {
     }
   }
 
-  /** Takes jobs from now on. Should it stop doing so, the test run fails. */
+  /** Runs jobs from now on. The test run fails if the runner stops. */
   runJobs(): Promise<void> {
     return this.app.runJobs((error) => {
       throw error
     })
   }
 
-  /** Queued jobs with this key, in which `%` stands for any text, the oldest first. */
+  /** Queued jobs with this key, in which `%` stands for any text, oldest first. */
   jobs(key: string): Promise<QueuedJob[]> {
     return this.rows(
       `select key, payload, attempts, run_at > created_at as is_delayed, locked_at is not null as is_running
@@ -326,32 +326,32 @@ export class World {
     )
   }
 
-  /** Takes them out of the queue. */
+  /** Removes these jobs from the queue. */
   async takeJobs(key: string): Promise<QueuedJob[]> {
     const taken = await this.jobs(key)
     await this.rows('delete from graphile_worker._private_jobs where key = any($1)', [taken.map((job) => job.key)])
     return taken
   }
 
-  /** Resolves when some statement waits for a lock of another transaction. */
+  /** Resolves when a statement waits for a lock of another transaction. */
   async waitsForLock(): Promise<void> {
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     await expect.poll(() => this.rows(waiting)).not.toEqual([])
   }
 
-  /** What a start does with pushes that a crash cut off. */
+  /** Settles interrupted pushes, as a start does after a crash. */
   async recover(): Promise<void> {
     await recoverPushes(await this.app.open(null), 0)
   }
 
-  /** Changes settings of the installation; at once in this process, and until the end of the test. */
+  /** Changes settings of the instance, at once in this process, and restores them at the end of the test. */
   async settings(values: Partial<Settings>): Promise<void> {
     this.#settingsBefore ??= (await this.rows('select values from application_settings'))[0].values
     await this.db.transaction((tx) => saveSettings(tx, values))
   }
   #settingsBefore: Partial<Settings> | undefined
 
-  /** The settings are as before the test again: tests of one worker share a world. */
+  /** Restores the settings after the test: tests of one worker share a world. */
   async restoreSettings(): Promise<void> {
     if (!this.#settingsBefore) return
     await this.rows(`update application_settings set values = '{}'`)
@@ -359,7 +359,7 @@ export class World {
     this.#settingsBefore = undefined
   }
 
-  /** The installation looks as nobody has changed it. */
+  /** Restores the default appearance of the instance. */
   async plainAppearance(): Promise<void> {
     await this.rows(`update appearance set texts = default, logo = null, logo_digest = null, header_logo = null,
       header_logo_digest = null, favicon = null, favicon_digest = null`)
@@ -400,19 +400,19 @@ const gitEnv = {
   GIT_COMMITTER_EMAIL: 'committer@example.com',
 }
 
-/** Runs real git; resolves with what it printed, trimmed. Rejects, with its messages, when it fails. */
+/** Runs real git; resolves with its trimmed output. Rejects with its messages when it fails. */
 export async function git(directory: string, ...args: string[]): Promise<string> {
   const { stdout } = await run('git', args, { cwd: directory, env: gitEnv, maxBuffer: 64 * 1024 * 1024 })
   return stdout.trim()
 }
 
-/** As `git`, but resolves with what it told people beside its output. */
+/** As `git`, but resolves with the messages on stderr. */
 export async function gitTold(directory: string, ...args: string[]): Promise<string> {
   const { stderr } = await run('git', args, { cwd: directory, env: gitEnv })
   return stderr
 }
 
-/** A temporary folder that goes away with the test. */
+/** A temporary folder that is removed at the end of the test. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'stithy-work-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
@@ -420,7 +420,7 @@ export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposa
 
 let shared: Promise<World> | undefined
 
-/** A test with the worker's world: one application for all tests of a worker, so names must be unique. */
+/** A test with the worker's world: all tests of a worker share one application, so names must be unique. */
 export const test = base.extend<{ world: World }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest wants a pattern here
   world: async ({}, use) => {

@@ -3,7 +3,8 @@ import { readModules } from './boundaries/modules.ts'
 import { folderGraph, violations } from './boundaries/rules.ts'
 import { foreignWrites } from './boundaries/tables.ts'
 
-// What may import what (ARCHITECTURE.md): `npm run boundaries` prints what breaks it, `npm run boundaries -- --graph` what imports what.
+// Checks import boundaries (ARCHITECTURE.md): `npm run boundaries` prints violations, `npm run boundaries -- --graph` the
+// import graph.
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '')
 const modules = await readModules(root, 'src')
 if (process.argv.includes('--graph'))

@@ -5,7 +5,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Every check that does not run the product, each with the command that repeats it alone. */
 const steps: readonly { name: string; command: readonly string[] }[] = [
-  // One thread: its checkers would each check the same large types, for twice the memory and no less time.
+  // One thread: several checkers would each check the same large types, for twice the memory and no less time.
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded'] },
   {
     name: 'lint and format',

@@ -5,11 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /*
- * Makes package-lock.json anew from package.json: `npm run lock`, after a dependency was added, raised or removed.
- *
- * npm leaves out optional packages that its registry does not hold, and `npm ci` then refuses the file because they are
- * missing from it. A registry that mirrors only some platforms is enough for that. They are named here again, so that
- * the same file installs everywhere.
+ * Regenerates package-lock.json from package.json: `npm run lock`, after a dependency was added, upgraded or removed. npm omits
+ * optional packages that the registry does not have, such as a registry that mirrors only some platforms, and `npm ci` then
+ * rejects the file. This adds them again, so that the same file installs everywhere.
  */
 
 type Locked = {
@@ -29,7 +27,7 @@ const platforms = new Map(
 ).set('windows', 'win32')
 const processors = new Set('arm arm64 ia32 loong64 mips64el ppc64 ppc64le riscv64 s390x wasm32 x64'.split(' '))
 
-/** Where an import of `name` from the package at `from` is found, or where it would be put. */
+/** The path at which an import of `name` from the package at `from` is found, or would be installed. */
 function placeOf(name: string, from: string, packages: Lock['packages']): string {
   for (let base = from; base !== ''; base = base.slice(0, Math.max(0, base.lastIndexOf('node_modules/') - 1))) {
     const place = `${base}/node_modules/${name}`
@@ -38,7 +36,7 @@ function placeOf(name: string, from: string, packages: Lock['packages']): string
   return `node_modules/${name}`
 }
 
-/** What the name of a package of one platform says of that platform; undefined where it says nothing. */
+/** The platform in the name of a package; undefined if it has none. */
 function platformOf(name: string): Pick<Locked, 'os' | 'cpu' | 'libc'> | undefined {
   const words = name.split(/[-/_.@]/)
   const os = name === 'fsevents' ? 'darwin' : words.map((word) => platforms.get(word)).find(Boolean)

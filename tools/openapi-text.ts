@@ -5,6 +5,6 @@ import { apiVersion, productVersion } from '../src/modules/instance/version/vers
 
 export const openApiFile = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 
-/** The document of the whole API, on the plan that offers everything, one keyword per line. */
+/** The document of the whole API, for the plan that offers everything, one keyword per line. */
 export const openApiText = (): string =>
   `${JSON.stringify(openApiDocument(areas, { plan: 'ultimate', version: productVersion, apiVersion }), null, 1)}\n`

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { settingsFile, settingsText } from './settings-text.ts'
 
-// Writes docs/settings.md, what every setting does. With --check, says whether it is up to date.
+// Writes docs/settings.md, which describes every setting. With --check, reports whether it is up to date.
 const text = settingsText()
 if (!process.argv.includes('--check')) await writeFile(settingsFile, text)
 else if ((await readFile(settingsFile, 'utf8').catch(() => '')) === text) console.log('docs/settings.md is up to date')

@@ -28,7 +28,7 @@ export type Actor = {
   readonly bot?: { readonly creatorId: number | null }
   /** Set if the caller is a deploy key. `id` is then 0, which no user has, so that no query matches a user. */
   readonly deployKey?: Machine
-  /** The same for a deploy token. */
+  /** Set if the caller is a deploy token. `id` of the actor is then 0 as well. */
   readonly deployToken?: Machine
 }
 
@@ -38,7 +38,7 @@ export function accountOf(actor: Actor): number | null {
   return machine ? machine.creatorId : actor.id
 }
 
-/** From where the caller's transactions come, for the audit log. */
+/** Origin of the caller's transactions, for the audit log. */
 export const originOf = (
   caller: Caller,
   address: string | undefined,
@@ -48,10 +48,10 @@ export const originOf = (
   impersonatorId: caller?.sudo?.id,
 })
 
-/** Who makes a request; null when anonymous. */
+/** The caller of a request; null if anonymous. */
 export type Caller = Actor | null
 
-/** What policies look at of a caller; null when anonymous. `limits` counts by being there. */
+/** The facts about a caller that policies use; null if anonymous. Policies check only whether `limits` is set. */
 export type Viewer = {
   readonly admin: boolean
   readonly external: boolean

@@ -13,7 +13,7 @@ export const groupPolicy = {
   request_access: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   set_notifications: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   admin_custom_attribute: { from: 'administrator' },
-  /** Lists of what lies in projects of the group filter by those. */
+  /** Lists of records in projects of the group; the queries filter them by these projects. */
   list_merge_requests: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   read_label: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_label: { from: 'reporter' },
@@ -25,12 +25,12 @@ export const groupPolicy = {
   read_deploy_token: { from: 'maintainer' },
   admin_deploy_token: { from: 'owner' },
   admin_access_token: { from: 'owner' },
-  /** A token of the group puts another in its own place; its bot is a member. */
+  /** A group token rotates itself; its bot is a member. */
   rotate_own_token: { from: 'guest' },
   admin_variable: { from: 'owner' },
   read_audit_event: { from: 'owner' },
   transfer_group: { from: 'owner' },
-  /** Takes projects from anywhere. */
+  /** Accept projects from any namespace. */
   receive_project: { from: 'administrator' },
   remove_group: { from: 'owner' },
 } as const satisfies Policy<string>

@@ -1,12 +1,12 @@
 import type { Facts, Policy } from './policy.ts'
 
-/** Abilities that are about the whole service. */
+/** Abilities on the whole service. */
 export const instancePolicy = {
   /** Anonymous access is allowed: results are filtered by what the caller may see. */
   browse: { from: 'owner', open: 'anyone', evenLimited: true },
-  /** People are neither projects nor groups. */
+  /** List and search users. Tokens that are limited to projects or groups do not have it. */
   browse_people: { from: 'owner', open: 'anyone' },
-  /** To ask who one is, and to look at, end or replace the token that was shown. */
+  /** Read the current user, and read, rotate or revoke the token of the request. */
   know_oneself: { from: 'owner', open: 'signed_in', evenLimited: true },
   read_version: { from: 'owner', open: 'signed_in', evenLimited: true },
   use: { from: 'owner', open: 'signed_in' },

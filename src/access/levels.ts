@@ -1,4 +1,4 @@
-/** Memberships, from none to owner, as the wire and the database number them. */
+/** Access levels of members, numbered as on the wire and in the database. */
 export const levels = { none: 0, guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
 export type Level = keyof typeof levels
 
@@ -10,16 +10,16 @@ export const levelNames: Readonly<Record<number, string>> = {
   50: 'Owner',
 }
 
-/** How open a project or group is, as the database numbers it. */
+/** Visibility of a project or group, numbered as in the database. */
 export const visibilities = { private: 0, internal: 10, public: 20 } as const
 export type Visibility = keyof typeof visibilities
 
 const visibilityNames: Readonly<Record<number, Visibility>> = { 0: 'private', 10: 'internal', 20: 'public' }
 
-/** The word for a stored visibility. */
+/** Name of a stored visibility. */
 export const visibilityName = (stored: number): Visibility => visibilityNames[stored] ?? 'private'
 
-/** Who may use a feature of a project, as the database numbers it. */
+/** Access level of a project feature, numbered as in the database. */
 export const featureLevels = { disabled: 0, private: 10, enabled: 20, public: 30 } as const
 export type FeatureLevel = keyof typeof featureLevels
 

@@ -2,16 +2,16 @@ import type { Policy } from './policy.ts'
 import { projectPolicy } from './project-policy.ts'
 
 /**
- * Abilities on a merge request, by the facts of its target project. Facts: modules/review/merge-requests/subject.ts. Flag `own`: the caller
- * is its author or an assignee; `locked`: only members may comment. Of a note: `said`, the caller wrote it and may still comment;
- * `system_note`: it has no author. For approvals (modules/review/approvals/subject.ts): `author`, the caller wrote the merge request;
- * `approver`, the caller is asked to approve it.
+ * Abilities on a merge request, by the facts of its target project. Facts: modules/review/merge-requests/subject.ts. Flags:
+ * `own`, the caller is the author or an assignee; `locked`, only members may comment. For a note: `said`, the caller wrote it
+ * and may still comment; `system_note`, it has no author. For approvals (modules/review/approvals/subject.ts): `author`, the
+ * caller wrote the merge request; `approver`, the caller is asked to approve it.
  */
 export const mergeRequestPolicy = {
   read_project: projectPolicy.read_project,
   read_merge_request: projectPolicy.read_merge_request,
   update_merge_request: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
-  /** Assignees, labels, milestone, and whether its discussion is locked. */
+  /** Set assignees, labels and milestone, and lock the discussion. */
   admin_merge_request: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
   /** The protection of the target branch decides who may merge. */
   merge: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
@@ -37,9 +37,9 @@ export const mergeRequestPolicy = {
     unless: ['archived', 'system_note'],
   },
   resolve_discussion: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
-  /** To change what was said, or take it back. */
+  /** Edit or delete a note. */
   admin_note: { from: 'maintainer', or: ['said'], feature: 'merge_requests', unless: ['archived', 'system_note'] },
-  /** To say when something was said. */
+  /** Set the creation time of a note. */
   date_note: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
 } as const satisfies Policy<string>
 

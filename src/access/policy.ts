@@ -3,15 +3,15 @@ import { featureLevels, type Level, levels, visibilities } from './levels.ts'
 
 /** Everything a rule may look at. Loaded once, with the subject; rules never query. */
 export type Facts = {
-  /** As `visibilities` numbers it. */
+  /** A number of `visibilities`. */
   readonly visibility: number
-  /** The caller's effective access level, as `levels` numbers it. */
+  /** The caller's effective access level, a number of `levels`. */
   readonly level: number
   /** Feature name → `featureLevels`. A feature that is absent is off. */
   readonly features: Readonly<Record<string, number>>
-  /** Whether it lies within what the caller's token is limited to, if it is limited. */
+  /** Whether the caller's limited token covers the subject; absent if the token is not limited. */
   readonly withinLimits?: boolean | undefined
-  /** Circumstances by name: `archived`, `self`, … An absent one is false. */
+  /** Flags by name: `archived`, `self`, … An absent flag is false. */
   readonly flags: Readonly<Record<string, boolean>>
 }
 

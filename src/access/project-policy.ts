@@ -6,7 +6,7 @@ export const projectPolicy = {
   read_code: { from: 'reporter', open: 'anyone', feature: 'repository' },
   /** Users who can read the code may fork it if forks are enabled. */
   fork_project: { from: 'reporter', open: 'signed_in', feature: 'forking', unless: ['importing'] },
-  /** Owners decide about the relation to the source. */
+  /** Remove or set the fork relation to the source project. */
   link_fork: { from: 'owner' },
   /** Users who can see the project may star it. */
   star_project: { from: 'guest', open: 'signed_in' },
@@ -40,7 +40,7 @@ export const projectPolicy = {
   push_first_commit: { from: 'maintainer', feature: 'repository', unless: ['archived', 'importing'] },
   /** Read releases; their tags require `read_code`. */
   read_release: { from: 'guest', open: 'anyone', feature: 'repository' },
-  /** Also for releases, which describe tags. */
+  /** Applies to releases as well, because they describe tags. */
   admin_tag: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
   /** Requires authentication, as the specification says, even where the code is public. */
   read_merge_request: { from: 'reporter', open: 'signed_in', feature: 'merge_requests' },

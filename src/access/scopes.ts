@@ -1,4 +1,4 @@
-/** What a token may be used for. */
+/** What an access token permits. */
 export const scopes = [
   'api',
   'read_api',
@@ -13,10 +13,10 @@ export type Scope = (typeof scopes)[number]
 
 export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text)
 
-/** True when a credential with these scopes (`undefined`: the account itself) reaches what asks for one of `wanted`. */
+/** True if a credential with these scopes (`undefined`: the account itself) has at least one of `wanted`. */
 export const reaches = (held: ReadonlySet<Scope> | undefined, wanted: readonly Scope[]): boolean =>
   held === undefined || wanted.some((scope) => held.has(scope))
 
-/** Scopes of which a token needs one for git, on every transport. */
+/** Scopes that permit Git reads, on every transport; one is enough. */
 export const pullScopes: readonly Scope[] = ['api', 'read_api', 'read_repository', 'write_repository']
 export const pushScopes: readonly Scope[] = ['api', 'write_repository']

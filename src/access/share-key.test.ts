@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Actor } from './actor.ts'
 import { networkOf, shareKeyOf } from './share-key.ts'
 
-test('anonymous clients share by address, those of IPv6 by the first 64 bits', () => {
+test('anonymous clients share by IPv4 address or by the first 64 bits of an IPv6 address', () => {
   expect(networkOf('192.0.2.7')).toBe('192.0.2.7')
   expect(networkOf('::ffff:192.0.2.7')).toBe('192.0.2.7')
   for (const address of [
@@ -20,7 +20,7 @@ test('anonymous clients share by address, those of IPv6 by the first 64 bits', (
 
 const actor = (more: Partial<Actor>) => ({ id: 7, ...more }) as Actor
 
-test('bots, deploy keys and deploy tokens use the share of the account that made them', () => {
+test('bots, deploy keys and deploy tokens use the share of the account that created them', () => {
   const owner = shareKeyOf(actor({}), undefined)
   for (const made of [
     actor({ id: 8, bot: { creatorId: 7 } }),
@@ -30,7 +30,7 @@ test('bots, deploy keys and deploy tokens use the share of the account that made
     expect(shareKeyOf(made, '192.0.2.7')).toBe(owner)
 })
 
-test('accounts, and deploy keys and deploy tokens whose creator is gone, have shares of their own', () => {
+test('accounts, and deploy keys and tokens without a creator, have their own shares', () => {
   expect(shareKeyOf(null, undefined)).toBe('')
   const keys = [
     shareKeyOf(null, '192.0.2.7'),

@@ -16,7 +16,7 @@ export function shareKeyOf(caller: Caller, address: string | undefined): string 
   return `user ${caller.sudo?.id ?? caller.id}`
 }
 
-/** An IPv4 address as it is; of an IPv6 address the first 64 bits, which are what one customer gets at least. */
+/** An IPv4 address unchanged; for an IPv6 address its /64 prefix, the smallest network that one customer usually gets. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

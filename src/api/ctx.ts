@@ -33,6 +33,6 @@ export type Ctx = {
   readonly remoteAddress: string | undefined
   /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
   readonly shareKey: string
-  /** Only in read-only requests: aborted when the client disconnects before it has the whole response. */
-  readonly gone?: AbortSignal | undefined
+  /** Only in read-only requests: aborts when the client disconnects before it has received the whole response. */
+  readonly signal?: AbortSignal | undefined
 }

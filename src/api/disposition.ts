@@ -1,4 +1,4 @@
-/** `inline` or `attachment` with the name twice: in ASCII for old clients, and in full (RFC 6266, RFC 8187). */
+/** `inline` or `attachment` with the name twice: in ASCII for old clients, and complete (RFC 6266, RFC 8187). */
 export function disposition(kind: 'inline' | 'attachment', name: string): string {
   const plain = name.replaceAll(/[^ \w!#$&+.^`|{}~()[\],;=@-]/g, '_')
   const full = encodeURIComponent(name).replaceAll(

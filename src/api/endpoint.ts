@@ -91,7 +91,7 @@ type Shape<
   readonly path: string
   /** An imperative of at most six words: `Revoke approval of a merge request`. For the documentation. */
   readonly summary: string
-  /** What the summary has no room for, in full sentences. For the documentation. */
+  /** Details that do not fit into the summary, in full sentences. For the documentation. */
   readonly description?: string
   /** Lowest plan that offers the endpoint. */
   readonly tier?: Tier
@@ -103,15 +103,15 @@ type Shape<
   readonly params?: P
   /** Offset pages, and keyset pages where the list is ordered by id. */
   readonly paged?: Paging
-  /** Default: 201 for POST, 204 without an answer, else 200. */
+  /** Default: 201 for POST, 204 without a response body, otherwise 200. */
   readonly status?: number
   /** Maximum body size in bytes, without files. Default 8 MiB. */
   readonly bodyLimit?: number
   /** Maximum size of a file in a form, in bytes. Default 100 MiB. */
   readonly fileLimit?: (settings: Settings) => number
-  /** When a handler answers `unchanged` (304), for the documentation. */
+  /** When a handler returns `unchanged` (304), for the documentation. */
   readonly unchanged?: string
-  /** When a handler refuses with 406, for the documentation. */
+  /** When a handler rejects with 406, for the documentation. */
   readonly notAcceptable?: string
   /** Response headers that clients read, by name, with a description. For the documentation. */
   readonly headers?: Readonly<Record<string, string>>

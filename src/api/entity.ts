@@ -2,9 +2,9 @@ import type { Static, TObject } from 'typebox'
 import { isOffered, type Plan, type Tier } from '../kernel/plan.ts'
 import type { Ctx } from './ctx.ts'
 
-/** How one kind of record looks on the wire. */
+/** The wire format of one kind of record. */
 export type Entity<Row, S extends TObject = TObject, Extra = any> = {
-  /** As the OpenAPI document calls it. */
+  /** The name in the OpenAPI document. */
   readonly name: string
   /** A property with `tier` is shown on that plan and higher ones. */
   readonly schema: S

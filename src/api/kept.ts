@@ -24,7 +24,7 @@ export const kept = <Stamp extends { readonly id: number }, Row extends Stamp>(k
 const textFor = <Row>(entity: CacheableEntity<Row>, row: Row, view: RecordView): RecordText =>
   RecordText.of(withoutHiddenFields(entity, view.plan, entity.present(row, view)))
 
-/** The texts of a page, in its order. No statement, besides that of `complete`, when all are cached, else one. */
+/** The texts of a page, in its order. No statement, besides that of `complete`, if all are cached; otherwise one. */
 export async function textsOf<Stamp extends { readonly id: number }, Row extends Stamp>(
   { entity, stamp: stampOf, complete, load }: Kept<Stamp, Row>,
   listed: readonly Stamp[],
@@ -40,7 +40,7 @@ export async function textsOf<Stamp extends { readonly id: number }, Row extends
   const loaded = new Map<number, RecordText>()
   for (const row of await load(unknown, ctx)) {
     const text = textFor(entity, row, view)
-    // Under the key of what was loaded: it may be newer than the stamp that was listed.
+    // Under the key of the loaded row, which may be newer than the listed stamp.
     ctx.texts.set(keyOf(row), text)
     loaded.set(row.id, text)
   }

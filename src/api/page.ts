@@ -2,13 +2,13 @@ import type { Db } from '../db/db.ts'
 import { and, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
 
-/** What the caller asked for: which part of a list. */
+/** The part of a list that the caller requests. */
 export type Page = {
   /** From 1. */
   readonly page: number
   /** 1 to 100. */
   readonly perPage: number
-  /** Continue after (or, descending, before) an id rather than count pages. */
+  /** Continues after an id (before it if descending) instead of counting pages. */
   readonly keyset: boolean
   readonly idAfter?: number
   readonly idBefore?: number
@@ -17,41 +17,41 @@ export type Page = {
 /** One page of rows, in order. */
 export type Paged<Row> = {
   readonly rows: readonly Row[]
-  /** Of the whole list; absent when there are more than `countedRows`. */
+  /** Of the whole list; absent above `countedRows`. */
   readonly total: number | undefined
   readonly hasNext: boolean
   /** The parameter that continues a keyset page: `{ id_after: 42 }`. Absent for an empty page and without keyset. */
   readonly next?: { readonly name: 'id_after' | 'id_before'; readonly id: number }
 }
 
-/** Totals are counted up to here and then left out, as the headers allow. */
+/** Totals are counted up to this number; above it they are omitted, as the specification allows. */
 export const countedRows = 10_000
-/** Offsets beyond this are refused on lists that are `capped`. */
+/** Maximum offset on lists that are `capped`. */
 const maximumOffset = 10_000
 
 export type Direction = 'asc' | 'desc'
 
-/** A list as its area describes it; limit, offset or keyset and the count are added here for all alike. */
+/** A list as its module describes it; limit, offset or keyset and the count are added here. */
 export type List = {
   /** `select … from …`, without a condition. */
   readonly select: Sql
-  /** What is counted: `from …`, as narrow as the conditions allow. */
+  /** The rows to count: `from …`, as narrow as the conditions allow. */
   readonly from: Sql
   /**
-   * Unique in `from` and in `select`, like `p.id`. With it the rows of a page are picked from `from` alone, so that what
-   * else is selected costs nothing for the rows before them.
+   * Unique in `from` and in `select`, like `p.id`. With it the rows of a page are selected from `from` alone, so that the other
+   * columns cost nothing for the rows before them.
    */
   readonly key?: Sql
   readonly where: readonly Sql[]
-  /** Must end in something unique. */
+  /** The last key must be unique. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction }[]
-  /** Set when the order is by id: then pages may continue after an id. The rows must have `id`. */
+  /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
-  /** Pages are kept (`KeptReads`), which asks that nothing in the list depends on the clock. */
+  /** Caches pages (`KeptReads`). Requires that nothing in the list depends on the clock. */
   readonly kept?: boolean
-  /** Refuses large offsets, as lists may that can be walked by keyset to the end. */
+  /** Rejects large offsets; for lists that support keyset pagination. */
   readonly capped?: boolean
-  /** What the list is made of, for messages. */
+  /** Name of the records, for messages. */
   readonly type: string
 }
 
@@ -64,7 +64,7 @@ const offsetRefused = (type: string) =>
     `Offset pagination has a maximum allowed offset of ${maximumOffset} for requests that return objects of type ${type}. Remaining records can be retrieved using keyset pagination.`,
   )
 
-/** Where a keyset page begins. The order by id has the id first. */
+/** Conditions of a keyset page. The id is the first order key. */
 const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
   const id = list.order[0]!.by
   return [
@@ -73,12 +73,12 @@ const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
   ]
 }
 
-/** A row of a list of kept records: see `Kept`. */
+/** A row of a list of cached records: see `Kept`. */
 type Stamp = { id: number; stamp: string }
 
 /**
- * As `fetchPage` for a list that selects `id` and `stamp`. The page comes as one text, because that is cheaper than rows on
- * both sides, and is kept.
+ * Like `fetchPage`, for a list that selects `id` and `stamp`. Fetches the page as one text, which is cheaper than rows on both
+ * sides, and caches it.
  */
 export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged<Stamp>> {
   const { where, offset } = rangeOf(list, page)
@@ -97,7 +97,7 @@ function stampFrom(line: string): Stamp {
   return { id: Number(line.slice(0, space)), stamp: line.slice(space + 1) }
 }
 
-/** Rows and count of one page. One statement, or two when only a count can tell the total; one with keyset. */
+/** Rows and total of one page. One statement; two if the total must be counted; one with keyset. */
 export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
   const { where, offset } = rangeOf(list, page)
   const statement = pageStatement(list, where, page.perPage + 1, offset)
@@ -106,7 +106,7 @@ export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Pa
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
 
-/** Conditions and offset of a page. Refuses those that the list does not have. */
+/** Conditions and offset of a page. Rejects paging that the list does not support. */
 function rangeOf(list: List, page: Page): { where: Sql; offset: number } {
   if (page.keyset) {
     if (!list.keyset) throw keysetRefused()
@@ -117,7 +117,9 @@ function rangeOf(list: List, page: Page): { where: Sql; offset: number } {
   return { where: and(list.where), offset }
 }
 
-/** `found` has one row more than the page if there is a next one; `count` is asked only if the page does not tell the total. */
+/**
+ * `found` has one row more than the page if there is a next page; calls `count` only if the page does not determine the total.
+ */
 async function offsetPaged<Row>(
   { page, perPage }: Page,
   found: readonly Row[],
@@ -164,7 +166,7 @@ function totalOf(db: Db, { from }: List, where: Sql): () => Promise<number> {
   return () => early
 }
 
-/** A page of a list that is whole in memory. */
+/** A page of a list in memory. */
 export function slicePage<Row>(all: readonly Row[], page: Page): Paged<Row> {
   if (page.keyset) throw keysetRefused()
   const offset = (page.page - 1) * page.perPage

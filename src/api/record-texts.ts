@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** A record as JSON, with a digest of it. */
+/** A record as JSON, with its digest. */
 export class RecordText {
   readonly bytes: Buffer
   readonly digest: string
@@ -15,7 +15,7 @@ export class RecordText {
     return new RecordText(Buffer.from(JSON.stringify(record)))
   }
 
-  /** A record, which must have something in it, that ends with lists of others. */
+  /** A non-empty record with lists of other records as its last properties. */
   static withLists(record: object, lists: Readonly<Record<string, readonly RecordText[]>>): RecordText {
     const start = Buffer.from(JSON.stringify(record).slice(0, -1))
     const parts = Object.entries(lists).flatMap(([name, texts]) => [Buffer.from(`,"${name}":`), listBytes(texts)])
@@ -39,10 +39,10 @@ export const listBytes = (texts: readonly RecordText[]): Buffer =>
   Buffer.concat([open, ...texts.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [comma, bytes])), close])
 
 const maximumBytes = 24 * 1024 * 1024
-/** What an entry costs besides its bytes, roughly. */
+/** Approximate memory of an entry besides its bytes. */
 const overheadBytes = 400
 
-/** Texts of records that one process keeps. Their keys name a version, so that none goes stale. */
+/** Cache of serialized records, per process. Keys contain a version, so entries are never stale. */
 export class RecordTexts extends LRUCache<string, RecordText> {
   constructor() {
     super({ maxSize: maximumBytes, sizeCalculation: ({ bytes }, key) => bytes.length + key.length + overheadBytes })

@@ -7,8 +7,8 @@ import { type Entity, entity } from './entity.ts'
 import type { Site } from './site.ts'
 
 /**
- * Everything, besides its row, that a record cached as text may depend on. All of it is part of the key of the text
- * (`keyOfView`): an entity that reads more of the request does not compile as a `CacheableEntity`.
+ * Everything besides its row that a cached record may depend on. All of it is part of the cache key (`keyOfView`): an entity
+ * that reads more of the request does not compile as a `CacheableEntity`.
  */
 export type RecordView = {
   readonly actor: Viewer
@@ -17,13 +17,13 @@ export type RecordView = {
   readonly plan: Plan
 }
 
-/** A view with the fields of its type and no others, whatever else `view` (a `Ctx`) carries. */
+/** Copies only the fields of the type, whatever else `view` (a `Ctx`) contains. */
 export function viewOf({ actor, settings, site, plan }: RecordView): RecordView {
   return {
     actor: actor && {
       admin: actor.admin,
       external: actor.external,
-      // Which projects and groups a token is limited to, the row says (`within_limits`).
+      // The row contains whether a limited token covers it (`within_limits`).
       ...(actor.limits && { limits: {} }),
     },
     settings: { avatar_service_enabled: settings.avatar_service_enabled },
@@ -35,7 +35,7 @@ export function viewOf({ actor, settings, site, plan }: RecordView): RecordView 
 /** A digest of the whole view. */
 export const keyOfView = (view: RecordView): string => hash('md5', JSON.stringify(view), 'base64')
 
-/** An entity whose records follow from a row and a view alone. */
+/** An entity whose records depend only on a row and a view. */
 export type CacheableEntity<Row, S extends TObject = TObject> = Omit<Entity<Row, S>, 'gather' | 'present'> & {
   readonly gather?: never
   readonly present: (row: Row, view: RecordView) => ReturnType<Entity<Row, S>['present']>

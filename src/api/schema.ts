@@ -3,7 +3,7 @@ import type { Tier } from '../kernel/plan.ts'
 
 /** Fields of records. Parameters have their own constructors in `params/types.ts`. */
 
-/** A value that may be missing: shown as null. */
+/** A value that may be null. */
 export const nullable = <S extends TSchema>(
   schema: S,
   options: { description?: string; tier?: Tier } = {},

@@ -1,11 +1,11 @@
-/** How this installation names itself in every URL it prints. */
+/** The URLs of this installation. */
 export type Site = {
-  /** `https://git.example`, without a slash at the end. */
+  /** `https://git.example`, without a trailing slash. */
   readonly url: string
   /** `https://git.example/api/v4` */
   readonly apiUrl: string
   readonly host: string
-  /** What addresses of repositories over HTTP begin with, where that is not `url`. */
+  /** Base of HTTP repository URLs, if it is not `url`. */
   readonly cloneUrl?: string
   /** Port of Git over SSH; 0 if disabled. */
   readonly sshPort: number
@@ -16,7 +16,7 @@ export function siteAt(externalUrl: string, sshPort: number): Site {
   return { url, apiUrl: `${url}/api/v4`, host: new URL(url).hostname, sshPort }
 }
 
-/** The site as settings have it. */
+/** The site with the base URL from the settings, if set. */
 export const withCloneUrl = (site: Site, root: string | null): Site =>
   root ? { ...site, cloneUrl: root.replace(/\/+$/, '') } : site
 

@@ -10,31 +10,34 @@ export const parseDigest = (text: string): Digest | undefined =>
 export type StoredBlob = { readonly digest: Digest; readonly sizeBytes: number }
 
 /**
- * Bytes by their digest. What is stored is whole and lasts before its digest is told, so a row that names a digest never
- * points at nothing; bytes that no row names are garbage, which a collection may take after a time of grace.
+ * Content-addressed storage. A blob is complete and durable before `put` resolves, so a row that names a digest never refers to
+ * a missing blob. A blob that no row names is garbage, which a collection may delete after a grace period.
  */
 export interface BlobStore {
   /**
-   * Stores a stream, reading it once. Storing the same bytes again refreshes their age. Bytes of a broken stream are
-   * forgotten, and so are, with an `unprocessable` failure, bytes that are not those `expected`; of too many no more is read
-   * than tells.
+   * Stores a stream, reading it once. Storing the same bytes again refreshes their age. Discards the bytes if the stream
+   * breaks. Fails with `unprocessable` if size or digest differ from `expected`, and stops reading at the first byte beyond the
+   * expected size.
    */
   put(source: Readable, expected?: StoredBlob): Promise<StoredBlob>
-  /** `undefined` when there is none. `start` and `end` (both included) cut a part out. */
+  /** `undefined` if the blob does not exist. `start` and `end` are inclusive byte offsets. */
   get(
     digest: Digest,
     range?: { start: number; end: number },
   ): Promise<{ sizeBytes: number; body: Readable } | undefined>
   has(digest: Digest): Promise<boolean>
-  /** In bytes; `undefined` when there is none. */
+  /** In bytes; `undefined` if the blob does not exist. */
   size(digest: Digest): Promise<number | undefined>
   /**
-   * False when there was none, or when somebody stored it at `unlessStoredSince` or later, be it at this very moment:
-   * then it stays, and whoever stored it may rely on it.
+   * False if the blob does not exist, or if it was stored at `unlessStoredSince` or later, even concurrently with this call:
+   * then it is not deleted, so that the caller that stored it may rely on it.
    */
   delete(digest: Digest, options?: { unlessStoredSince?: Date }): Promise<boolean>
-  /** Every blob with the time it was last stored, in no order. */
+  /** Every blob with the time it was last stored, in no particular order. */
   list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }>
-  /** Clears away what crashes left half done; what began after `before` may still be under way. For one caller at a time. */
+  /**
+   * Removes what crashes left unfinished. Files younger than `before` may still be in use and stay. Must not run concurrently
+   * with itself.
+   */
   tidy(before: Date): Promise<void>
 }

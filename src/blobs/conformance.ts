@@ -10,11 +10,11 @@ const read = async (store: BlobStore, digest: Digest, range?: { start: number; e
   return found && (await buffer(found.body))
 }
 
-/** What every blob store must do. */
-// biome-ignore lint/suspicious/noExportsInTest: it is no test file, but what the test files of all stores run
+/** Tests that every blob store must pass. */
+// biome-ignore lint/suspicious/noExportsInTest: not a test file; the test files of all stores call it
 export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): void {
   describe(name, () => {
-    test('gives back what it was given, by its SHA-256', async () => {
+    test('a stored blob is read by its SHA-256', async () => {
       const store = await open()
       expect(await store.put(Readable.from([Buffer.from('hel'), Buffer.from('lo')]))).toEqual({
         digest: hello,
@@ -25,7 +25,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       expect([await store.has(hello), await store.size(hello)]).toEqual([true, 5])
     })
 
-    test('knows nothing of what it was not given, nor after it was deleted', async () => {
+    test('missing and deleted blobs are undefined', async () => {
       const store = await open()
       expect(await store.get(hello)).toBeUndefined()
       await store.put(Readable.from([Buffer.from('hello')]))
@@ -37,7 +37,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       ])
     })
 
-    test('keeps the same bytes once, and lists them', async () => {
+    test('equal blobs are stored and listed once', async () => {
       const store = await open()
       await Promise.all(Array.from({ length: 8 }, () => store.put(Readable.from([Buffer.from('hello')]))))
       const listed = []
@@ -45,7 +45,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       expect(listed).toEqual([{ digest: hello, sizeBytes: 5, storedAt: expect.any(Date) }])
     })
 
-    test('destroys a source that it does not read to the end', async () => {
+    test('a source that is not read to the end is destroyed', async () => {
       const store = await open()
       const source = Readable.from([Buffer.from('hello'), Buffer.from('hello')])
       await expect(store.put(source, { digest: hello, sizeBytes: 5 })).rejects.toThrow()
@@ -55,7 +55,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       await expect(store.put(broken)).rejects.toThrow('cannot be opened')
     })
 
-    test('forgets what broke half-way', async () => {
+    test('a blob whose source fails is not stored', async () => {
       const store = await open()
       const broken = Readable.from(
         (async function* () {
@@ -73,7 +73,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       ['another digest', { digest: '0'.repeat(64) as Digest, sizeBytes: 5 }],
       ['fewer bytes', { digest: hello, sizeBytes: 6 }],
       ['more bytes', { digest: hello, sizeBytes: 4 }],
-    ] as const)('keeps nothing of what turns out to have %s than expected', async ([, expected]) => {
+    ] as const)('a blob that has %s than expected is not stored', async ([, expected]) => {
       const store = await open()
       await expect(store.put(Readable.from([Buffer.from('hello')]), expected)).rejects.toMatchObject({
         kind: 'unprocessable',
@@ -83,7 +83,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       expect(await store.has(hello)).toBe(true)
     })
 
-    test('a deletion spares what was stored since, and nobody misses it meanwhile', async () => {
+    test('deletion keeps a blob stored since a given time, and the blob stays readable', async () => {
       const store = await open()
       const began = new Date(Date.now() - 60_000)
       await store.put(Readable.from([Buffer.from('hello')]))
@@ -93,7 +93,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       expect(await store.has(hello)).toBe(false)
     })
 
-    test('what is stored while it is being deleted stays', async () => {
+    test('a blob stored during its deletion remains', async () => {
       const store = await open()
       for (let round = 0; round < 50; round++) {
         await store.put(Readable.from([Buffer.from('hello')]))
@@ -107,7 +107,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       }
     })
 
-    test('keeps large and empty ones', async () => {
+    test('large and empty blobs are stored', async () => {
       const store = await open()
       const large = randomBytes(5_000_000)
       const { digest } = await store.put(Readable.from([large]))

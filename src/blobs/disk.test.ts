@@ -13,9 +13,9 @@ async function folder(): Promise<string> {
   return path
 }
 
-blobStoreSuite('blobs on disk', async () => new DiskBlobs(await folder()))
+blobStoreSuite('disk blob store', async () => new DiskBlobs(await folder()))
 
-test('nothing half-written is left behind', async () => {
+test('no temporary files remain after stored, duplicate and failed blobs', async () => {
   const path = await folder()
   const store = new DiskBlobs(path)
   await store.put(Readable.from([Buffer.from('x')]))
@@ -32,7 +32,7 @@ test('nothing half-written is left behind', async () => {
   expect(await readdir(join(path, 'tmp'))).toEqual([])
 })
 
-test('what a crash left half deleted is there, and half stored goes', async () => {
+test('tidy restores half-deleted blobs and removes old half-stored ones', async () => {
   const path = await folder()
   const store = new DiskBlobs(path)
   const { digest } = await store.put(Readable.from([Buffer.from('x')]))
@@ -46,6 +46,6 @@ test('what a crash left half deleted is there, and half stored goes', async () =
   expect([await store.has(digest), await readdir(join(path, 'tmp'))]).toEqual([true, []])
 })
 
-test.for(['', 'abc', 'A'.repeat(64), '0'.repeat(65), `../${'0'.repeat(64)}`])('%j is no digest', (text) => {
+test.for(['', 'abc', 'A'.repeat(64), '0'.repeat(65), `../${'0'.repeat(64)}`])('%j is not a digest', (text) => {
   expect(parseDigest(text)).toBeUndefined()
 })

@@ -16,7 +16,7 @@ import { type BlobStore, type Digest, parseDigest, type StoredBlob } from './blo
 const unexpected = () =>
   new Failure('unprocessable', 'The content does not have the size and digest that were announced')
 
-/** Blobs as files of one folder. */
+/** Stores blobs as files in one folder. */
 export class DiskBlobs implements BlobStore {
   readonly #folder: string
 
@@ -29,7 +29,7 @@ export class DiskBlobs implements BlobStore {
     const temporary = join(unfinished, randomUUID())
     const hash = createHash('sha256')
     let sizeBytes = 0
-    // Its reader gets the error; before there is one, an error that is not listened for ends the process.
+    // The reader of the stream gets the error. Until reading begins, an error without a listener would end the process.
     source.on('error', () => {})
     try {
       await makeFolder(unfinished, 0o700)
@@ -50,14 +50,17 @@ export class DiskBlobs implements BlobStore {
       await this.#place(temporary, digest)
       return { digest, sizeBytes }
     } catch (error) {
-      // Also when nothing was read of it: it may hold a file.
+      // Even if nothing was read: the source may hold an open file.
       source.destroy()
       await rm(temporary, { force: true })
       throw error
     }
   }
 
-  /** Over the same bytes, if they are there: a deletion under way has taken either the old file or sees the new one's age. */
+  /**
+   * Replaces an existing file with the same bytes: a concurrent deletion has either moved the old file or sees the age of the
+   * new one.
+   */
   async #place(temporary: string, digest: Digest): Promise<void> {
     const path = this.#path(digest)
     const folder = dirname(path)
@@ -92,7 +95,7 @@ export class DiskBlobs implements BlobStore {
     return size
   }
 
-  /** Where it is, where it is put while it may be deleted, and where it is put back. */
+  /** Its place, the place during a deletion, and its place again if the deletion was cancelled. */
   async #open(digest: Digest): Promise<FileHandle | undefined> {
     for (const path of [this.#path(digest), this.#leaving(digest), this.#path(digest)]) {
       const file = await open(path, 'r').catch(absent)
@@ -105,7 +108,7 @@ export class DiskBlobs implements BlobStore {
     const path = this.#path(digest)
     const leaving = this.#leaving(digest)
     await mkdir(join(leaving, '..'), { recursive: true })
-    // Set aside first: from now on whoever stores it makes a new file, so the age of this one cannot change any more.
+    // Moved first: a concurrent `put` now creates a new file, so the age of this one no longer changes.
     const found = await rename(path, leaving).then(() => stat(leaving), absent)
     if (!found) return false
     if (unlessStoredSince && found.mtime >= unlessStoredSince) {
@@ -120,7 +123,7 @@ export class DiskBlobs implements BlobStore {
     for (const name of await readdir(join(this.#folder, 'leaving')).catch(noEntries)) {
       const digest = parseDigest(name)
       if (!digest) continue
-      // Never over what somebody has stored since, which is younger.
+      // Does not overwrite a file stored since, which is younger.
       await link(this.#leaving(digest), this.#path(digest)).catch(present)
       await rm(this.#leaving(digest))
     }

@@ -3,9 +3,9 @@ import { Failure } from '../kernel/failure.ts'
 import type { BlobStore } from './blob-store.ts'
 import { DiskBlobs } from './disk.ts'
 
-/** The store at a URL: `file:///srv/stithy/blobs`. */
+/** Opens the store at a URL such as `file:///srv/stithy/blobs`. Only `file:` URLs are supported. */
 export function openBlobs(url: string): BlobStore {
   if (!url.startsWith('file:'))
-    throw new Failure('unavailable', `Blobs cannot be kept at ${url}: only file: URLs are understood.`)
+    throw new Failure('unavailable', `Blobs cannot be stored at ${url}: only file: URLs are supported.`)
   return new DiskBlobs(fileURLToPath(url))
 }

@@ -9,9 +9,7 @@ import { raw, sql } from './sql.ts'
 type Backend = { pid: number }
 const ownPid = raw('select pg_backend_pid() as pid')
 
-test('a connection that is cut off in a transaction fails what it was used for, and nothing else', async ({
-  world,
-}) => {
+test('a connection lost in a transaction fails only that transaction', async ({ world }) => {
   const transaction = world.db.transaction(async (tx) => {
     const { pid } = (await tx.row<Backend>(ownPid))!
     await world.db.rows(sql`select pg_terminate_backend(${pid}::integer)`)
@@ -21,11 +19,11 @@ test('a connection that is cut off in a transaction fails what it was used for, 
   expect(await world.db.transaction((tx) => tx.row<Backend>(ownPid))).toMatchObject({ pid: expect.any(Number) })
 })
 
-test('a statement that breaks a rule is no loss of the database', async ({ world }) => {
+test('a failing statement is not reported as an unavailable database', async ({ world }) => {
   await expect(world.db.rows(raw('select 1 / 0'))).rejects.toMatchObject({ code: '22012' })
 })
 
-test('what was kept is known to be old when a transaction has ended', async ({ world }) => {
+test('the row cache is outdated when a transaction has ended', async ({ world }) => {
   const row = sql`select username from users where id = 1`
   await world.db.kept.row(row)
   expect(world.db.kept.expects(row)).toBe(true)
@@ -33,7 +31,7 @@ test('what was kept is known to be old when a transaction has ended', async ({ w
   expect(world.db.kept.expects(row)).toBe(false)
 })
 
-test('a transaction that names a row that has just gone is run again', async ({ world }) => {
+test('a transaction that references a row deleted meanwhile is retried', async ({ world }) => {
   let attempts = 0
   const work = world.db.transaction(async (tx) => {
     attempts++
@@ -43,18 +41,18 @@ test('a transaction that names a row that has just gone is run again', async ({ 
   expect([await work, attempts]).toEqual(['done', 2])
 })
 
-describe('statements of a transaction that do not wait for one another', () => {
+describe('concurrent statements of a transaction', () => {
   const setting = (value: string) => sql`select set_config('stithy.test', ${value}, true) as value`
   const shown = raw(`select current_setting('stithy.test', true) as value`)
 
-  test('run in the order in which they are asked', async ({ world }) => {
+  test('statements of a transaction run in order without being awaited', async ({ world }) => {
     const values = await world.db.transaction((tx) =>
       Promise.all([setting('one'), shown, setting('two'), shown].map((each) => tx.row<{ value: string }>(each))),
     )
     expect(values.map((row) => row!.value)).toEqual(['one', 'one', 'two', 'two'])
   })
 
-  test('fail from the first that fails on, and nothing is kept', async ({ world }) => {
+  test('the first failure fails all later statements of a transaction and rolls it back', async ({ world }) => {
     const ann = await world.user({ name: 'Ann' })
     const rename = sql`update users set name = 'Anna' where id = ${ann.id}`
     const work = world.db.transaction((tx) =>
@@ -64,13 +62,13 @@ describe('statements of a transaction that do not wait for one another', () => {
     expect(await world.db.row(sql`select name from users where id = ${ann.id}`)).toEqual({ name: 'Ann' })
   })
 
-  test('cannot fail unnoticed', async ({ world }) => {
+  test('a transaction does not commit when a caught statement failed', async ({ world }) => {
     const work = world.db.transaction((tx) => tx.rows(raw('select 1 / 0')).catch(() => 'as if nothing were'))
     await expect(work).rejects.toThrow('nothing is committed')
   })
 })
 
-test('a server that is gone without a word is given up', async ({ world }) => {
+test('a database server that stops responding is a timeout', async ({ world }) => {
   const target = new URL(world.databaseUrl)
   const folder = target.searchParams.get('host') ?? decodeURIComponent(target.hostname)
   const place = folder.startsWith('/')
@@ -94,7 +92,7 @@ test('a server that is gone without a word is given up', async ({ world }) => {
       for (const half of halves) half.unpipe()
       const lost = { name: 'Failure', kind: 'unavailable' }
       await expect(db.row(raw('select 1 as one'))).rejects.toMatchObject(lost)
-      // Another connection may do better.
+      // A new connection may work.
       expect(await db.row(raw('select 1 as one'))).toEqual({ one: 1 })
     } finally {
       for (const half of halves.splice(0)) half.destroy()

@@ -6,8 +6,8 @@ import { KeptRows } from './kept-rows.ts'
 import { Reader } from './reader.ts'
 import { sql } from './sql.ts'
 
-/** Kept rows over connections of their own, with the statements that were sent. */
-function keptRows({ databaseUrl }: World) {
+/** A row cache with its own connections, and the statements it sent. */
+function rowCache({ databaseUrl }: World) {
   const reader = new Reader(databaseUrl, 2)
   const sent: string[] = []
   const kept = new KeptRows({
@@ -23,24 +23,24 @@ function keptRows({ databaseUrl }: World) {
 }
 
 const nameOf = (id: number) => sql`select name from users where id = ${id}`
-/** Moments are those of the whole server: another worker's commit between two reads of a test is nobody's fault. */
+/** Snapshots cover the whole server: another worker may commit between two reads of a test. */
 const quiet = { retry: 8 }
 
-const askedForMoment = expect.stringMatching(/^select pg_current_snapshot/)
+const snapshotCheck = expect.stringMatching(/^select pg_current_snapshot/)
 
-describe('a kept row', () => {
-  test('costs a question for the moment, which all who ask at once share', quiet, async ({ world }) => {
-    await using reads = keptRows(world)
+describe('the row cache', () => {
+  test('concurrent reads of a cached row share one snapshot check', quiet, async ({ world }) => {
+    await using reads = rowCache(world)
     const row = await reads.kept.row<{ name: string }>(nameOf(1))
     expect(row!.name).toBe('Administrator')
     expect(reads.sent.splice(0)).toEqual([expect.stringContaining('from users')])
     const again = await Promise.all([1, 2, 3].map(() => reads.kept.row(nameOf(1))))
-    expect(reads.sent).toEqual([askedForMoment])
+    expect(reads.sent).toEqual([snapshotCheck])
     for (const each of again) expect(each).toBe(row)
   })
 
-  test('is read anew after anything was committed, be it elsewhere', async ({ world }) => {
-    await using reads = keptRows(world)
+  test('a cached row is read again after a commit, of another process too', async ({ world }) => {
+    await using reads = rowCache(world)
     const ann = await world.user({ name: 'Ann' })
     const read = () => reads.kept.row<{ name: string }>(nameOf(ann.id))
     expect(await read()).toMatchObject({ name: 'Ann' })
@@ -48,8 +48,8 @@ describe('a kept row', () => {
     expect(await read()).toMatchObject({ name: 'Anna' })
   })
 
-  test('is read at once where it is known that something was committed', async ({ world }) => {
-    await using reads = keptRows(world)
+  test('a cached row is read without a snapshot check when it is known to be outdated', async ({ world }) => {
+    await using reads = rowCache(world)
     await reads.kept.row(nameOf(1))
     reads.sent.length = 0
     reads.kept.outdate()
@@ -57,37 +57,37 @@ describe('a kept row', () => {
     expect(reads.sent).toEqual([expect.stringContaining('from users')])
   })
 
-  test('known to be older than what was seen last is not asked about', async ({ world }) => {
-    await using reads = keptRows(world)
+  test('a cached row older than the last seen snapshot is read without a snapshot check', async ({ world }) => {
+    await using reads = rowCache(world)
     const ann = await world.user()
     await reads.kept.row(nameOf(1))
-    await world.root.put(`/users/${ann.id}`, { name: 'Somebody' })
+    await world.root.put(`/users/${ann.id}`, { name: 'Other' })
     await reads.kept.row(nameOf(ann.id))
     reads.sent.length = 0
     await reads.kept.row(nameOf(1))
     expect(reads.sent).toEqual([expect.stringContaining('from users')])
   })
 
-  test('is read once for all who want it while it is being read', quiet, async ({ world }) => {
-    await using reads = keptRows(world)
+  test('concurrent reads of a row share one query', quiet, async ({ world }) => {
+    await using reads = rowCache(world)
     const first = reads.kept.row(nameOf(1))
     await turn()
     const others = [1, 2, 3].map(() => reads.kept.row(nameOf(1)))
     const [row, ...same] = await Promise.all([first, ...others])
     for (const each of same) expect(each).toBe(row)
-    expect(reads.sent).toEqual([expect.stringContaining('from users'), askedForMoment])
+    expect(reads.sent).toEqual([expect.stringContaining('from users'), snapshotCheck])
   })
 
-  test('that cannot be read is refused to all who wait, and asked for again', async ({ world }) => {
-    await using reads = keptRows(world)
+  test('a failed read rejects all concurrent callers and is repeated on the next read', async ({ world }) => {
+    await using reads = rowCache(world)
     const broken = sql`select 1 / ${0} as nothing`
     const asked = await Promise.allSettled([1, 2].map(() => reads.kept.row(broken)))
     expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     await expect(reads.kept.row(broken)).rejects.toThrow('division by zero')
   })
 
-  test('is another with other values, and none is kept of what is not there', async ({ world }) => {
-    await using reads = keptRows(world)
+  test('the row cache distinguishes values and does not cache missing rows', async ({ world }) => {
+    await using reads = rowCache(world)
     const ann = await world.user({ name: 'Ann' })
     expect(await reads.kept.row(nameOf(1))).toMatchObject({ name: 'Administrator' })
     expect(await reads.kept.row(nameOf(ann.id))).toMatchObject({ name: 'Ann' })
@@ -95,16 +95,16 @@ describe('a kept row', () => {
     expect(reads.kept.expects(nameOf(999_999))).toBe(false)
   })
 
-  test('belongs to all who read it: nobody can change it', async ({ world }) => {
-    await using reads = keptRows(world)
+  test('a cached row is immutable', async ({ world }) => {
+    await using reads = rowCache(world)
     const row = (await reads.kept.row<{ name: string }>(nameOf(1))) as { name: string }
     expect(() => {
       row.name = 'Mine'
     }).toThrow(TypeError)
   })
 
-  test('may be one of several, in their order', quiet, async ({ world }) => {
-    await using reads = keptRows(world)
+  test('several rows are cached together, in their order', quiet, async ({ world }) => {
+    await using reads = rowCache(world)
     const [ann, ben] = await Promise.all([world.user({ name: 'Ann' }), world.user({ name: 'Ben' })])
     const read = () =>
       reads.kept.rows(sql`select name from users where id = any(${[ann.id, ben.id]}::bigint[]) order by name desc`)
@@ -112,11 +112,11 @@ describe('a kept row', () => {
     expect(rows).toMatchObject([{ name: 'Ben' }, { name: 'Ann' }])
     reads.sent.length = 0
     expect(await read()).toBe(rows)
-    expect(reads.sent).toEqual([askedForMoment])
+    expect(reads.sent).toEqual([snapshotCheck])
   })
 
-  test('is never older than what was committed before it was asked for', async ({ world }) => {
-    await using reads = keptRows(world)
+  test('a cached row is never older than the last commit before the read', async ({ world }) => {
+    await using reads = rowCache(world)
     const { id } = await world.user({ name: '0' })
     let committed = 0
     let behind = 0
@@ -132,7 +132,7 @@ describe('a kept row', () => {
       for (let name = 1; name <= 60; name++) {
         await world.db.run(sql`update users set name = ${String(name)} where id = ${id}`)
         committed = name
-        // At once, while questions of others are on their way.
+        // Concurrent, while snapshot checks of other reads are running.
         const row = await reads.kept.row<{ name: string }>(nameOf(id))
         if (Number(row!.name) < name) behind++
       }

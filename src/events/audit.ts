@@ -2,13 +2,13 @@ import type { Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { type AnyEvent, declarationOf } from './catalogue.ts'
 
-/** Entities as clients call them. */
+/** Entity types as on the wire. */
 export const entityTypes = ['Project', 'Group', 'User', 'Gitlab::Audit::InstanceScope'] as const
 
 export type EntityType = (typeof entityTypes)[number]
 
 const instancePath = 'gitlab_instance'
-/** The installation is one. */
+/** There is one instance. */
 const instanceId = 1
 
 type Fields = Readonly<Record<string, unknown>>
@@ -20,8 +20,8 @@ function entityOf({ projectId, groupId }: AnyEvent, userId: number | null): { ty
 }
 
 /**
- * Writes the audit row that the catalogue declares for an event, if any: with the names that author, entity and target have now,
- * and with address and token of the request whose transaction it is.
+ * Writes the audit row that the catalogue declares for an event, if any: with the current names of author, entity and target,
+ * and with the address and token of the request that owns the transaction.
  */
 export async function writeAudit(tx: Tx, event: AnyEvent): Promise<void> {
   const { audit, of } = declarationOf(event.kind)

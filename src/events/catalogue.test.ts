@@ -3,7 +3,7 @@ import { event, id, text } from './catalogue/declare.ts'
 import { catalogue, declarationOf, type EventName } from './catalogue.ts'
 import { emit } from './log.ts'
 
-/** Fields that hold a name, an address or a text in other events. Those here name a setting, a rule or a tag, not a person. */
+/** Fields that hold a name, an address or a text in other events. Here they name a setting, a rule or a tag, not a person. */
 const spelledOut = new Set([
   'award_emoji_given.name',
   'award_emoji_withdrawn.name',
@@ -14,25 +14,25 @@ const spelledOut = new Set([
   'ref_unprotected.name',
 ])
 
-describe('the catalogue of events', () => {
-  test('stores no names, addresses or texts in payloads', () => {
+describe('event catalogue', () => {
+  test('event payloads contain no names, addresses or texts', () => {
     const copies = (Object.keys(catalogue) as EventName[])
       .flatMap((kind) => Object.keys(declarationOf(kind).payload).map((field) => `${kind}.${field}`))
       .filter((field) => /\.(name|username|email|login|title|note|message|description|.*path)$/.test(field))
     expect(copies.filter((field) => !spelledOut.has(field))).toEqual([])
   })
 
-  test('refuses unknown events and wrong fields at compile time', () => {
-    // The compiler checks this and reports each expected error that is none. It is not called.
+  test('unknown events and wrong fields do not compile', () => {
+    // The compiler checks this and reports each expected error that does not occur. It is not called.
     const misuse = async (tx: Parameters<typeof emit>[0]): Promise<void> => {
-      // @ts-expect-error the catalogue does not declare it
+      // @ts-expect-error the catalogue does not declare the event
       await emit(tx, { kind: 'no_such_event', actorId: null, payload: {} })
       // @ts-expect-error a field of the payload is missing
       await emit(tx, { kind: 'fork_linked', projectId: 1, actorId: null, payload: {} })
       // @ts-expect-error a field of the payload is misspelt
       await emit(tx, { kind: 'fork_linked', projectId: 1, actorId: null, payload: { sourceId: 1 } })
       const facts = { full_path: 'a' }
-      // @ts-expect-error it has no payload
+      // @ts-expect-error the event has no payload
       await emit(tx, { kind: 'project_archived', projectId: 1, actorId: null, facts, payload: { a: 1 } })
       // @ts-expect-error the facts are missing
       await emit(tx, { kind: 'project_archived', projectId: 1, actorId: null, payload: {} })

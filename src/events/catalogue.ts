@@ -7,7 +7,7 @@ import { groupEvents } from './catalogue/groups.ts'
 import { projectEvents } from './catalogue/projects.ts'
 import { reviewEvents } from './catalogue/review.ts'
 
-/** Every event there is (docs/events.md is generated from it). */
+/** Every event (docs/events.md is generated from it). */
 export const catalogue = {
   ...accountEvents,
   ...administrationEvents,
@@ -24,13 +24,13 @@ export type EventName = keyof Catalogue
 /** The declaration of an event without its own type. */
 export const declarationOf = (kind: EventName): EventDeclaration => catalogue[kind]
 
-/** No field at all: `{}` would accept any. */
+/** No fields at all; `{}` would accept any. */
 type Fields<P extends TProperties> = [keyof P] extends [never] ? Readonly<Record<string, never>> : Static<TObject<P>>
 
 /** What the log stores of an event. */
 export type Payload<K extends EventName> = K extends EventName ? Readonly<Fields<Catalogue[K]['payload']>> : never
 
-/** Where an event of a project, a group or neither happens. */
+/** The project or group of an event, or neither. */
 export type EventPlace = { readonly projectId?: number; readonly groupId?: number }
 
 type Place<K extends EventName> = Catalogue[K]['of'] extends readonly ['project']
@@ -47,7 +47,7 @@ type Feed<K extends EventName> = Catalogue[K] extends { readonly feed: 'lines' }
   ? { readonly lines: readonly FeedEntry[] }
   : { readonly shown?: FeedTarget }
 
-/** An event of the catalogue as `emit` takes it and reactions get it. */
+/** An event as `emit` accepts it and reactions receive it. */
 export type NewEvent<K extends EventName = EventName> = {
   readonly kind: K
   readonly actorId: number | null
@@ -56,26 +56,26 @@ export type NewEvent<K extends EventName = EventName> = {
   Facts<K> &
   Feed<K>
 
-/** What a line of activity leads to. */
+/** The target of an activity entry. */
 export type FeedTarget = {
-  /** The project itself or a membership without. `title` is as it was. */
+  /** Absent for the project itself and for memberships. `title` is the title at that time. */
   readonly target?: { readonly type: string; readonly id: number; readonly iid?: number; readonly title?: string }
-  /** For those only who may read the code of the project. */
+  /** Visible only to users who can read the code of the project. */
   readonly code?: boolean
 }
 
-/** One line of activity (modules/activity/event-feed shows them). */
+/** One entry of activity lists (modules/activity/event-feed shows them). */
 export type FeedEntry = FeedTarget & {
   readonly action: FeedAction
-  /** Whose line it is. Default: the actor of the event; without one, there is no line. */
+  /** The user whose entry it is. Default: the actor of the event; without one, no entry is written. */
   readonly authorId?: number
-  /** What was pushed. */
+  /** The pushed refs. */
   readonly push?: PushedRefs
 }
 
-/** What a push did to a ref, or to a number of refs alike: then it names none. As the wire spells it. */
+/** The effect of a push on one ref, or the same effect on several refs: then without a name. In wire format. */
 export type PushedRefs = {
-  /** New commits, counted to a bound of the emitter's; 0 for tags and for deleted refs. */
+  /** Number of new commits, up to a limit of the emitter; 0 for tags and for deleted refs. */
   commit_count: number
   action: 'created' | 'pushed' | 'removed'
   ref_type: 'branch' | 'tag'
@@ -86,7 +86,7 @@ export type PushedRefs = {
   ref_count: number | null
 }
 
-/** Any event, for code that looks its fields up by the declaration. */
+/** Any event, for code that looks up its fields by the declaration. */
 export type AnyEvent = {
   readonly kind: EventName
   readonly projectId?: number | undefined

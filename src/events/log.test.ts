@@ -3,7 +3,7 @@ import { test, unique } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { emit, type Position, readEvents, start } from './log.ts'
 
-const tell = (tx: Tx, word: string) =>
+const emitWord = (tx: Tx, word: string) =>
   emit(tx, { kind: 'custom_attribute_set', actorId: null, payload: { user_id: 1, key: word } })
 
 /** Words of the test's own events after a position; tests of other files write to the same log. */
@@ -17,25 +17,25 @@ async function wordsAfter(world: { db: Parameters<typeof readEvents>[0] }, posit
   return words
 }
 
-describe('the log of events', () => {
-  test('has what was committed, and nothing of what was not', async ({ world }) => {
+describe('event log', () => {
+  test('the event log has committed events only', async ({ world }) => {
     const [kept, lost] = [unique('kept'), unique('lost')]
-    await world.db.transaction((tx) => tell(tx, kept))
+    await world.db.transaction((tx) => emitWord(tx, kept))
     await world.db
       .transaction(async (tx) => {
-        await tell(tx, lost)
+        await emitWord(tx, lost)
         throw new Error('no')
       })
       .catch(() => {})
-    // Transactions of other tests, be it in other databases of the server, may be older and still under way.
+    // Transactions of other tests, in other databases of the server too, may be older and still running.
     await expect
       .poll(async () => (await wordsAfter(world, start, [kept, lost])).map(({ word }) => word))
       .toEqual([kept])
   })
 
-  test('is read in the order of transactions, however many digits their numbers have', async ({ world }) => {
+  test('events are read in the order of transaction ids, whatever their number of digits', async ({ world }) => {
     const [nine, ten] = [unique('nine'), unique('ten')]
-    // Numbers below all that a database gives.
+    // Transaction ids below all that a database assigns.
     await world.rows(
       `insert into events (txid, kind, actor_id, payload) values
         ('10', 'custom_attribute_set', null, jsonb_build_object('key', $2::text)),
@@ -47,23 +47,21 @@ describe('the log of events', () => {
     expect([first, second].map((event) => event!.payload)).toEqual([{ key: nine }, { key: ten }])
   })
 
-  test('gives a reader that continues at its position every event, though a later transaction commits first', async ({
-    world,
-  }) => {
+  test('a reader misses no event although a later transaction commits first', async ({ world }) => {
     const mine = [unique('slow'), unique('fast')] as const
-    const slowMayEnd = Promise.withResolvers<void>()
-    const slowHasTold = Promise.withResolvers<void>()
+    const releaseSlow = Promise.withResolvers<void>()
+    const slowHasEmitted = Promise.withResolvers<void>()
     const slow = world.db.transaction(async (tx) => {
-      await tell(tx, mine[0])
-      slowHasTold.resolve()
-      await slowMayEnd.promise
+      await emitWord(tx, mine[0])
+      slowHasEmitted.resolve()
+      await releaseSlow.promise
     })
-    await slowHasTold.promise
-    await world.db.transaction((tx) => tell(tx, mine[1]))
+    await slowHasEmitted.promise
+    await world.db.transaction((tx) => emitWord(tx, mine[1]))
 
-    // `fast` is committed, but an older transaction may still add something before it.
+    // `fast` is committed, but an older transaction may still add an event before it.
     expect(await wordsAfter(world, start, mine)).toEqual([])
-    slowMayEnd.resolve()
+    releaseSlow.resolve()
     await slow
     await expect.poll(async () => (await wordsAfter(world, start, mine)).length).toBe(2)
     const seen = await wordsAfter(world, start, mine)

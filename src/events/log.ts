@@ -11,7 +11,7 @@ import {
   type Payload,
 } from './catalogue.ts'
 
-/** A place in the log: everything at or before it has been read. */
+/** A position in the log: everything up to it has been read. */
 export type Position = { readonly txid: string; readonly id: number }
 
 /**
@@ -31,12 +31,12 @@ type Logged<K extends EventName> = {
   readonly createdAt: Timestamp
 }
 
-/** An event as the log has it: `kind` tells the type of its payload. */
+/** An event as stored in the log: `kind` determines the type of its payload. */
 export type Event = { [K in EventName]: Logged<K> }[EventName]
 
 /**
- * Writes an event, its lines of activity and its audit row, and does what follows from it (src/reactions.ts), all in the
- * transaction of the change: if that rolls back, the event never existed.
+ * Writes an event, its activity entries and its audit row, and runs its reactions (src/reactions.ts), all in the transaction of
+ * the change; a rollback discards everything.
  */
 export async function emit<const K extends EventName>(tx: Tx, event: NewEvent<K>): Promise<void> {
   const any: AnyEvent = event
@@ -47,7 +47,7 @@ export async function emit<const K extends EventName>(tx: Tx, event: NewEvent<K>
   await Promise.all([written, writeAudit(tx, any), tx.react?.(tx, any)])
 }
 
-/** The lines that the catalogue declares, or those that come with the event. */
+/** The entries that the catalogue declares, or those passed with the event. */
 function entriesOf({ kind, payload, shown, lines = [] }: AnyEvent): readonly FeedEntry[] {
   const { feed } = declarationOf(kind)
   if (feed === undefined || feed === 'lines') return lines
@@ -60,7 +60,7 @@ const linesOf = (lines: readonly object[]): Sql => sql`
   select f.* from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (project_id bigint, author_id bigint, action text,
     target_type text, target_id bigint, target_iid integer, target_title text, code boolean, push jsonb)`
 
-/** As the table of the feed has it; nothing outside of projects and without an author. */
+/** A row of the activity table; none without a project or an author. */
 function lineOf({ projectId, actorId }: AnyEvent, { action, authorId, target, code, push }: FeedEntry) {
   const author = authorId ?? actorId
   if (projectId === undefined || author === null) return undefined
@@ -89,8 +89,8 @@ type Row = {
 }
 
 /**
- * The next events after a position, at most `limit`. Events of transactions that may still be joined by an older one
- * are held back, so that a reader who remembers the last position misses none, whatever the order of commits.
+ * The next events after a position, at most `limit`. Holds back events while an older transaction may still commit, so that a
+ * reader that remembers the last position misses none.
  *
  * @public The interface of the log for consumers outside the transaction. The product has none yet: everything that follows
  * from an event today is a reaction (src/reactions.ts).
@@ -100,7 +100,7 @@ export async function readEvents(db: Db, after: Position, limit: number): Promis
     select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at from events e
     where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
     order by e.txid, e.id limit ${literal(limit)}`)
-  // A row has the payload of its kind: `emit` wrote it.
+  // `emit` wrote the payload, so it matches the kind.
   return rows.map((row) => ({
     position: { txid: row.txid, id: row.id },
     kind: row.kind,

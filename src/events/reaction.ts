@@ -1,13 +1,13 @@
 import type { Tx } from '../db/db.ts'
 import type { EventName, NewEvent } from './catalogue.ts'
 
-/** What follows from an event, in its transaction: a statement or two, or a job that is queued in it. */
+/** An effect of an event in its transaction: a statement or two, or an enqueued job. */
 export type Reaction<K extends EventName> = (tx: Tx, event: NewEvent<K>) => Promise<unknown>
 
-/** Name of an event → what follows from it. */
+/** Reactions by event name. */
 export type Reactions = { readonly [K in EventName]?: readonly Reaction<K>[] }
 
-/** `Tx.react` for a table of reactions: all that follow from one event, at once. */
+/** `Tx.react` for a table of reactions: runs all reactions to one event concurrently. */
 export const reactBy =
   (reactions: Reactions): NonNullable<Tx['react']> =>
   async (tx, event) => {

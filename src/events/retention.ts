@@ -3,15 +3,15 @@ import type { Db, Tx } from '../db/db.ts'
 import { literal, sql } from '../db/sql.ts'
 
 /*
- * Each function changes at most `size` rows and resolves with their number, for `inBatches`. All may run twice. The event that tells of
- * a deletion stays until its age ends it: readers of the log need it, and it has ids alone.
+ * Each function changes at most `size` rows and resolves with their number, for `inBatches`. All are idempotent. The event
+ * about a deletion remains until it expires: readers of the log need it, and it contains only ids.
  */
 
 /** Deletes events that are older than this number of days. */
 export const deleteOldEvents = (db: Db, days: number, size: number): Promise<number> =>
   db.run(deleteSome('events', sql`created_at < now() - make_interval(days => ${days}::integer)`, size))
 
-/** Deletes audit rows that are older than this number of days. The trigger of the table lets only this through. */
+/** Deletes audit rows that are older than this number of days. The trigger of the table allows no other deletion. */
 export async function deleteOldAudit(tx: Tx, days: number, size: number): Promise<number> {
   const end = sql`now() - make_interval(days => ${days}::integer)`
   await tx.run(sql`select set_config('stithy.audit_end', (${end})::text, true)`)
@@ -36,7 +36,7 @@ export const deleteEventsAbout = (db: Db, userId: number, size: number): Promise
     ),
   )
 
-/** Makes events of which the user is the actor events of no known actor. */
+/** Sets the actor of the user's events to null. */
 export const forgetActor = (db: Db, userId: number, size: number): Promise<number> =>
   db.run(sql`update events set actor_id = null
     where id = any(array(select id from events where actor_id = ${userId} limit ${literal(size)}))`)

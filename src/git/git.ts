@@ -13,29 +13,29 @@ import { Repository } from './repository/repository.ts'
 import type { SharedWork } from './repository/shared-work.ts'
 import type { Runner } from './runner/client.ts'
 import { HelperPool } from './runner/helper-pool.ts'
-import { type Patience, usualPatience } from './runner/patience.ts'
+import { defaultTimeouts, type Timeouts } from './runner/timeouts.ts'
 
 export type GitOptions = {
-  /** Memory for parsed objects of all repositories. Default 64 MiB. */
+  /** Cache size for parsed objects of all repositories. Default 64 MiB. */
   cacheBytes?: number
   /**
-   * Memory for commit-graphs of all repositories, about 80 bytes a commit; what is larger is left to git. Default 64
+   * Cache size for commit-graphs of all repositories, about 80 bytes per commit; git reads larger graphs itself. Default 64
    * MiB.
    */
   graphBytes?: number
-  /** Long-lived git processes of this server process, over all repositories. Default 64. */
+  /** Maximum long-lived git processes of this server process, over all repositories. Default 64. */
   maxHelpers?: number
-  /** After how long without a question a helper ends. Default 30 s. */
+  /** Idle time in milliseconds after which a helper ends. Default 30 s. */
   helperIdleMs?: number
-  /** Asked each time. */
-  patience?: () => Patience
+  /** Called for each command. */
+  timeouts?: () => Timeouts
 }
 
-/** Everything that runs git, for one server process. Does not own the runner connection it is given. */
+/** Runs git for one server process. Does not own the runner connection it is given. */
 export class Git implements GitContext {
   readonly runner: Runner
   readonly helpers: HelperPool
-  readonly patience: () => Patience
+  readonly timeouts: () => Timeouts
   readonly cache: Cache
   readonly making = new Map<string, SharedWork<object | undefined>>()
   readonly graphs: LRUCache<string, KeptGraph>
@@ -45,15 +45,15 @@ export class Git implements GitContext {
   constructor(runner: Runner, options: GitOptions = {}) {
     this.runner = runner
     this.helpers = new HelperPool({ max: options.maxHelpers ?? 64, idleMs: options.helperIdleMs ?? 30_000 })
-    this.patience = options.patience ?? (() => usualPatience)
+    this.timeouts = options.timeouts ?? (() => defaultTimeouts)
     this.cache = new LRUCache({ maxSize: options.cacheBytes ?? 64 * 1024 * 1024 })
     this.graphs = new LRUCache({ maxSize: options.graphBytes ?? 64 * 1024 * 1024 })
   }
 
   /**
-   * The repository in the directory `gitDir`. Costs nothing: no process, no disk. One that does not exist reads as an
-   * empty one, until `ensureRepository` makes it. `key` sets apart what is remembered of repositories that are at one
-   * path one after the other; without it, a path must not be used again unless `removeRepository` removed the first.
+   * Opens the repository in the directory `gitDir`, without a process or disk access. One that does not exist reads as empty
+   * until `ensureRepository` creates it. `key` separates the caches of successive repositories at the same path; without it, a
+   * path must not be reused unless `removeRepository` removed the previous one.
    */
   open(gitDir: string, key = ''): Repository {
     const path = resolve(gitDir)
@@ -71,8 +71,9 @@ export class Git implements GitContext {
   }
 
   /**
-   * Makes an empty bare repository unless there is one: no process, about a millisecond. Safe to run twice and at once.
-   * `defaultBranch` must be a valid branch name; like `key`, it only counts for a new repository. True when it was made.
+   * Creates an empty bare repository if it does not exist; takes about a millisecond, no process. Idempotent, also
+   * concurrently. `defaultBranch` must be a valid branch name; it and `key` apply only to a new repository. True if it was
+   * created.
    */
   async ensureRepository(gitDir: string, made: NewRepository): Promise<boolean> {
     const path = resolve(gitDir)
@@ -84,8 +85,8 @@ export class Git implements GitContext {
   }
 
   /**
-   * Removes the repository and what is remembered of it, with what a crash left of it: renamed away first, so it is gone at once.
-   * Absent is fine.
+   * Removes the repository, its cached data and leftovers of crashes. Renames it first, so that it disappears at once. No error
+   * if absent.
    */
   async removeRepository(gitDir: string): Promise<void> {
     const path = resolve(gitDir)
@@ -99,10 +100,7 @@ export class Git implements GitContext {
     await removeLeftoversOf(path)
   }
 
-  /**
-   * Puts a repository that was made elsewhere in the same storage into its place, whole and durably. Throws when something
-   * is there already.
-   */
+  /** Moves a complete repository from elsewhere in the same storage to its final path, durably. Throws if the path exists. */
   async placeRepository(from: string, to: string): Promise<void> {
     const [source, target] = [resolve(from), resolve(to)]
     await this.helpers.close(`${source}\0`)
@@ -114,10 +112,7 @@ export class Git implements GitContext {
     this.#forget(target)
   }
 
-  /**
-   * Moves a repository out of its place, to a name that is free in a folder of the same file system, durably. False when
-   * nothing is there.
-   */
+  /** Moves a repository durably to an unused path of the same file system. False if the repository does not exist. */
   async moveAway(from: string, to: string): Promise<boolean> {
     const [source, target] = [resolve(from), resolve(to)]
     await makeFolder(dirname(target), 0o700)

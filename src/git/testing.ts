@@ -9,7 +9,7 @@ import type { Repository } from './repository/repository.ts'
 import { Runner } from './runner/client.ts'
 import { type RunnerProcess, startRunner } from './runner/start.ts'
 
-/** Content, or an entry that is not made of content. `null` deletes. */
+/** Content, or an entry with a mode. `null` deletes. */
 export type TestFile =
   | string
   | Buffer
@@ -46,7 +46,7 @@ export class TestGit {
     return new TestGit(folder, process, await Runner.connect(process.socketPath), options)
   }
 
-  /** A new, empty repository. */
+  /** Creates an empty repository. */
   async repository(): Promise<TestRepository> {
     const gitDir = join(this.folder, `${++this.#count}.git`)
     await this.git.ensureRepository(gitDir, { defaultBranch: 'main' })
@@ -74,12 +74,12 @@ export class TestRepository {
     return this.repo.gitDir
   }
 
-  /** Runs real git on it; returns what it printed, without the last newline. */
+  /** Runs real git on it; returns its output without the last newline. */
   git(...args: string[]): string {
     return gitIn(this.gitDir, args)
   }
 
-  /** A commit on a branch (`main`), on top of what is there unless `parents` says otherwise. One second later than the one before. */
+  /** Commits to a branch (`main`), on top of its head unless `parents` is given, one second later than the previous commit. */
   commit(
     files: Record<string, TestFile>,
     { branch = 'main', message = 'Change', seconds, parents, author = 'Ann <ann@example.com>' }: TestCommit = {},
@@ -104,7 +104,7 @@ export class TestRepository {
   }
 }
 
-/** The environment of a test's own git: nothing of the developer's. */
+/** The environment of git in tests, without the developer's settings. */
 export const testEnv = {
   PATH: process.env['PATH'],
   HOME: '/nonexistent',
@@ -127,6 +127,6 @@ export const gitIn = (directory: string, args: readonly string[], input: Buffer 
 const dataParts = (content: string | Buffer) => [`data ${Buffer.byteLength(content)}\n`, content, '\n']
 const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
 
-/** A path in the quotes of fast-import, every odd byte as octal digits. */
+/** A quoted path for fast-import, with unusual bytes as octal digits. */
 const quoted = (path: string) =>
   `"${[...pathToBytes(path)].map((byte) => (byte > 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`)).join('')}"`

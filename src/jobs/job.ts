@@ -4,32 +4,32 @@ import type { Tx } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { waitingJob } from './worker-internals.ts'
 
-/** Work that happens later, once its transaction has committed, in the jobs process. */
+/** Work that runs in the jobs process after the transaction that enqueued it has committed. */
 export type Job<I extends TObject = TObject> = {
   readonly name: string
   readonly input: I
-  /** Two pending jobs with the same key become one. */
+  /** Deduplicates: pending jobs with the same key become one. */
   readonly key?: (input: Static<I>) => string
-  /** Whether those with one key, together, may take no more than a tenth of the time: what comes too soon waits (`Rests`). */
+  /** Limits all jobs with the same key together to a tenth of the time: earlier ones are delayed (`Throttle`). */
   readonly rests?: boolean
-  /** Jobs of the same queue run one after the other. */
+  /** Jobs of the same queue run one at a time. */
   readonly queue?: (input: Static<I>) => string
-  /** Attempts in all, with exponential back-off between them. */
+  /** Maximum attempts, with exponential back-off between them. */
   readonly attempts: number
-  /** Runs by the clock, too, with this input: `minute hour day month weekday`, UTC. */
+  /** Schedule and its input: `minute hour day month weekday`, UTC. */
   readonly every?: { readonly cron: string; readonly input: Static<I> }
-  /** May run more than once with the same input: write it so that this does no harm. */
+  /** Must be idempotent: it may run more than once with the same input. */
   run(input: Static<I>, ctx: Ctx): Promise<void>
 }
 
-/** What is needed to enqueue a job. A module that must not import the code of the job declares this; another module adds `run`. */
+/** What is needed to enqueue a job. Lets a module enqueue a job whose code it must not import. */
 export type JobDeclaration<I extends TObject = TObject> = Omit<Job<I>, 'run' | 'every'>
 
 export const job = <I extends TObject>(j: Job<I>): Job<I> => j
 
 /**
- * Enqueues a job in the transaction: if that rolls back, the job never exists. A waiting job with the same key
- * keeps its time, so that a steady stream of writes cannot postpone it forever.
+ * Enqueues a job in the transaction; a rollback discards it. A waiting job with the same key keeps its run time, so that a
+ * steady stream of writes cannot postpone it forever. Returns the number of rows.
  */
 export const enqueue = <I extends TObject>(
   tx: Tx,
@@ -46,7 +46,7 @@ export const enqueue = <I extends TObject>(
   )
 }
 
-/** The same where a condition holds, in one statement. */
+/** Enqueues a job if `condition` is true, in one statement. */
 export const enqueueWhere = <I extends TObject>(
   tx: Tx,
   j: JobDeclaration<I>,
@@ -57,7 +57,7 @@ export const enqueueWhere = <I extends TObject>(
     sql`select ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)} where ${condition}`,
   )
 
-/** The same for several inputs, in one statement. */
+/** Enqueues one job per input, in one statement. */
 export const enqueueEach = <I extends TObject>(
   tx: Tx,
   j: JobDeclaration<I>,

@@ -4,8 +4,8 @@ import type { Reaction } from '../events/reaction.ts'
 import { enqueue, type JobDeclaration } from './job.ts'
 
 /**
- * The reaction that queues a job in the transaction of the event, after `delayMs` milliseconds. When `inputOf` gives `undefined`, the
- * event needs no job.
+ * A reaction that enqueues a job in the transaction of the event, to run after `delayMs`. Enqueues nothing if `inputOf` returns
+ * `undefined`.
  */
 export const queues =
   <K extends EventName, I extends TObject>(

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 const times = 9
 const mostMs = 5 * 60_000
 
-/** Pauses between runs of recurring work. In memory of this process only. */
+/** Delays recurring work by key. State is in memory, per process. */
 export class Rests {
   readonly #until = new LRUCache<string, number>({ max: 10_000 })
   readonly #clock: () => number
@@ -19,7 +19,7 @@ export class Rests {
     return Math.max(0, (this.#until.get(key) ?? 0) - this.#clock())
   }
 
-  /** Begins the rest of what has just been done, and took so long. */
+  /** Starts the pause after a run that took `tookMs`. */
   begin(key: string, tookMs: number): void {
     this.#until.set(key, this.#clock() + Math.min(times * tookMs, mostMs))
   }

@@ -10,7 +10,7 @@ import { enqueue, job } from './job.ts'
 import { Rests } from './rests.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 
-/** For runners that must not break. */
+/** For runners that must not fail. */
 const fail = (error: Error) => {
   throw error
 }
@@ -18,7 +18,7 @@ const fail = (error: Error) => {
 let own: Promise<World> | undefined
 afterAll(async () => (await own)?.[Symbol.asyncDispose]())
 
-test('jobs that a killed runner held, and those behind them in their queue, run after the next start', async () => {
+test('jobs locked by a killed runner, and those queued behind them, run after the next start', async () => {
   own = World.start()
   const world = await own
   const ran: number[] = []
@@ -50,13 +50,13 @@ test('jobs that a killed runner held, and those behind them in their queue, run 
   expect(ran.sort()).toEqual([1, 2])
 })
 
-test('a job that rests runs again only after its rest, and waits until then', async () => {
+test('a throttled job waits in the queue until its pause is over', async () => {
   own ??= World.start()
   const world = await own
   let now = 0
-  let looks = 0
+  let checks = 0
   const rests = new Rests(() => {
-    looks++
+    checks++
     return now
   })
   let runs = 0
@@ -82,16 +82,16 @@ test('a job that rests runs again only after its rest, and waits until then', as
     onBroken: fail,
     rests,
   })
-  // One look before the first run, one at its end, and one for each time that the second run comes too soon.
-  await expect.poll(() => looks).toBeGreaterThan(3)
+  // One check before the first run, one at its end, and one for each early attempt at the second run.
+  await expect.poll(() => checks).toBeGreaterThan(3)
   expect(runs).toBe(1)
   now = 5 * 60_000
   await both
   await runner.stop()
 })
 
-describe('a rest', () => {
-  test('is nine times as long as the work took, and five minutes at most', () => {
+describe('job throttling', () => {
+  test('a pause is nine times as long as the run, and five minutes at most', () => {
     let now = 1_000
     const rests = new Rests(() => now)
     expect(rests.left('a')).toBe(0)
@@ -105,11 +105,11 @@ describe('a rest', () => {
   })
 })
 
-describe('a database that is late', () => {
+describe('a slow database', () => {
   const counted = (onRun: () => void) =>
     job({ name: 'counted_once', input: Type.Object({}), attempts: 25, run: async () => onRun() })
 
-  /** A database of its own behind a proxy, and a start of a runner through it. */
+  /** A database behind a proxy, and a start of a runner through it. */
   async function behindProxy() {
     const world = await World.start()
     const ctx = await contextFor(world, null)
@@ -120,7 +120,7 @@ describe('a database that is late', () => {
     return { world, ctx, proxy, databaseUrl: url.toString() }
   }
 
-  /** How often a start fails before the database answers. */
+  /** Number of failed starts before the database answers. */
   const lateFor = { failures: 2 }
   const times = { start: 3000, connect: 500, probe: 100, untaken: 3000 }
 
@@ -154,7 +154,7 @@ describe('a database that is late', () => {
     },
   )
 
-  test('jobs run when it comes at last', async () => {
+  test('jobs run when the database becomes available', async () => {
     const { world, ctx, proxy, databaseUrl } = await behindProxy()
     await using _world = world
     await using _proxy = proxy
@@ -173,7 +173,7 @@ describe('a database that is late', () => {
     expect(failures).toBeGreaterThanOrEqual(lateFor.failures)
   }, 120_000)
 
-  test('a runner that takes no jobs any more says so', async () => {
+  test('a runner that stops taking jobs reports it', async () => {
     const { world, ctx, proxy, databaseUrl } = await behindProxy()
     await using _world = world
     await using _proxy = proxy

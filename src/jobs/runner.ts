@@ -14,15 +14,15 @@ import { Rests } from './rests.ts'
 import { jobsAtOnce, saveTaken } from './standing.ts'
 import { lockHolders, moveToPresent } from './worker-internals.ts'
 
-/** All in ms. */
+/** Timeouts and intervals in milliseconds. */
 export type RunnerTimes = {
-  /** Until the first job must be taken. */
+  /** Maximum time until the first job is taken. */
   readonly start: number
-  /** For a connection. */
+  /** Timeout of a database connection. */
   readonly connect: number
-  /** How often a job is queued only to see that jobs are taken. */
+  /** Interval of the probe job, which shows that jobs are taken. */
   readonly probe: number
-  /** For how long none may be taken while there is room and at least one waits. */
+  /** Maximum time without a taken job while slots are free and a job waits. */
   readonly untaken: number
 }
 
@@ -36,17 +36,17 @@ export type JobRunnerOptions = {
   log: Pino
   concurrency?: number
   rests?: Rests
-  /** Jobs are no longer taken, and this process cannot change that. Called at most once. */
+  /** Called at most once, when the runner takes no more jobs and cannot recover. */
   onBroken: (error: Error) => void
   times?: RunnerTimes
 }
 
 export type JobRunner = {
-  /** Jobs under way are finished or handed back, and connections closed. */
+  /** Waits for running jobs or hands them back, then closes the connections. */
   stop(): Promise<void>
 }
 
-/** Does nothing: that it is taken shows that jobs are. */
+/** Does nothing; that it is taken proves that the runner works. */
 const probe: JobDeclaration = {
   name: 'probe_of_the_runner',
   input: Type.Object({}),
@@ -55,9 +55,9 @@ const probe: JobDeclaration = {
 }
 
 /**
- * Runs queued jobs until it is stopped. Resolves when a job was taken: a runner whose first connections fail may remember that
- * for ever, and take none. Rejects with `DatabaseLost` when none was taken in time; that runner takes no more, and another may
- * be started in this process.
+ * Runs queued jobs until stopped. Resolves after the first job was taken, because a runner whose first connections fail may
+ * never take any. Rejects with `DatabaseLost` if none was taken in time; that runner takes no more, and the process may start
+ * another one.
  */
 export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const {
@@ -108,7 +108,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const starting = start()
   try {
     const runner = await within(times.start, starting)
-    // Its end is for `watch` and `stop`; without this, one before that would be an unhandled rejection.
+    // `watch` and `stop` handle its end; without this, an earlier end would be an unhandled rejection.
     runner.promise.catch(() => {})
     await within(times.start, Promise.race([watch.firstTaken, runner.promise.then(() => Promise.reject(ended()))]))
     watch.begin(runner, onBroken)
@@ -124,47 +124,47 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     watch.end()
     const stopped = starting.then((runner) => runner.stop()).catch(() => {})
     await Promise.race([stopped, delay(giveUpMs, undefined, { ref: false })])
-    // Without a pool it takes no jobs, whatever becomes of it.
+    // Without a pool the runner can take no more jobs.
     pool.end().catch(() => {})
     throw error
   }
 }
 
 /**
- * Connections of the runner. graphile-worker marks a finished job without waiting for that, so that an error which it does not
- * take for a passing one would be an unhandled rejection, and the job would stay taken.
+ * Connections of the runner. graphile-worker marks a finished job without awaiting the query; an error that it does not
+ * consider temporary would be an unhandled rejection, and the job would stay locked.
  */
 class RunnerPool extends pg.Pool {
   #isOver = false
 
-  // With a callback it is `query` of the pool that calls, without one it is the runner.
+  // `pool.query` calls it with a callback, the runner without one.
   override connect(callback?: (...args: any[]) => void): any {
     if (callback) return super.connect(callback)
     if (this.#isOver) return new Promise(() => {})
     return super.connect().catch((error: Error) => {
       if (this.#isOver) return new Promise(() => {})
-      // The runner tries again after errors with this code.
+      // The runner retries after errors with this code.
       if (error.message === connectTimeout) Object.assign(error, { code: 'ETIMEDOUT' })
       throw error
     })
   }
 
-  /** What a runner still asks for after the end, because it has stopped or failed to start, is never answered. */
+  /** After the end, connection requests of a stopped or failed runner never resolve. */
   override end(callback?: () => void): any {
     this.#isOver = true
     return callback ? super.end(callback) : super.end()
   }
 }
 
-/** What a pool says when no connection came within `connectionTimeoutMillis`. */
+/** The error message of pg when no connection comes within `connectionTimeoutMillis`. */
 const connectTimeout = 'timeout exceeded when trying to connect'
 
-/** How long a runner that failed to start may take to stop. */
+/** Maximum time for a runner that failed to start to stop. */
 const giveUpMs = 2000
 
-const ended = () => new Failure('unavailable', 'The job runner has ended by itself')
+const ended = () => new Failure('unavailable', 'The job runner ended unexpectedly')
 
-/** What it resolves with; `DatabaseLost` when that takes longer. */
+/** Resolves as `work` does; rejects with `DatabaseLost` after `ms`. */
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const late = () => reject(new DatabaseLost(new Failure('unavailable', `No job was taken within ${ms / 1000} s`)))
@@ -172,18 +172,18 @@ function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }
 
-/** Slow corrections of the clock are no jump. */
+/** Gradual clock corrections below this are not a jump. */
 const clockToleranceMs = 2 * 60_000
 
-/** How often it is written down that jobs are taken, at most. */
+/** Minimum interval between writes of the time at which a job was last taken. */
 const saveEveryMs = 5000
 
-/** Sees whether jobs are taken. */
+/** Detects whether jobs are taken. */
 class Watch {
   readonly #parts: Pick<JobRunnerOptions, 'open' | 'log'> & { concurrency: number; times: RunnerTimes }
   readonly #first = Promise.withResolvers<void>()
   #running = 0
-  /** Since when a job has been waiting while there was room; undefined when none is known to. */
+  /** When a job was first seen waiting while slots were free; undefined if none is. */
   #waitingSince: number | undefined
   #savedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
@@ -194,7 +194,7 @@ class Watch {
     this.#parts = parts
   }
 
-  /** Resolves when the first job was taken. */
+  /** Resolves when the first job is taken. */
   get firstTaken(): Promise<void> {
     return this.#first.promise
   }
@@ -208,7 +208,7 @@ class Watch {
       return await work()
     } finally {
       this.#running--
-      // While all were busy, none could be taken.
+      // No job could be taken while all slots were busy.
       this.#waitingSince = undefined
     }
   }
@@ -236,23 +236,23 @@ class Watch {
 
   async #look(broken: (error: Error) => void): Promise<void> {
     const { concurrency, times } = this.#parts
-    // Its timetable is by the clock of its start: set back, it would run nothing until that time comes again.
+    // The schedule follows the clock at start; set back, it would run nothing until that time comes again.
     const jump = clockJump()
     const jumped = jump - this.#jump
     this.#jump = jump
     if (Math.abs(jumped) > clockToleranceMs)
-      return broken(new Failure('unavailable', 'The clock was set: jobs start anew by the new time'))
+      return broken(new Failure('unavailable', 'The clock was changed: the job runner restarts'))
     try {
       const now = performance.now()
       await this.queueProbe()
       if (this.#running >= concurrency) this.#waitingSince = undefined
       else this.#waitingSince ??= now
     } catch {
-      // Without a database nothing can be taken: that is no fault of the runner.
+      // Jobs cannot be taken without a database; the runner is not at fault.
       this.#waitingSince = undefined
     }
     if (this.#waitingSince !== undefined && performance.now() - this.#waitingSince > times.untaken)
-      broken(new Failure('unavailable', `No job was taken for ${times.untaken / 1000} s, though some wait`))
+      broken(new Failure('unavailable', `No job was taken for ${times.untaken / 1000} s, although jobs are waiting`))
   }
 
   #save(): void {
@@ -262,14 +262,14 @@ class Watch {
     this.#parts
       .open()
       .then(({ db }) => saveTaken(db))
-      .catch((err) => this.#parts.log.warn({ err }, 'cannot write down that jobs are taken'))
+      .catch((err) => this.#parts.log.warn({ err }, 'cannot save when a job was last taken'))
   }
 }
 
 type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { rests: Rests }
 
 async function runJob(job: Job<any>, payload: unknown, { open, log, rests }: RunParts): Promise<void> {
-  if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: not its input: ${JSON.stringify(payload)}`)
+  if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: invalid input: ${JSON.stringify(payload)}`)
   const ctx = await open()
   const key = job.rests ? job.key?.(payload) : undefined
   const restMs = key === undefined ? 0 : rests.left(key)
@@ -292,7 +292,7 @@ const cronItems = (jobs: readonly Job<any>[]) =>
               payload: job.every.input as Record<string, unknown>,
               options: {
                 maxAttempts: job.attempts,
-                // One waits at a time, also when the clock was set forward and many are due at once.
+                // At most one pending run, even if the clock was set forward and many are due at once.
                 ...(job.key && { jobKey: job.key(job.every.input), jobKeyMode: 'preserve_run_at' as const }),
               },
             },

@@ -5,18 +5,18 @@ import { checkJobs, jobsStanding } from './standing.ts'
 
 const ago = (minutes: number) => `now() - interval '${minutes} minutes'`
 const queueJob = (world: World, queue: string | null = null) =>
-  world.rows(`select graphile_worker.add_job('of_nobody', '{}', queue_name := $1, run_at := ${ago(10)})`, [queue])
+  world.rows(`select graphile_worker.add_job('no_such_task', '{}', queue_name := $1, run_at := ${ago(10)})`, [queue])
 const takenAgo = (world: World, minutes: number) =>
   world.rows(
     `insert into job_runner (taken_at) values (${ago(minutes)}) on conflict (is_only) do update set taken_at = excluded.taken_at`,
   )
 const readiness = async (world: World) => (await world.anonymous.get('//-/readiness')).json
 
-test('readiness fails when jobs are due and none was taken for minutes, and says since when', async () => {
+test('readiness fails with the time of the last job when due jobs are not taken', async () => {
   await using world = await World.start()
   expect(await checkJobs(world.db)).toEqual({ status: 'ok', oldest_due_seconds: 0, last_taken_at: null })
   await queueJob(world)
-  // A service whose jobs process has never started tells the age; that process does not become ready without a job taken.
+  // A service whose jobs process never started reports the age; that process is not ready before it takes a job.
   expect((await readiness(world)).status).toBe('ok')
   await takenAgo(world, 1)
   expect((await readiness(world)).status).toBe('ok')
@@ -43,7 +43,7 @@ test('a job that waits for another of its queue is not due', async () => {
   expect(await jobsStanding(world.db)).toMatchObject({ oldest_due_seconds: 0, running: 1 })
 })
 
-test('metrics tell the age of the oldest due job and when the last one was taken', async () => {
+test('metrics have the age of the oldest due job and the time the last one was taken', async () => {
   await using world = await World.start()
   await queueJob(world)
   await takenAgo(world, 8)

@@ -3,18 +3,18 @@ import { Gauge } from 'prom-client'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 
-/** How the queue of jobs stands. */
+/** State of the job queue. */
 export type Standing = {
-  /** For how long the oldest job that could run has waited; 0 when none waits. */
+  /** Waiting time of the oldest job that is due; 0 if none waits. */
   readonly oldest_due_seconds: number
-  /** When a runner last took a job, rounded to some seconds; null before the first. */
+  /** When a runner last took a job, accurate to a few seconds; null before the first. */
   readonly last_taken_at: string | null
-  /** For how long none was taken; null before the first. */
+  /** Time since a job was last taken; null before the first. */
   readonly untaken_seconds: number | null
   readonly running: number
 }
 
-/** Jobs behind a running one of their queue are not due: they wait for their turn. */
+/** Jobs behind a running job of the same queue are not due. */
 const standing = sql`
   with jobs as materialized (select queue_name, run_at, locked_at, attempts, max_attempts from graphile_worker.jobs)
   select
@@ -26,18 +26,18 @@ const standing = sql`
     (select extract(epoch from now() - taken_at) from job_runner)::float8 as untaken_seconds,
     (select count(*) from jobs where locked_at is not null)::integer as running`
 
-/** One statement. */
+/** One query. */
 export const jobsStanding = async (db: Db): Promise<Standing> => (await db.row<Standing>(standing))!
 
-/** Remembers that a runner takes jobs. */
+/** Saves the current time as the last one at which a job was taken. */
 export const saveTaken = (db: Db): Promise<number> =>
   db.run(
     sql`insert into job_runner (taken_at) values (now()) on conflict (is_only) do update set taken_at = excluded.taken_at`,
   )
 
-/** Longer than the jobs process takes to notice and to start again. */
+/** Longer than the jobs process needs to detect the fault and restart. */
 const lateSeconds = 5 * 60
-/** As many as the runner runs at once: while these run, others wait. */
+/** Number of jobs that run concurrently; further jobs wait. */
 export const jobsAtOnce = 4
 const answerWithinMs = 3000
 
@@ -48,7 +48,7 @@ export type JobsCheck = {
   last_taken_at?: string | null
 }
 
-/** For readiness: fails when jobs are due, and none was taken for five minutes though there was room. Never rejects. */
+/** Readiness check: fails if jobs are due and none was taken for five minutes although slots were free. Never rejects. */
 export async function checkJobs(db: Db): Promise<JobsCheck> {
   const late = delay(answerWithinMs, undefined, { ref: false }).then(() => 'late' as const)
   const found = await Promise.race([jobsStanding(db).catch(() => 'late' as const), late])
@@ -61,7 +61,7 @@ export async function checkJobs(db: Db): Promise<JobsCheck> {
 
 let observed: Db | undefined
 
-/** The figures of `/-/metrics` are those of this database from now on. */
+/** Sets the database that `/-/metrics` reports about. */
 export function observeJobs(db: Db): void {
   observed = db
 }
@@ -71,10 +71,10 @@ const measure = async (): Promise<Standing | undefined> => {
   return observed && (await Promise.race([jobsStanding(observed).catch(() => undefined), late]))
 }
 
-// All workers ask the same database, so the greatest is as good as any.
+// All workers query the same database, so the maximum is correct.
 new Gauge({
   name: 'stithy_jobs_oldest_due_seconds',
-  help: 'For how long the oldest job that could run has waited',
+  help: 'Waiting time of the oldest due job',
   aggregator: 'max',
   async collect() {
     const found = await measure()

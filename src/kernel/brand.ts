@@ -1,4 +1,4 @@
 declare const brand: unique symbol
 
-/** A string or number that only one module can make, so two kinds of id cannot be swapped. */
+/** A string or number that only one module can create, so that two kinds of id cannot be confused. */
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name }

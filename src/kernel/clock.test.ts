@@ -6,20 +6,20 @@ const second = 1000
 
 afterEach(() => void vi.useRealTimers())
 
-/** Sets the wall clock, as a time server does: time since a start goes on as before. */
+/** Changes the wall clock, as a time server does; monotonic time is not affected. */
 function jump(ms: number): { before: number } {
   const before = Date.now()
   vi.useFakeTimers({ toFake: ['Date'], now: before + ms })
   return { before }
 }
 
-test('a file that was made just now is not old after the clock is set forward', () => {
+test('a new file is not old after the clock is set forward', () => {
   const { before } = jump(5 * hour)
   expect(ageOf(before)).toBeLessThan(hour)
   expect(longAgo(hour).getTime()).toBeLessThan(before)
 })
 
-test('a file is as old as it is after the clock is set back', () => {
+test('the age of a file is correct after the clock is set back', () => {
   const { before } = jump(-5 * hour)
   expect(Math.abs(ageOf(before - second) - second)).toBeLessThan(hour)
   expect(ageOf(before - 2 * hour)).toBeGreaterThan(hour)

@@ -4,13 +4,13 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 /*
- * After a power loss a file has its content if the file was synced, and its name if the folder that holds it was. POSIX promises no more
- * than that, and a rename or removal counts as a change of the folder.
+ * After a power loss a file has its content if the file was synced, and its name if its folder was synced. POSIX promises no
+ * more. Renaming and removing change the folder.
  */
 
 const fsync = promisify(fsyncCallback)
 
-/** Makes the names in a folder survive a power loss. Throws `ENOENT` when there is no such folder. */
+/** Makes the entries of a folder durable. Throws `ENOENT` if the folder does not exist. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = openSync(path, 'r')
   try {
@@ -20,7 +20,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The same, for a start, which waits for it. */
+/** Like `syncFolder`, but synchronous; for startup code. */
 export function syncFolderNow(path: string): void {
   const folder = openSync(path, 'r')
   try {
@@ -30,10 +30,10 @@ export function syncFolderNow(path: string): void {
   }
 }
 
-/** Syncs at once: more would only queue up before the disk. */
+/** Concurrent syncs; more would only queue at the disk. */
 const atOnce = 32
 
-/** The same for each of these folders. Those that do not exist are left out: whatever was in them is gone. */
+/** Syncs each of these folders. Skips missing ones: their content is gone anyway. */
 export async function syncFolders(paths: Iterable<string>): Promise<void> {
   const all = [...new Set(paths)]
   for (let at = 0; at < all.length; at += atOnce) {
@@ -41,13 +41,13 @@ export async function syncFolders(paths: Iterable<string>): Promise<void> {
   }
 }
 
-/** Makes the names in a folder and in all folders below it survive a power loss. */
+/** Makes the entries of a folder and of all folders below it durable. */
 export async function syncTree(path: string): Promise<void> {
   const folders: string[] = []
   const open = [path]
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     folders.push(folder)
-    // Another process may remove a folder while we look.
+    // Another process may remove a folder meanwhile.
     const entries = await readdir(folder, { withFileTypes: true }).catch(unlessGone)
     for (const entry of entries ?? []) if (entry.isDirectory()) open.push(join(folder, entry.name))
   }
@@ -58,13 +58,13 @@ function unlessGone(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
 }
 
-/** Makes a folder, with those above it that are missing, and makes their names survive a power loss. `mode` is for new ones. */
+/** Creates a folder and its missing parents durably. `mode` applies to new ones. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   const first = await mkdir(path, { recursive: true, ...(mode !== undefined && { mode }) })
   if (first !== undefined) await syncFolders(parentsOfNew(resolve(first), resolve(path)))
 }
 
-/** Folders with a new name in them, after all from `first` down to `last` were made. */
+/** The folders that got a new entry when all folders from `first` down to `last` were created. */
 export function parentsOfNew(first: string, last: string): string[] {
   const parents = [dirname(first)]
   for (let folder = last; folder.length > first.length; folder = dirname(folder)) parents.push(dirname(folder))

@@ -1,4 +1,4 @@
-/** Kinds of failure the domain knows. Each edge owns the one table from kind to its wire. */
+/** Kinds of failure the domain knows. Each transport maps them to its protocol in one table. */
 export type FailureKind =
   | 'unauthenticated'
   | 'forbidden'
@@ -22,13 +22,13 @@ export type FailureKind =
   /** The caller has reached a maximum count. */
   | 'limit_reached'
   | 'rate_limited'
-  /** The caller took too long to say what is wanted. */
+  /** The caller took too long to send the request. */
   | 'timed_out'
   | 'unavailable'
-  /** There is no room left for what is to be kept. */
+  /** There is no space left to store it. */
   | 'storage_full'
 
-/** Field name → complaints, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
+/** Field name → violations, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
 export type FieldComplaints = Readonly<Record<string, readonly string[]>>
 
 /** What failed because of the complaints about fields, where a client must see more than the complaints. */
@@ -53,7 +53,7 @@ type Details = ErrorOptions & {
 export class Failure extends Error {
   override name = 'Failure'
   readonly kind: FailureKind
-  /** Set when the complaints are about named fields. */
+  /** Set if the violations belong to named fields. */
   readonly fields: FieldComplaints | undefined
   /** Set when clients must see what the complaints about fields prevented. */
   readonly action: RefusedAction | undefined
@@ -76,15 +76,15 @@ export class Failure extends Error {
   }
 }
 
-/** `what` is the noun as the wire spells it: `notFound('Project')` reads `404 Project Not Found`. */
+/** `what` is the noun as in the response: `notFound('Project')` gives `404 Project Not Found`. */
 export const notFound = (what: string): Failure => new Failure('not_found', `${what} Not Found`)
 
-/** A row that was looked up by number and is not there: `404 Not found`, with the small f clients know. */
+/** A row looked up by number does not exist: `404 Not found`, with a lower-case f as clients expect. */
 export const rowNotFound = (): Failure => new Failure('not_found', 'Not found')
 
 export const unauthenticated = (): Failure => new Failure('unauthenticated', 'Unauthorized')
 
-/** `reason` follows `403 Forbidden - `. */
+/** `reason` is appended to `403 Forbidden - `. */
 export const forbidden = (reason?: string): Failure =>
   new Failure('forbidden', reason === undefined ? 'Forbidden' : `Forbidden - ${reason}`)
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
-/** Lines that a process says that ends by itself after these statements, without anybody closing its log. */
-function saidBy(statements: string): string[] {
+/** The log lines of a process that ends after these statements without closing its log. */
+function linesOf(statements: string): string[] {
   const module = JSON.stringify(new URL('./log.ts', import.meta.url).href)
   const code = `const { openLog } = await import(${module}); const { log } = openLog('info'); ${statements}; process.exit(1)`
   try {
@@ -17,6 +17,6 @@ function saidBy(statements: string): string[] {
   return []
 }
 
-test('what went before an error, and the error, are written though the process ends at once', () => {
-  expect(saidBy(`log.info('before'); log.error('broken')`)).toEqual(['before', 'broken'])
+test('log lines are written although the process ends at once', () => {
+  expect(linesOf(`log.info('before'); log.error('broken')`)).toEqual(['before', 'broken'])
 })

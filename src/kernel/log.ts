@@ -1,17 +1,17 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
 
-/** So much of the log is written at once, and what there is each second. */
+/** A batch is written when it reaches this size, and at every interval. */
 const batchBytes = 64 * 1024
 const flushMs = 1000
-/** Warnings, errors and what is worse do not wait: the process may be about to end. */
+/** Warnings and above are written at once, because the process may be about to end. */
 const urgentLevel = 40
 
-/** The log of this process, to standard output. Disposing writes what is left. */
+/** The log of this process, on standard output. Disposing it writes what is buffered. */
 export type Log = { readonly log: Logger } & Disposable
 
 /**
- * Lines go to the writer in batches: handed over one by one, each costs as much as all that wait with it, because the
- * writer measures its last buffer anew.
+ * Passes lines to the writer in batches: the writer measures its whole buffer anew for each write, so writing line by line is
+ * quadratic.
  */
 export function openLog(level: NonNullable<LoggerOptions['level']>): Log {
   const output = pino.destination({ sync: false, minLength: batchBytes, maxWrite: 4 * batchBytes })
@@ -24,7 +24,7 @@ export function openLog(level: NonNullable<LoggerOptions['level']>): Log {
     handOver()
     output.flush()
   }
-  // Pino passes the level of each line to a stream that requests it.
+  // Pino sets `lastLevel` on a stream that requests metadata.
   const batches = {
     [pino.symbols.needsMetadataGsym]: true as const,
     lastLevel: 0,

@@ -8,7 +8,7 @@ import { openSecrets, Secrets } from './secrets.ts'
 const key = () => randomBytes(32)
 
 describe('sealed secrets', () => {
-  test('are read again, and look like nothing, not even like the same twice', () => {
+  test('a sealed secret can be opened and looks different each time', () => {
     const secrets = new Secrets([key()])
     for (const text of ['', 'hunter2', 'ü'.repeat(5000)]) {
       const sealed = secrets.seal(text, 'test')
@@ -18,13 +18,13 @@ describe('sealed secrets', () => {
     }
   })
 
-  test('are refused when they were changed, cut, or are for another purpose', () => {
+  test('a sealed secret that was changed, truncated or is for another purpose is refused', () => {
     const secrets = new Secrets([key()])
     const sealed = secrets.seal('hunter2', 'variable 1')
     expect(() => secrets.open(sealed, 'variable 2')).toThrow()
     for (let at = 12; at < sealed.length; at++) {
       const changed = sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1)
-      // The last digit may hold bits that mean nothing.
+      // The last character may have unused bits.
       if (!Buffer.from(changed.slice(12), 'base64url').equals(Buffer.from(sealed.slice(12), 'base64url')))
         expect(() => secrets.open(changed, 'variable 1')).toThrow()
     }
@@ -32,7 +32,7 @@ describe('sealed secrets', () => {
     expect(() => secrets.open('hunter2', 'variable 1')).toThrow('not a sealed secret')
   })
 
-  test('outlive a rotation as long as the old key is there, and tell that they are stale', () => {
+  test('a sealed secret can be opened while its old key exists, and is stale after a rotation', () => {
     const [old, fresh] = [key(), key()]
     const sealed = new Secrets([old]).seal('hunter2', 'test')
     const rotated = new Secrets([fresh, old])
@@ -43,14 +43,14 @@ describe('sealed secrets', () => {
   })
 })
 
-describe('the file of keys', () => {
+describe('the key file', () => {
   const folder = () => {
     const made = mkdtempSync(join(tmpdir(), 'stithy-secrets-'))
     onTestFinished(() => rmSync(made, { recursive: true }))
     return made
   }
 
-  test('is made once, for its owner alone', () => {
+  test('the key file is created once, readable only by its owner', () => {
     const dir = folder()
     const file = join(dir, 'secrets.keys')
     const sealed = openSecrets(file).seal('hunter2', 'test')
@@ -60,7 +60,7 @@ describe('the file of keys', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^[\w-]{43}\n$/)
   })
 
-  test('is refused when others can read it', () => {
+  test('a key file that others can read is refused', () => {
     const file = join(folder(), 'secrets.keys')
     openSecrets(file)
     chmodSync(file, 0o640)

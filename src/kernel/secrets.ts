@@ -9,20 +9,19 @@ const nonceBytes = 12
 const tagBytes = 16
 const version = 'v1'
 
-/** Eight hex digits that tell keys apart and say nothing of them. */
+/** Eight hex digits that distinguish keys and reveal nothing about them. */
 const idOf = (key: Buffer): string => hash('sha256', key, 'hex').slice(0, 8)
 
 /**
- * Secrets that must be read again, and so cannot be digests, at rest: AES-256-GCM with a key that the database does not hold.
- *
- * A sealed text is `v1:<key id>:<nonce, bytes, tag in base64url>`. It names its key, so that several may be in use: to
- * rotate, put a new key before the others, seal anew whatever `isStale`, then drop the old ones.
+ * Encrypts at rest the secrets that must be read again and so cannot be digests: AES-256-GCM with a key outside the database.
+ * An encrypted text is `v1:<key id>:<nonce, bytes, tag in base64url>`. It names its key, so that several can be in use. To
+ * rotate: put a new key before the others, re-encrypt everything that `isStale`, then remove the old ones.
  */
 export class Secrets {
   readonly #current: string
   readonly #keys: ReadonlyMap<string, Buffer>
 
-  /** Each of 32 bytes. The first seals; all open. */
+  /** 32 bytes each. The first one encrypts; all decrypt. */
   constructor(keys: readonly Buffer[]) {
     if (keys.length === 0 || keys.some(({ length }) => length !== keyBytes))
       throw new Error(`secrets need keys of ${keyBytes} bytes each`)
@@ -30,7 +29,10 @@ export class Secrets {
     this.#keys = new Map(keys.map((key) => [idOf(key), key]))
   }
 
-  /** `purpose` says what it is and whose: opened with another one, it is refused, so that rows cannot be exchanged. */
+  /**
+   * Encrypts. `purpose` names the kind and the owner of the secret; decryption fails with another purpose, so that rows cannot
+   * be exchanged.
+   */
   seal(text: string, purpose: string): string {
     const nonce = randomBytes(nonceBytes)
     const cipher = createCipheriv(algorithm, this.#keys.get(this.#current)!, nonce)
@@ -44,7 +46,7 @@ export class Secrets {
     const [, id, base64] = /^v1:([0-9a-f]{8}):([\w-]+)$/.exec(sealed) ?? []
     if (id === undefined || base64 === undefined) throw new Error('not a sealed secret')
     const key = this.#keys.get(id)
-    if (!key) throw new Error(`the key ${id} that sealed a secret is not there`)
+    if (!key) throw new Error(`the key ${id} of a secret is missing`)
     const bytes = Buffer.from(base64, 'base64url')
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
     decipher.setAAD(Buffer.from(purpose))
@@ -74,7 +76,7 @@ function readOrMake(file: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
-  // Several processes may begin at once: of the files they write, one gets the name, and all read that.
+  // Several processes may start at once: each writes a file, one of them gets the name, and all read that one.
   const mine = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   writeFileSync(mine, `${randomBytes(keyBytes).toString('base64url')}\n`, { mode: 0o600, flush: true, flag: 'wx' })
   try {
@@ -84,7 +86,7 @@ function readOrMake(file: string): string {
   } finally {
     rmSync(mine)
   }
-  // The name must last, too, before anything is sealed.
+  // The name must be durable before anything is encrypted.
   syncFolderNow(dirname(file))
   return readFileSync(file, 'utf8')
 }

@@ -10,7 +10,7 @@ function pool(slots: number, maxWaiting = 1_000) {
   const add = (caller: string, owner = '', more: Partial<Job> = {}) =>
     shares.add({ caller, owner, name: `${caller}${++count}`, ...more })
   const startedOf = (caller: string) => started.filter((job) => job.caller === caller).length
-  /** Ends what was started first and has not ended. */
+  /** Ends the job that started first and is still running. */
   const finish = (times = 1) => {
     for (; times > 0; times--) shares.release(started[ended++]!)
   }
@@ -18,8 +18,8 @@ function pool(slots: number, maxWaiting = 1_000) {
   return { shares, started, add, startedOf, finish }
 }
 
-describe('a pool with shares', () => {
-  test('gives a caller a third of the slots, an owner and the service itself half of them', () => {
+describe('slot pools with shares', () => {
+  test('a caller gets a third of the slots, an owner and the service itself half of them', () => {
     for (const slots of [3, 10, 128]) {
       const { add, startedOf } = pool(slots)
       for (let i = 0; i < slots; i++) add('one')
@@ -33,14 +33,14 @@ describe('a pool with shares', () => {
     }
   })
 
-  test('starts a new caller at once, while twenty others have as much as they can get', () => {
+  test('a new caller starts at once while twenty others have their maximum', () => {
     const { add, startedOf } = pool(128)
     for (let i = 0; i < 100; i++) for (let caller = 0; caller < 20; caller++) add(`caller ${caller}`)
     add('new')
     expect(startedOf('new')).toBe(1)
   })
 
-  test('serves an account while clients of a thousand addresses take and wait for all that they can get', () => {
+  test('an account gets slots while clients of a thousand addresses use their maximum', () => {
     const { add, startedOf, shares } = pool(128, 1_000)
     let refused = 0
     for (let client = 0; client < 1_000; client++) if (add(`address 2001:db8:0:${client}::/64`)) refused++
@@ -50,7 +50,7 @@ describe('a pool with shares', () => {
     expect(startedOf('user 1')).toBe(20)
   })
 
-  test('gives all slots that are free to a client with an address in turns, once accounts need them no more', () => {
+  test('address clients get all free slots once accounts no longer need them', () => {
     const { add, startedOf, finish, shares } = pool(8)
     for (let i = 0; i < 3; i++) for (const user of ['user 1', 'user 2', 'user 3']) add(user)
     for (let i = 0; i < 3; i++) add('address 192.0.2.7')
@@ -59,7 +59,7 @@ describe('a pool with shares', () => {
     expect(shares.load).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  test('gives waiting callers turns, whatever the length of their lines, and their owners turns within', () => {
+  test('waiting callers get slots in turn, and so do their owners', () => {
     const { add, started, finish } = pool(1)
     add('busy', 'a')
     for (let i = 0; i < 5; i++) add('busy', i < 4 ? 'a' : 'b')
@@ -74,7 +74,7 @@ describe('a pool with shares', () => {
     ])
   })
 
-  test('refuses a caller with many waiting jobs, and still takes those of others', () => {
+  test('a caller with too many waiting jobs is refused, others are not', () => {
     const { add } = pool(1, 30)
     for (let i = 0; i < 11; i++) expect(add('flood')).toBeUndefined()
     expect(add('flood')).toEqual({ full: 'caller' })
@@ -83,7 +83,7 @@ describe('a pool with shares', () => {
     expect(add('last')).toEqual({ full: 'all' })
   })
 
-  test('starts a nested job at once, so that work which holds a slot comes to its end', () => {
+  test('a nested job starts at once, so that the job that holds the slot can end', () => {
     const { add, started, shares } = pool(1)
     add('one')
     add('one', '', { nested: true })
@@ -95,7 +95,7 @@ describe('a pool with shares', () => {
     expect(started).toHaveLength(3)
   })
 
-  test('takes back what waits, and counts slots, running and waiting jobs', () => {
+  test('waiting jobs can be removed, and the load counts slots, running and waiting jobs', () => {
     const { shares, started } = pool(1)
     const jobs = ['one', 'two', 'three'].map((name): Job => ({ name, caller: name, owner: '' }))
     for (const job of jobs) shares.add(job)
@@ -109,7 +109,7 @@ describe('a pool with shares', () => {
     expect(shares.load).toEqual({ slots: 1, running: 0, waiting: 0, oldestWaitMs: 0 })
   })
 
-  test('never holds more than its slots, and starts every job in the end, in any order of events', () => {
+  test('a pool never exceeds its slots and starts every job, in any order of events', () => {
     let seed = 7
     const random = (below: number) => {
       seed = (seed * 1103515245 + 12345) % 2147483648
@@ -133,8 +133,8 @@ describe('a pool with shares', () => {
   })
 })
 
-describe('shared slots', () => {
-  test('a caller that leaves while it waits gives up its place; others get the slot', async () => {
+describe('SharedSlots', () => {
+  test('a caller aborted while waiting gives up its place to others', async () => {
     const slots = new SharedSlots('the test', { slots: 1, maxWaiting: 10 })
     const release = await slots.enter('one')
     const gone = new AbortController()
@@ -147,7 +147,7 @@ describe('shared slots', () => {
     expect(slots.load).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  test('a caller with too much waiting fails with rate_limited and when to retry', async () => {
+  test('rate_limited with a retry time when a caller has too many waiting requests', async () => {
     const slots = new SharedSlots('the test', { slots: 1, maxWaiting: 2 })
     await slots.enter('one')
     void slots.enter('one')

@@ -1,45 +1,45 @@
 import { Failure } from './failure.ts'
 
 /**
- * How the key of a caller begins who is known by an address only. One client may have thousands of addresses, so these
- * callers have a limit together as well.
+ * Prefix of the key of an anonymous caller, followed by its network. One client may have thousands of addresses, so anonymous
+ * callers also share a common limit.
  */
 export const unknownCaller = 'address '
 
-/** Whose share a job takes of. Both texts are compared and nothing else. */
+/** The shares that a job counts against. Both keys are only compared. */
 export type Claim = {
-  /** The account or client address that the work is for; '' for the service itself. */
+  /** The account or client address that causes the work; '' for the service itself. */
   readonly caller: string
-  /** What the work is on, a project for example; '' for nothing in particular. */
+  /** What the work acts on, such as a project; '' for nothing in particular. */
   readonly owner: string
-  /** Part of work that holds a slot already: it starts at once, because waiting for one's own slot would never end. */
+  /** Part of work that already holds a slot: it starts at once, because waiting for one's own slot would deadlock. */
   readonly nested?: boolean
 }
 
-/** A job that was refused because its caller has too many waiting (`caller`), or all callers together have (`all`). */
+/** Why a job was refused: its caller has too many waiting jobs (`caller`), or all callers together have (`all`). */
 export type Refused = { readonly full: 'caller' | 'all' }
 
 export type Load = {
   readonly slots: number
   readonly running: number
   readonly waiting: number
-  /** How long the job that has waited longest has waited, in milliseconds; 0 when none waits. */
+  /** Waiting time of the oldest waiting job in milliseconds; 0 if none waits. */
   readonly oldestWaitMs: number
 }
 
-/** The failure for a refused job, of which `what` is waited for: `git`. */
+/** The failure of a refused job. `what` is the resource it waited for: `git`. */
 export const refusal = ({ full }: Refused, what: string): Failure =>
   full === 'caller'
     ? new Failure('rate_limited', `Too many of your requests wait for ${what}. Retry later.`, { retryAfterSeconds })
     : new Failure('unavailable', 'The server is too busy', { retryAfterSeconds })
 
-/** Most of what waits takes less. */
+/** Most waiting jobs start sooner. */
 const retryAfterSeconds = 10
 
-/** A caller that waits for a slot. */
+/** A caller waiting for a slot. */
 type Waiting = Claim & { start(): void }
 
-/** Slots for work that is a promise. `what` is what the caller who is refused reads: `the database`. */
+/** Slots for asynchronous work. `what` names the resource in the error message: `the database`. */
 export class SharedSlots {
   readonly #shares: Shares<Waiting>
   readonly #what: string
@@ -54,28 +54,28 @@ export class SharedSlots {
   }
 
   /**
-   * Resolves when the caller has a slot, with what gives it back. Rejects when too much waits, and with the reason of
-   * `gone` when that comes first. Work of the service itself ('') is counted and never waits.
+   * Resolves with the release function once the caller has a slot. Rejects if too many callers wait, and with the reason of
+   * `signal` if it aborts first. Work of the service itself ('') is counted and never waits.
    */
-  async enter(caller: string, gone?: AbortSignal): Promise<() => void> {
-    gone?.throwIfAborted()
+  async enter(caller: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const claim: Waiting = { caller, owner: '', nested: caller === '', start: resolve }
     const refused = this.#shares.add(claim)
     if (refused) throw refusal(refused, this.#what)
     const leave = () => {
-      if (this.#shares.remove(claim)) reject(gone!.reason)
+      if (this.#shares.remove(claim)) reject(signal!.reason)
     }
-    gone?.addEventListener('abort', leave, { once: true })
+    signal?.addEventListener('abort', leave, { once: true })
     try {
       await promise
     } finally {
-      gone?.removeEventListener('abort', leave)
+      signal?.removeEventListener('abort', leave)
     }
     return () => this.#shares.release(claim)
   }
 
-  /** Runs `work` while the caller has a slot. Rejects as `enter` does, and with the error of `work`. */
+  /** Runs `work` while holding a slot. Rejects as `enter` does, and with the error of `work`. */
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     const leave = await this.enter(caller)
     try {
@@ -89,21 +89,19 @@ export class SharedSlots {
 type Line<Job> = { job: Job; since: number }[]
 
 /**
- * A pool of slots that no caller and no owner can take for itself. The limits follow what is free:
- *
- * - a caller starts a job while it holds fewer than half as many slots as are free: alone at most a third of all;
- * - an owner, and the service itself, while they hold fewer slots than are free: alone at most half of all;
- * - callers known by an address only, together, while they hold fewer slots than are free: alone at most half of all;
- * - a caller may have half as many jobs waiting as there is room for, and unknown callers together half of all the room.
- *
- * So some slots stay free for a caller that comes later, however many others are at their limit. Waiting jobs take turns
- * by caller, and those of one caller by owner. Starting a job takes at most one step for each line that waits.
+ * A pool of slots that no single caller or owner can exhaust. The limits depend on the free slots:
+ * - a caller starts a job while it holds fewer than half as many slots as are free: alone, at most a third of all;
+ * - an owner, and the service itself, while they hold fewer slots than are free: alone, at most half of all;
+ * - anonymous callers together, while they hold fewer slots than are free: alone, at most half of all;
+ * - a caller may have half as many jobs waiting as places are free, and anonymous callers together half of all places.
+ * So some slots stay free for a new caller, however many others are at their limit. Waiting jobs are served round-robin by
+ * caller, and those of one caller round-robin by owner. Starting a job takes at most one step per waiting queue.
  */
 export class Shares<Job extends Claim> {
   readonly #slots: number
   readonly #maxWaiting: number
   readonly #start: (job: Job) => void
-  /** Caller → owner → jobs. The order of the maps is the order of turns. */
+  /** Caller → owner → jobs. The order of the maps is the round-robin order. */
   readonly #lines = new Map<string, Map<string, Line<Job>>>()
   readonly #heldByCaller = new Map<string, number>()
   readonly #heldByOwner = new Map<string, number>()
@@ -120,7 +118,7 @@ export class Shares<Job extends Claim> {
     this.#start = start
   }
 
-  /** Starts the job, or puts it in line. */
+  /** Starts the job or queues it. */
   add(job: Job): Refused | undefined {
     if (job.nested) {
       this.#nested++
@@ -144,7 +142,7 @@ export class Shares<Job extends Claim> {
     return undefined
   }
 
-  /** Takes back a job that waits. False when it does not. */
+  /** Removes a waiting job. False if it does not wait. */
   remove(job: Job): boolean {
     const line = this.#lines.get(job.caller)?.get(job.owner)
     const index = line?.findIndex((each) => each.job === job) ?? -1
@@ -155,7 +153,7 @@ export class Shares<Job extends Claim> {
     return true
   }
 
-  /** A started job is over: its slot goes to the caller who has waited longest for a turn. */
+  /** Returns the slot of a finished job; the caller that has waited longest for its turn gets it. */
   release(job: Job): void {
     if (job.nested) {
       this.#nested--
@@ -168,7 +166,7 @@ export class Shares<Job extends Claim> {
     for (let next = this.#next(); next; next = this.#next()) this.#run(next)
   }
 
-  /** How many slots this caller holds. */
+  /** Number of slots the caller holds. */
   heldBy(caller: string): number {
     return this.#heldByCaller.get(caller) ?? 0
   }
@@ -209,7 +207,7 @@ export class Shares<Job extends Claim> {
     return free > 0 && (owner === '' || (this.#heldByOwner.get(owner) ?? 0) < free)
   }
 
-  /** Takes the next job that may start out of its line. */
+  /** Dequeues the next job that may start. */
   #next(): Job | undefined {
     if (this.#waiting === 0 || this.#held >= this.#slots) return undefined
     for (const [caller, owners] of this.#lines) {
@@ -217,7 +215,7 @@ export class Shares<Job extends Claim> {
       for (const [owner, line] of owners) {
         if (!this.#ownerMayStart(owner)) continue
         const { job } = line.shift()!
-        // Both go to the back, so that the others have their turn first.
+        // Both move to the back, so that the others are served first.
         owners.delete(owner)
         if (line.length > 0) owners.set(owner, line)
         this.#lines.delete(caller)

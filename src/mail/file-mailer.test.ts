@@ -11,7 +11,7 @@ function memoryLog() {
   return { lines, log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) }
 }
 
-test('without a mail server a password reset link is in a private file and not in the log', async () => {
+test('without a mail server a password reset link is in a private file, not in the log', async () => {
   await using world = await World.start()
   const ann = await world.user()
   const edited = await world.root.put(`/users/${ann.id}`, { reset_password: true })
@@ -37,7 +37,7 @@ test('the log names the file of a mail and nothing of its text', async () => {
   expect(lines.join()).not.toMatch(/secret|Reset|ann@/)
 })
 
-test('a mail that is sent twice is one file, without line breaks in its headers', async () => {
+test('a mail sent twice is one file, without line breaks in its headers', async () => {
   await using folder = await temporaryFolder()
   const mailer = new FileMailer(folder.path, memoryLog().log)
   for (const body of ['first', 'second'])
@@ -48,7 +48,7 @@ test('a mail that is sent twice is one file, without line breaks in its headers'
   )
 })
 
-test('the oldest files are removed when there are more than the maximum', async () => {
+test('the oldest mail files are removed above the maximum', async () => {
   await using folder = await temporaryFolder()
   const mailer = new FileMailer(folder.path, memoryLog().log, { maxFiles: 2 })
   for (const id of [9, 10, 11]) await mailer.send({ to: 'ann@example.com', subject: 's', body: 'b' }, id)

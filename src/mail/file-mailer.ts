@@ -5,7 +5,7 @@ import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { oneLine } from './smtp-mailer.ts'
 
-/** Files of the folder; the oldest ones are removed. */
+/** Maximum number of files; the oldest are removed. */
 const maxFiles = 1000
 
 /**
@@ -25,7 +25,7 @@ export class FileMailer implements Mailer {
 
   async send({ to, subject, body }: Mail, id: number): Promise<void> {
     await makeFolder(this.#folder, 0o700)
-    // Fixed width, so that the order of names is the order of mails. The same name when a mail is sent again.
+    // Fixed width, so that file names sort by mail. The same name if a mail is sent again.
     const file = join(this.#folder, `${String(id).padStart(12, '0')}.txt`)
     const partial = `${file}.partial`
     await rm(partial, { force: true })

@@ -1,15 +1,15 @@
-/** A message to one address. */
+/** A message to one recipient. */
 export type Mail = {
   readonly to: string
   readonly subject: string
   /** Plain text. */
   readonly body: string
-  /** The same for those who read HTML. */
+  /** The same text as HTML. */
   readonly html?: string
 }
 
-/** Whoever takes mails out of our hands. */
+/** Delivers mails. */
 export interface Mailer {
-  /** Resolves when the mail is accepted. `id` stays the same when it is sent again, so that receivers know the second. */
+  /** Resolves when the mail is accepted. A retry uses the same `id`, so that the receiver can deduplicate. */
   send(mail: Mail, id: number): Promise<void>
 }

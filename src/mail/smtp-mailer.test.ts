@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { SmtpMailer } from './smtp-mailer.ts'
 
-/** A mail server that takes everything and keeps what it was told, line by line. */
+/** A mail server that accepts everything and records it line by line. */
 async function mailServer() {
   const lines: string[] = []
   const server = createServer((socket) => {
@@ -38,7 +38,7 @@ const sent = async (mail: { to: string; subject: string; body: string }) => {
   return server.lines
 }
 
-test('a mail reaches the server with its sender, and a number that stays when it is sent again', async () => {
+test('a mail reaches the server with its sender and a Message-ID that is stable over retries', async () => {
   const lines = await sent({ to: 'ann@example.com', subject: 'Hello', body: 'One\n\nTwo: ☕\n' })
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -64,7 +64,7 @@ test.for([
     subject: 'Hi',
     body: '\r\n.\r\nMAIL FROM:<eve@example.com>\r\nRCPT TO:<eve@example.com>\r\n',
   },
-])('%j makes no further header and no further recipient', async (mail) => {
+])('a line break in a mail adds no header and no recipient: %j', async (mail) => {
   const lines = await sent(mail).catch((): string[] => [])
   const commands = lines.slice(
     0,
@@ -72,11 +72,11 @@ test.for([
   )
   const recipients = commands.filter((line) => /^RCPT/i.test(line))
   if (mail.to === 'ann@example.com') expect(recipients).toEqual(['RCPT TO:<ann@example.com>'])
-  // An address that is none may be refused, or taken as one.
+  // An invalid address may be refused, or accepted as one.
   expect(recipients.length).toBeLessThanOrEqual(1)
   expect(recipients).not.toContain('RCPT TO:<eve@example.com>')
   const headers = lines.slice(commands.length, lines.indexOf('', commands.length))
   expect(headers.filter((line) => /^bcc:/i.test(line))).toEqual([])
-  // What follows the end of the message is the goodbye alone.
+  // Only QUIT follows the end of the message.
   expect(lines.slice(lines.lastIndexOf('.') + 1).filter((line) => !/^QUIT/i.test(line))).toEqual([])
 })

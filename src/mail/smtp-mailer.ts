@@ -2,7 +2,7 @@ import type { Mail, Mailer } from './mailer.ts'
 
 const timeoutMs = 30_000
 
-/** A header is one line, whatever somebody put into his name. */
+/** Removes line breaks: a header is one line, whatever a user's name contains. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
 
 /** Sends by SMTP. `url` is `smtp://user:password@host:587` or `smtps://…`; `from` may be `Name <address>`. */
@@ -18,20 +18,20 @@ export class SmtpMailer implements Mailer {
   }
 
   async send({ to, subject, body, html }: Mail, id: number): Promise<void> {
-    // Loaded with the first mail: only the process that runs jobs sends any.
+    // Imported with the first mail: only the jobs process sends mails.
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
       url: this.#url,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
-      // A message is text of ours: nothing in it names a file or an address to be read.
+      // Our messages never refer to files or URLs to be loaded.
       disableFileAccess: true,
       disableUrlAccess: true,
     })
     await transport.sendMail({
       from: this.#from,
-      // As an object: in a text, a comma would make two recipients.
+      // As an object: in a string, a comma would separate two recipients.
       to: { name: '', address: to },
       subject: oneLine(subject),
       text: body,

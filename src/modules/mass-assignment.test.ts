@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Client, test, unique } from '../../test/world.ts'
 import type { Level } from '../access/levels.ts'
 
-/** Every column and field somebody might wish to set, with a value that would show. */
+/** Columns and fields that a caller might try to set, with a value that would show. */
 const wishes: Record<string, unknown> = {
   id: 1,
   user_id: 1,
@@ -44,7 +44,7 @@ const wishes: Record<string, unknown> = {
   constructor: { prototype: { admin: true } },
 }
 
-/** What a read shows that no write of ours may touch. */
+/** Fields of a response that no write may change. */
 const untouched = (record: Record<string, unknown>) =>
   Object.fromEntries(
     [...Object.keys(wishes), 'web_url', '_links', 'owner', 'parent_id', 'members']
@@ -54,7 +54,7 @@ const untouched = (record: Record<string, unknown>) =>
 
 const json = JSON.stringify({ ...wishes, description: 'changed' })
 const asBody = (method: string, who: Client, path: string) =>
-  // `__proto__` stands in the text only: an object literal would set the prototype.
+  // In the text only: an object literal with `__proto__` would set the prototype.
   who.send(method, path, {
     headers: { 'content-type': 'application/json' },
     body: `{"__proto__":{"admin":true},${json.slice(1)}`,
@@ -62,8 +62,8 @@ const asBody = (method: string, who: Client, path: string) =>
 
 const levels: readonly Level[] = ['guest', 'developer', 'maintainer', 'owner']
 
-describe('fields that are not for the caller to set', () => {
-  test.for(levels)('stay as they are when a %s edits a project', async (level, { world }) => {
+describe('fields that callers cannot set', () => {
+  test.for(levels)('read-only fields are unchanged when a %s edits a project', async (level, { world }) => {
     const ann = await world.user()
     const group = await world.group({ members: [[ann, level]] })
     const project = await world.project({ group })
@@ -75,7 +75,7 @@ describe('fields that are not for the caller to set', () => {
     expect(after.description).toBe(edited.status === 200 ? 'changed' : null)
   })
 
-  test.for(levels)('stay as they are when a %s edits a group', async (level, { world }) => {
+  test.for(levels)('read-only fields are unchanged when a %s edits a group', async (level, { world }) => {
     const ann = await world.user()
     const group = await world.group({ members: [[ann, level]] })
     const before = (await world.root.get(`/groups/${group.id}`)).json
@@ -85,7 +85,7 @@ describe('fields that are not for the caller to set', () => {
     expect(untouched(after)).toEqual(untouched(before))
   })
 
-  test('an edit does not move a group or project', async ({ world }) => {
+  test('an edit with parent_id or namespace_id does not move a group or project', async ({ world }) => {
     const [group, other] = [await world.group(), await world.group()]
     const project = await world.project({ group })
     await world.root.put(`/groups/${group.id}`, { parent_id: other.id, description: 'x' })
@@ -94,7 +94,7 @@ describe('fields that are not for the caller to set', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json.namespace.id).toBe(group.id)
   })
 
-  test('are made by us when something is created', async ({ world }) => {
+  test('read-only fields are ignored on creation', async ({ world }) => {
     const ann = await world.user()
     const name = unique('made')
     const project = await ann.post('/projects', { ...wishes, name, path: name })
@@ -123,7 +123,7 @@ describe('fields that are not for the caller to set', () => {
     expect(group.json.runners_token).not.toBe('chosen')
   })
 
-  test('a user is made with what is a parameter, and nobody becomes an administrator by a field', async ({ world }) => {
+  test('a new user has only declared attributes and is not an administrator', async ({ world }) => {
     const username = unique('made')
     const made = await world.root.post('/users', {
       ...wishes,
@@ -144,7 +144,7 @@ describe('fields that are not for the caller to set', () => {
     expect(made.json.id).not.toBe(1)
   })
 
-  test('a member is the one the path names', async ({ world }) => {
+  test('an edit of a member changes only the member of the path', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const project = await world.project({
       members: [

@@ -56,7 +56,7 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     expect(made.json.service_desk_enabled).toBe(premium ? true : null)
     const [{ settings }] = await world.rows('select settings from projects where id = $1', [made.json.id])
     expect(has(settings, Object.keys(sent))).toEqual([starter, premium])
-    // Below the plan the name is as unknown as any other.
+    // Below the plan the parameter is an unknown name.
     const refused = await ann.put(`/projects/${made.json.id}`, { external_authorization_classification_label: 'y' })
     expect(refused.status).toBe(premium ? 200 : 400)
     if (!premium) expect(refused.json.error).not.toContain('external_authorization')
@@ -75,20 +75,20 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     ])
   })
 
-  test(`${premium ? 'D2-DELETE-MARKS: a project is marked' : 'D2-DELETE-REMOVES: a project goes at once'}`, async () => {
+  test(`${premium ? 'D2-DELETE-MARKS: a deleted project is marked' : 'D2-DELETE-REMOVES: a deleted project is removed at once'}`, async () => {
     const project = await world.project()
     expect((await world.root.delete(`/projects/${project.id}`)).status).toBe(202)
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(premium ? 200 : 404)
   })
 
-  test('a project is restored, or there is no such call', async () => {
+  test('a project can be restored on plans with delayed deletion only', async () => {
     const project = await world.project()
     const restored = await world.root.post(`/projects/${project.id}/restore`)
     expect(restored).toMatchObject(premium ? { status: 400 } : { status: 404, json: { error: '404 Not Found' } })
     expect((await world.root.get(`/projects/${project.id}/restore`)).status).toBe(premium ? 405 : 404)
   })
 
-  test('what was set under a larger plan does nothing', async () => {
+  test('settings of a higher plan have no effect', async () => {
     await world.settings({ max_personal_access_token_lifetime: 5, email_additional_text: 'Be kind.' })
     const { settings } = await world.app.open(null)
     expect(settings.email_additional_text).toBe(premium ? 'Be kind.' : null)
@@ -97,7 +97,7 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     await world.restoreSettings()
   })
 
-  test('the service says whether it is more than free', async () => {
+  test('metadata shows whether the plan is above free', async () => {
     expect((await ann.get('/metadata')).json.enterprise).toBe(starter)
   })
 })

@@ -1,23 +1,26 @@
 import type { Config } from '../config.ts'
 
-/** What the primary has started for everybody else. */
+/** Services that the primary process has started for the others. */
 export type Services = Readonly<{
   databaseUrl: string
   runnerSocket: string
-  /** The figures of all workers, in a worker of several. */
+  /** Collects the metrics of all workers; only in workers. */
   metrics?: () => Promise<string>
-  /** Listen beside the other workers, each with a queue of its own to which the kernel gives connections in turns. */
+  /** Whether the workers listen on the same port with one queue each, among which the kernel distributes connections. */
   sharesPorts?: boolean
 }>
 
 export interface App extends AsyncDisposable {
-  /** Resolves when requests are taken. Rejects when the address is taken. */
+  /** Resolves when the ports are open. Rejects if an address is in use. */
   listen(): Promise<void>
-  /** Resolves when jobs are taken. `onBroken` is called, at most once, when they no longer are: only a new process helps. */
+  /**
+   * Resolves when jobs are taken. Calls `onBroken` at most once, when jobs are no longer taken and only a new process helps.
+   */
   runJobs(onBroken: (error: Error) => void): Promise<void>
   /**
-   * Takes nothing new, lets what runs finish for at most `graceMs`, hands back the rest. Must itself close connections
-   * that become idle meanwhile (`server.close()` closes only those that are), or a browser makes us wait for all of it.
+   * Stops accepting requests and jobs, lets running ones finish within `graceMs`, and hands back the rest. Must itself close
+   * connections that become idle meanwhile (`server.close()` closes only those idle at once); otherwise a browser delays the
+   * stop for all of it.
    */
   stop(graceMs: number): Promise<void>
 }
@@ -28,26 +31,28 @@ export type TokenRequest = {
   username: string
   scopes: readonly string[]
   name: string
-  /** `2027-01-31`; absent for as long as the settings allow. */
+  /** `2027-01-31`; absent for the maximum that the settings allow. */
   expiresOn?: string
 }
 
-/** What `src/commands.ts` exports and the processes use. A `Failure` that it throws is shown to the person as one sentence. */
+/** The exports of `src/commands.ts` that the processes use. The message of a `Failure` is shown to the user as one sentence. */
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
-  /** Refuses a database of another installation than that of the data folder. Comes before `migrate`, and changes nothing. */
+  /**
+   * Fails if the database and the data folder belong to different installations. Must run before `migrate`; changes nothing.
+   */
   requireOwn(config: Config, databaseUrl: string): Promise<void>
-  /** Brings the schema up to date, under a lock in the database; `progress` is told of steps that take long. */
+  /** Migrates the schema, under a lock in the database; reports steps that take long to `progress`. */
   migrate(databaseUrl: string, progress: (line: string) => void): Promise<void>
-  /** Creates the first administrator from `config.root`, both parts of which are set; undefined when there is one. */
+  /** Creates the first administrator from `config.root`, both parts of which are set; undefined if one exists. */
   bootstrap(config: Config, databaseUrl: string): Promise<Credentials | undefined>
-  /** Makes database and data folder belong together. The caller holds the lock of the data folder. Returns their id. */
+  /** Pairs database and data folder. The caller holds the lock of the data folder. Returns their id. */
   adopt(config: Config, databaseUrl: string): Promise<string>
-  /** Returns the token, which is not kept in clear anywhere. */
+  /** Returns the token; only its digest is stored. */
   createToken(databaseUrl: string, request: TokenRequest): Promise<string>
-  /** Compares database, repositories and blobs; one sentence for each thing that is wrong. */
+  /** Compares database, repositories and blobs; one sentence for each problem. */
   checkData(config: Config, services: Services, progress: (line: string) => void): Promise<readonly string[]>
 }
 
-/** `url` is a `file:` URL, because the module is loaded in several processes. */
+/** `url` is a `file:` URL, because several processes import the module. */
 export const loadAppModule = async (url: string): Promise<AppModule> => (await import(url)) as AppModule

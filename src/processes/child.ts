@@ -8,18 +8,18 @@ import type { Order, Report } from './messages.ts'
 import { askForMetrics } from './metrics.ts'
 
 /*
- * Entry of an HTTP worker and of the jobs process: `child.ts <role> <app module>`. It loads the app at
- * once, while PostgreSQL starts, and then does what the primary orders. It never outlives the primary.
+ * Entry point of an HTTP worker and of the jobs process: `child.ts <role> <app module>`. It imports the app at once, while
+ * PostgreSQL starts, and then follows the orders of the primary. It never outlives the primary.
  */
 
 /**
- * Each worker listens for itself (SO_REUSEPORT), and the kernel gives connections to one of them. Elsewhere the primary accepts
- * for all: under a flood of connections that are closed at once, others wait there for seconds.
+ * With SO_REUSEPORT each worker listens itself, and the kernel distributes connections. Without it, the primary accepts for
+ * all, and under a flood of short connections others wait for seconds.
  */
 const sharesPorts = process.platform === 'linux'
-/** When somebody asks only this process to end. */
+/** Grace period if only this process receives a signal. */
 const ownGraceMs = 10_000
-/** How often a database that is away is asked again. */
+/** Interval of connection attempts while the database is unavailable. */
 const waitMs = 500
 
 const [role, moduleUrl] = process.argv.slice(2) as ['worker' | 'jobs', string]
@@ -43,9 +43,9 @@ async function obey(order: Order, module: AppModule): Promise<void> {
     case 'start': {
       await open(order, module)
       await report({ kind: 'ready' })
-      // From now on nobody waits for jobs as for an answer: they give way to who answers.
+      // Requests have priority over jobs.
       if (role === 'jobs') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-      // A process that is killed later would not write it.
+      // A killed process would not write the cache.
       flushCompileCache()
       return
     }
@@ -55,8 +55,8 @@ async function obey(order: Order, module: AppModule): Promise<void> {
 }
 
 /**
- * Opens the app and begins its work. The database was there when the service started: from then on, whoever is started
- * again while it is away (it recovers, or another takes its place) waits for it.
+ * Opens the app and starts its work. The database was available when the service started; a process that restarts while it is
+ * unavailable (recovery, failover) waits for it.
  */
 async function open({ config, services }: Extract<Order, { kind: 'start' }>, module: AppModule): Promise<void> {
   const parts = role === 'worker' ? { ...services, metrics: askForMetrics(), sharesPorts } : services
@@ -98,7 +98,7 @@ process.on('disconnect', () => process.exit(1))
 process.on('uncaughtException', (error) => void fail(error))
 process.on('unhandledRejection', (error) => void fail(error))
 process.on('SIGTERM', () => void stop(ownGraceMs))
-// Ctrl-C reaches every process of the terminal; the primary tells us when to stop.
+// Ctrl-C reaches every process of the terminal; the primary decides when to stop.
 process.on('SIGINT', () => {})
 process.on('SIGHUP', () => {})
 

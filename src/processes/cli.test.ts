@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../config.ts'
 import { run } from './cli.ts'
 
-/** Runs words that end before any part is needed. */
+/** Runs a command that ends before any part is needed. */
 async function command(...words: string[]) {
   const lines = { out: '', err: '' }
   const code = await run(words, {
@@ -21,19 +21,19 @@ async function command(...words: string[]) {
 }
 
 describe('the command line', () => {
-  test('help and version need no settings', async () => {
+  test('--help and --version need no settings', async () => {
     expect(await command('--help')).toMatchObject({ code: 0, out: expect.stringContaining('stithy serve'), err: '' })
     expect(await command('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
   })
 
-  test('without a command it helps, and fails', async () => {
+  test('without a command the help is printed and the exit code is 2', async () => {
     expect(await command()).toMatchObject({ code: 2, out: expect.stringContaining('stithy serve') })
   })
 
-  test('wrong settings are all told, and nothing is started', async () => {
+  test('all invalid settings are reported and nothing starts', async () => {
     const { code, err } = await command('serve')
     expect(code).toBe(2)
-    expect(err).toMatch(/^2 settings are wrong:\n {2}- STITHY_HTTP_PORT .*\n {2}- STITHY_PLAN .*$/)
+    expect(err).toMatch(/^2 invalid settings:\n {2}- STITHY_HTTP_PORT .*\n {2}- STITHY_PLAN .*$/)
   })
 
   test.for([
@@ -41,7 +41,7 @@ describe('the command line', () => {
     { words: ['token'], err: 'There is no command "token".' },
     { words: ['serve', '--port', '1'], err: "Unknown option '--port'." },
     { words: ['serve', '--user', 'ann'], err: 'The command "serve" has no option --user.' },
-  ])('$words is told in one sentence', async ({ words, err }) => {
+  ])('the command line $words is refused with one sentence', async ({ words, err }) => {
     expect(await command(...words)).toEqual({ code: 2, out: '', err: `${err} See stithy --help.` })
   })
 })

@@ -26,12 +26,12 @@ Settings are environment variables; the first start needs none. The most used:
   STITHY_DATABASE_URL          a PostgreSQL of yours (absent: one that comes with Stithy)
 `
 
-/** Wrong words on the command line. */
+/** Invalid command line arguments. */
 class UsageError extends Error {}
 
 type Context = { config: () => Config; parts: Parts; terminal: Terminal }
 
-/** Runs a command; resolves with the exit code: 0 done, 1 failed, 2 wrong settings or words. */
+/** Runs a command; resolves with the exit code: 0 success, 1 failure, 2 invalid settings or arguments. */
 export async function run(words: readonly string[], context: Context): Promise<number> {
   const { terminal } = context
   try {
@@ -149,7 +149,7 @@ async function check(config: Config, parts: Parts, terminal: Terminal): Promise<
 
 function isDate(text: string): boolean {
   const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  // The engine takes February 30th for March 2nd.
+  // `Date` parses February 30th as March 2nd.
   return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
 }
 

@@ -10,9 +10,9 @@ const made = (root: { password?: string; token?: string }) => ({
   token: root.token!,
 })
 
-test('a start that was killed after the administrator was made still knows the password', async () => {
+test('a start after one that was killed after creating the administrator has its password', async () => {
   const config = parseConfig({ STITHY_DATA_DIR: await temporaryFolder() })
-  // The first start writes the file, makes the administrator, and never comes to settle.
+  // The first start writes the file, creates the administrator, and is killed before it settles.
   const killed = proposeRoot(config).config.root
   const next = proposeRoot(config)
   expect(next.config.root).toEqual(killed)
@@ -20,7 +20,7 @@ test('a start that was killed after the administrator was made still knows the p
   expect(readFileSync(credentialsFile(config.dataDir), 'utf8')).toContain(`token: ${killed.token}\n`)
 })
 
-test('two data folders have different secrets, long enough', async () => {
+test('two data folders have different, long enough secrets', async () => {
   const [one, two] = await Promise.all(
     [1, 2].map(async () => proposeRoot(parseConfig({ STITHY_DATA_DIR: await temporaryFolder() })).config.root),
   )
@@ -29,13 +29,13 @@ test('two data folders have different secrets, long enough', async () => {
   expect(one!.token!.length).toBeGreaterThanOrEqual(20)
 })
 
-test('where somebody else made the administrator, no file pretends to know', async () => {
+test('no credentials file remains when another process created the administrator', async () => {
   const config = parseConfig({ STITHY_DATA_DIR: await temporaryFolder() })
   proposeRoot(config).settle(undefined)
   expect(existsSync(credentialsFile(config.dataDir))).toBe(false)
 })
 
-test('settings win over an older file once they have been used', async () => {
+test('settings replace the credentials of an older file once they have been used', async () => {
   const env = { STITHY_DATA_DIR: await temporaryFolder() }
   const first = proposeRoot(parseConfig(env))
   first.settle(made(first.config.root))

@@ -10,9 +10,9 @@ export const credentialsFile = (dataDir: string): string => join(dataDir, 'root-
 type Root = { password: string; token: string }
 
 /**
- * Decides the first administrator's password and token and keeps them in a file *before* the database has them: a
- * start that is killed in between leaves the file for the next one to use, and never an administrator nobody knows.
- * `settle` says afterwards whether they were used.
+ * Determines the first administrator's password and token and stores them in a file *before* the database has them: a start
+ * that is killed in between leaves the file for the next one, and never an administrator whose password is unknown. Call
+ * `settle` with the created credentials, if any.
  */
 export function proposeRoot(config: Config): { config: Config; settle(made: Credentials | undefined): void } {
   const file = credentialsFile(config.dataDir)

@@ -15,7 +15,7 @@ const lockElsewhere = (folder: string) => `
   setInterval(() => {}, 1000)
 `
 
-/** Another process that tries to take the lock, says how it went, and waits. */
+/** Another process that tries to take the lock, prints the result, and waits. */
 async function tryElsewhere(folder: string) {
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', lockElsewhere(folder)])
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -23,7 +23,7 @@ async function tryElsewhere(folder: string) {
   return { child, line }
 }
 
-test('a lock keeps others out until it is released', async () => {
+test('the lock of a data folder excludes other processes until it is released', async () => {
   const folder = join(await temporaryFolder(), 'made', 'on the way')
   const lock = await lockDataDir(folder)
   expect(statSync(folder).mode & 0o777).toBe(0o700)
@@ -33,7 +33,7 @@ test('a lock keeps others out until it is released', async () => {
   expect((await tryElsewhere(folder)).line).toBe('got')
 })
 
-test('of many that find the lock of a dead process, exactly one takes it', async () => {
+test('one of many processes that find the lock of a dead process takes it', async () => {
   const folder = await temporaryFolder()
   for (let round = 0; round < 3; round += 1) {
     const tries = await Promise.all(Array.from({ length: 6 }, () => tryElsewhere(folder)))
@@ -45,17 +45,17 @@ test('of many that find the lock of a dead process, exactly one takes it', async
 })
 
 test.for([
-  { why: 'of a process number that somebody else has now', content: `${process.pid} another-boot 123\n` },
-  { why: 'that was cut short', content: '12' },
+  { why: 'of a process id that another process has now', content: `${process.pid} another-boot 123\n` },
+  { why: 'that is truncated', content: '12' },
   { why: 'that is empty', content: '' },
-])('a lock $why counts for nothing', async ({ content }) => {
+])('a lock $why is ignored', async ({ content }) => {
   const folder = await temporaryFolder()
   writeFileSync(join(folder, 'lock'), content)
   using _lock = await lockDataDir(folder)
   expect(readFileSync(join(folder, 'lock'), 'utf8')).toBe(`${process.pid} ${identityOf(process.pid)}\n`)
 })
 
-test('a killed take-over is no obstacle', async () => {
+test('an interrupted takeover of a lock does not block', async () => {
   const folder = await temporaryFolder()
   writeFileSync(join(folder, 'lock'), '999999999 gone 1\n')
   writeFileSync(join(folder, 'lock.takeover'), '999999999 gone 1\n')
@@ -63,7 +63,7 @@ test('a killed take-over is no obstacle', async () => {
   expect(readdirSync(folder)).toEqual(['lock'])
 })
 
-test('a zombie has no identity', async () => {
+test('a zombie process has no identity', async () => {
   const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 100'])
   onTestFinished(() => void parent.kill())
   const [zombie] = (await once(createInterface(parent.stdout), 'line')) as [string]
@@ -72,7 +72,7 @@ test('a zombie has no identity', async () => {
   expect(identityOf(process.pid)).toMatch(/^[0-9a-f-]{36} \d+$/)
 })
 
-test.runIf(process.getuid?.() === 0)('a folder that may not be written to is told in one sentence', async () => {
+test.runIf(process.getuid?.() === 0)('a data folder without write permission is reported in one sentence', async () => {
   const folder = await temporaryFolder()
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', lockElsewhere(folder)], {
     uid: 1,
@@ -83,7 +83,7 @@ test.runIf(process.getuid?.() === 0)('a folder that may not be written to is tol
   expect(line).toBe(`Failure: Cannot write to the data folder ${folder} (STITHY_DATA_DIR): permission denied.`)
 })
 
-test('a private file is for us alone, and whole', async () => {
+test('a private file is readable by its owner only, and written completely', async () => {
   const folder = await temporaryFolder()
   const file = join(folder, 'secret')
   writePrivateFile(file, 'one\n')

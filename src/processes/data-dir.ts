@@ -6,12 +6,12 @@ import { Failure } from '../kernel/failure.ts'
 import { systemReason } from './explain.ts'
 import { identityOf } from './process-identity.ts'
 
-/** Where Node keeps compiled code, so that the next start is quicker. Safe to delete. */
+/** Folder of Node's compile cache, which makes the next start faster. Safe to delete. */
 export const compileCacheDir = (dataDir: string): string => join(dataDir, 'cache', 'node')
 
 export type DataDirLock = Disposable
 
-/** Another process has the lock. */
+/** Another process holds the lock. */
 export class DataDirInUse extends Failure {
   constructor(dataDir: string, pid: number) {
     super('conflict', `Stithy already runs in ${dataDir} (process ${pid}): stop it, or set STITHY_DATA_DIR.`)
@@ -19,8 +19,8 @@ export class DataDirInUse extends Failure {
 }
 
 /**
- * Makes the data folder if it is missing and takes it for this process until disposed, or until the process is gone:
- * a lock whose process is dead counts for nothing. Fails with DataDirInUse, or one sentence when it cannot write there.
+ * Creates the data folder if necessary and locks it for this process until disposed, or until the process ends: the lock of a
+ * dead process is ignored. Fails with DataDirInUse, or with a readable message if the folder is not writable.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const lock = join(dataDir, 'lock')
@@ -41,7 +41,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
     while (!linked(mine, lock)) {
       const holder = livingHolder(lock)
       if (holder !== undefined) throw new DataDirInUse(dataDir, holder)
-      // Only one may replace a dead lock, else the second would replace the first one's new lock.
+      // Only one process may replace a stale lock; otherwise the second would replace the first one's new lock.
       if (linked(mine, takeover)) {
         try {
           if (livingHolder(lock) === undefined) rmSync(lock, { force: true })
@@ -57,7 +57,7 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   return { [Symbol.dispose]: () => rmSync(lock, { force: true }) }
 }
 
-/** False when there is a file of that name. Atomic: the file has its content from the first moment. */
+/** False if the file exists. Atomic: the file has its content from the start. */
 function linked(from: string, to: string): boolean {
   try {
     linkSync(from, to)
@@ -79,7 +79,7 @@ function livingHolder(file: string): number | undefined {
   return pid !== undefined && identityOf(Number(pid)) === identity ? Number(pid) : undefined
 }
 
-/** Writes the whole file or nothing, readable by us alone. It survives a power loss. */
+/** Writes a file atomically and durably, readable only by its owner. */
 export function writePrivateFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`
   writeFileSync(unfinished, text, { mode: 0o600, flush: true })

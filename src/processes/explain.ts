@@ -3,10 +3,10 @@ import { ConfigError } from '../config.ts'
 import { DatabaseLost } from '../db/lost.ts'
 import { Failure } from '../kernel/failure.ts'
 
-/** What to tell a person about an error, and whether it is one they can act on (else it is a bug, and has a stack). */
+/** The message for an error, and whether the user can act on it (otherwise it is a bug, and the stack is shown). */
 export type Explanation = { sentence: string; expected: boolean }
 
-/** SQLSTATE classes and codes that speak of the connection rather than of a statement. */
+/** SQLSTATE classes and codes about the connection, not about a statement. */
 const databaseRefuses = /^(?:08\w{3}|28\w{3}|3D000|53300|57P0[123])$/
 
 export function explain(error: unknown): Explanation {
@@ -29,7 +29,7 @@ export function explain(error: unknown): Explanation {
   return { sentence: `Unexpected error: ${error.message}`, expected: false }
 }
 
-/** `where` is how the person wrote the address, `variable` by which setting. */
+/** `where` is the address as configured, `variable` the setting that contains it. */
 export function cannotListen(error: unknown, where: string, variable = 'STITHY_HTTP_PORT'): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
@@ -44,7 +44,7 @@ export function cannotListen(error: unknown, where: string, variable = 'STITHY_H
   }
 }
 
-/** `permission denied`, without the call and the path that Node puts around it. */
+/** `permission denied`, without the system call and the path that Node adds. */
 export function systemReason(error: unknown): string {
   const { errno, code, message } = error as NodeJS.ErrnoException
   const known = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]

@@ -3,17 +3,17 @@ import { Failure } from '../kernel/failure.ts'
 import type { Running } from './keeper.ts'
 import type { Order, Report } from './messages.ts'
 
-/** How long after its grace a process may take to end by itself, in ms. */
+/** Maximum time to exit after the grace period, in ms. */
 const endWithinMs = 2_000
 
-/** The primary's end of a worker or the jobs process. */
+/** A worker or the jobs process, as the primary sees it. */
 export class Forked implements Running {
   readonly #child: ChildProcess
   readonly ended: Promise<string>
-  /** Waiting for a report, by its kind. */
+  /** Pending `report` calls, by kind. */
   readonly #waiting = new Map<Report['kind'], { resolve(report: Report): void; reject(error: Error): void }>()
   readonly #onProgress: (line: string) => void
-  /** Reports nobody has asked for yet: `loaded` comes by itself. */
+  /** Reports that arrived before they were requested: `loaded` comes unrequested. */
   readonly #early: Report[] = []
   #failure: string | undefined
 
@@ -29,7 +29,7 @@ export class Forked implements Running {
       child.once('exit', (code, signal) => finish(signal ?? `exit code ${code}`))
       child.once('error', (error) => finish(error.message))
     })
-    // Others talk over the same channel: figures for Prometheus, say.
+    // Other modules use the same channel, such as the metrics.
     child.on('message', (message) => {
       if ('kind' in (message as object)) this.#take(message as Report)
     })
@@ -40,11 +40,11 @@ export class Forked implements Running {
   }
 
   send(order: Order): void {
-    // A process that has just ended cannot be told; `ended` says so.
+    // If the process has ended, `ended` reports it.
     if (this.#child.connected) this.#child.send(order as Serializable, () => {})
   }
 
-  /** The next report of that kind. Rejects with the sentence of a `failed` report, or when the process ends. */
+  /** The next report of that kind. Rejects with the message of a `failed` report, or when the process ends. */
   async report<K extends Report['kind']>(kind: K): Promise<Extract<Report, { kind: K }>> {
     const early = this.#early.findIndex((report) => report.kind === kind)
     if (early >= 0) return this.#early.splice(early, 1)[0] as Extract<Report, { kind: K }>
@@ -70,7 +70,7 @@ export class Forked implements Running {
     const waiting = this.#waiting.get(report.kind)
     this.#waiting.delete(report.kind)
     if (report.kind === 'progress') this.#onProgress(report.line)
-    // Those who wait hear of it when the process has ended.
+    // Pending calls reject when the process has ended.
     else if (report.kind === 'failed') this.#failure = report.sentence
     else if (waiting === undefined) this.#early.push(report)
     else waiting.resolve(report)

@@ -1,27 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../kernel/failure.ts'
 
-/** A process that is up and does its work. */
+/** A running, ready process. */
 export type Running = {
   pid: number | undefined
-  /** Settles when it is gone, with the reason if it is known: `exit code 1`, `SIGKILL`. */
+  /** Settles when the process has ended, with the reason if known: `exit code 1`, `SIGKILL`. */
   ended: Promise<string | undefined>
   stop(graceMs: number): Promise<void>
 }
 
 export type Kept = {
-  /** How a person knows it: `the git runner`. */
+  /** Name for messages: `the git runner`. */
   name: string
-  /** Resolves when it does its work; rejects when it cannot, or soon after `signal` says it is no longer wanted. */
+  /** Resolves when the process is ready; rejects if it cannot start, or soon after `signal` aborts. */
   start(signal: AbortSignal): Promise<Running>
 }
 
-/** One that lived shorter than this has failed. */
+/** A process that ran for less than this counts as a failure. */
 const healthyAfterMs = 5_000
 const mostFailures = 6
 const firstPauseMs = 100
 
-/** Keeps one process running: starts it again when it ends, later and later, and gives up when it never stays. */
+/** Supervises one process: restarts it when it ends, with increasing delays, and gives up after repeated failures. */
 export class Keeper {
   readonly #kept: Kept
   readonly #say: (line: string) => void
@@ -35,7 +35,7 @@ export class Keeper {
     this.#say = say
   }
 
-  /** The first start, which may fail. After it, `gaveUp` is called at most once, when the process does not stay up. */
+  /** Starts the process; rejects if that fails. Later calls `gaveUp` at most once, after repeated failures. */
   async start(gaveUp: (failure: Failure) => void): Promise<void> {
     this.#running = await this.#begin()
     this.#loop = this.#keep(gaveUp)

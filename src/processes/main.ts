@@ -5,13 +5,13 @@ import { compileCacheDir } from './data-dir.ts'
 import type { Parts } from './parts.ts'
 import { makeFilesPrivate } from './private-files.ts'
 
-/** The first lines of every command. Ends the process, with the exit code of the command. */
+/** Entry point of every command. Ends the process with the exit code of the command. */
 export async function main(parts: Parts): Promise<never> {
   process.title = 'stithy'
   makeFilesPrivate()
   const config = readConfig()
   const dataDir = config instanceof Error ? undefined : config.dataDir
-  // `stithy --help` makes no folders.
+  // `stithy --help` creates no folders.
   if (dataDir !== undefined && existsSync(dataDir)) enableCompileCache(compileCacheDir(dataDir))
 
   const { run } = await import('./cli.ts')
@@ -26,7 +26,7 @@ export async function main(parts: Parts): Promise<never> {
   process.exit(code)
 }
 
-/** A mistake is for the command to tell: `stithy --help` works without settings. */
+/** The command reports the error, so that `stithy --help` works with invalid settings. */
 function readConfig(): Config | Error {
   try {
     return parseConfig()

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { AggregatorRegistry, register } from 'prom-client'
 
-/** A worker asks for the figures of all workers; `id` pairs the answer with the question. */
+/** A worker's request for the metrics of all workers; `id` pairs response and request. */
 type Question = { type: 'stithy:metrics'; id: number }
 type Answer = Question & { text?: string }
 
@@ -10,7 +10,7 @@ const isQuestion = (message: unknown): message is Question =>
 
 let registry: AggregatorRegistry<any> | undefined
 
-/** In the primary: adds up the figures of all workers for any of them that asks. */
+/** In the primary: sends a worker the aggregated metrics of all workers on request. */
 export function answerMetrics(worker: ChildProcess): void {
   registry ??= new AggregatorRegistry()
   const all = registry
@@ -23,9 +23,12 @@ export function answerMetrics(worker: ChildProcess): void {
 
 const answerWithinMs = 3000
 
-/** In a worker: how to ask. The figures of this worker alone, should the primary not answer. */
+/**
+ * In a worker: returns a function that requests the aggregated metrics. Falls back to the metrics of this worker if the primary
+ * does not respond.
+ */
 export function askForMetrics(): () => Promise<string> {
-  // Answers the primary when it collects.
+  // Responds to the primary's collection.
   new AggregatorRegistry()
   let questions = 0
   return () => {

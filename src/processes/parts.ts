@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Kept } from './keeper.ts'
 
-/** The rest of Stithy, by `file:` URL, because it is loaded in other processes; tests bring stand-ins. */
+/** The modules that other processes import, as `file:` URLs; tests replace them. */
 export type Parts = Readonly<{ appModule: string; runnerModule: string }>
 
-/** What `src/git/runner/start.ts` exports. */
+/** The export of `src/git/runner/start.ts` that is used. */
 type RunnerModule = {
   startRunner(options: { socketPath: string }): Promise<{ pid: number; ended: Promise<void> } & AsyncDisposable>
 }
@@ -26,7 +26,7 @@ export function gitRunner({ runnerModule }: Parts, socketPath: string): Kept {
   }
 }
 
-/** Until there is a runner: something that runs for as long as it is wanted. */
+/** Placeholder without a runner, which runs until it is stopped. */
 function absent() {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   return { pid: undefined, ended: promise, stop: async () => resolve(undefined) }

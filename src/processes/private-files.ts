@@ -4,22 +4,23 @@ import { fileURLToPath } from 'node:url'
 import type { Config } from '../config.ts'
 import { Failure } from '../kernel/failure.ts'
 
-/** What group and others may do. */
+/** Permissions of group and others. */
 const ofOthers = 0o077
 
-/** From here on this process and those that it starts make files and folders that are private. */
+/** Makes new files and folders of this process and its children private. */
 export function makeFilesPrivate(): void {
   process.umask(ofOthers)
 }
 
 /**
- * Takes the permissions of other users away from all that a former version, or a copy, left open in the data folder and the
- * folder of blobs. Returns how many files and folders had some. A folder that is private is not searched: nothing in it can be
- * reached; of the data folder itself, each entry is looked at. Fails with one sentence where this user may not change a mode.
+ * Removes the permissions of other users from files in the data folder and the blob folder that an earlier version, or a copy,
+ * left accessible. Returns the number of changed files and folders. Does not search private folders, whose content is
+ * unreachable anyway, but checks each entry of the data folder itself. Fails with a readable message if this user may not
+ * change a mode.
  */
 export function closeToOthers({ dataDir, blobUrl }: Pick<Config, 'dataDir' | 'blobUrl'>): number {
   let closed = 0
-  /** Folders last, so that a search that was cut off is repeated. */
+  /** Folders last, so that an interrupted run is repeated. */
   const close = (path: string, facts: Stats) => {
     if (!(facts.isFile() || facts.isDirectory()) || (facts.mode & ofOthers) === 0) return
     if (facts.isDirectory()) for (const name of namesIn(path)) visit(join(path, name))
@@ -32,13 +33,13 @@ export function closeToOthers({ dataDir, blobUrl }: Pick<Config, 'dataDir' | 'bl
   }
   const data = statSync(dataDir)
   if ((data.mode & ofOthers) !== 0) {
-    // This first: it closes all that is below.
+    // First, because it protects everything below.
     chmod(dataDir, data)
     closed++
   }
   const entries = namesIn(dataDir).map((name) => join(dataDir, name))
   const postgres = join(dataDir, 'postgres')
-  // The programs of PostgreSQL may be beside its data, for a user who must be able to run them.
+  // PostgreSQL's programs may lie beside its data, and another user may have to run them.
   const ours = ['cluster', 'log', 'socket'].map((name) => join(postgres, name))
   for (const path of [...entries.filter((entry) => entry !== postgres), ...ours, fileURLToPath(blobUrl)]) {
     // An entry may be a link to a folder on another disk.
@@ -53,7 +54,7 @@ export function closeToOthers({ dataDir, blobUrl }: Pick<Config, 'dataDir' | 'bl
   return closed
 }
 
-/** None of a folder that has gone. */
+/** Empty if the folder no longer exists. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

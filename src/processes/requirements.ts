@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { Failure } from '../kernel/failure.ts'
 import { cannotListen, systemReason } from './explain.ts'
 
-/** `merge-tree --write-tree` came with 2.38. */
+/** The first version with `merge-tree --write-tree`. */
 const oldestGit = [2, 38] as const
 const databaseTimeoutMs = 10_000
 
@@ -19,7 +19,7 @@ export async function requireGit(command = 'git'): Promise<void> {
   if (isOlder(version, oldestGit)) throw new Failure('unavailable', `${wanted}, and this is ${version}.`)
 }
 
-/** Tries the address before anything is started, because that is when the answer is quick and clear. */
+/** Checks the address before anything is started, for a fast and clear error. */
 export async function requireFreeAddress(
   { host, port }: Config['http'],
   variable: 'STITHY_HTTP_PORT' | 'STITHY_SSH_PORT' = 'STITHY_HTTP_PORT',
@@ -36,7 +36,7 @@ export async function requireFreeAddress(
   await once(server, 'close')
 }
 
-/** Says whether somebody listens where the URL points to; user and password are tried by those who use them. */
+/** Checks that a server listens at the URL; does not check user and password. */
 export async function requireDatabase(url: string): Promise<void> {
   const { hostname, port, searchParams } = new URL(url.replace('@/', '@localhost/'))
   const host = searchParams.get('host') ?? decodeURIComponent(hostname) ?? 'localhost'

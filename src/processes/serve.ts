@@ -10,15 +10,15 @@ import { requireDatabase, requireFreeAddress, requireGit } from './requirements.
 import { Service } from './service.ts'
 import type { StopRequest, Terminal } from './terminal.ts'
 
-/** How long requests and jobs may take to finish, in ms. */
+/** Maximum time for running requests and jobs to finish, in ms. */
 const graceMs = 10_000
 
-/** Runs Stithy until it is asked to stop. Rejects with a `Failure` when it cannot start or a process never stays up. */
+/** Runs Stithy until it is asked to stop. Rejects with a `Failure` if it cannot start, or if a process fails repeatedly. */
 export async function serve(config: Config, parts: Parts, terminal: Terminal, stop: StopRequest): Promise<void> {
   using _lock = await lockDataDir(config.dataDir)
   const closed = closeToOthers(config)
   if (closed > 0) terminal.out(`Made ${closed} files and folders private that other users could reach.`)
-  // What was half received when a process died: nobody is there yet who could be receiving.
+  // Leftovers of uploads; no process is receiving any yet.
   await rm(uploadsDir(config), { recursive: true, force: true })
   await Promise.all([
     requireGit(),
@@ -29,7 +29,7 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
   const service = new Service(config, parts, terminal)
   try {
     const started = service.start()
-    // Stopping in the middle of a start makes it fail, which is then no news.
+    // A stop during the start makes it reject; that rejection is expected.
     started.catch(() => {})
     const credentials = await Promise.race([started, service.failed, stop.asked])
     if (stop.isAsked()) return

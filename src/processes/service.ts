@@ -17,15 +17,15 @@ import type { Terminal } from './terminal.ts'
 import { closeUntaken } from './untaken.ts'
 
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
-/** V8 would take up to 48 MB for young objects in each process, which measurably speeds up nothing of ours. */
+/** V8's default of up to 48 MB for young objects per process does not measurably speed up anything here. */
 const execArgv = ['--max-semi-space-size=4']
 
 /**
- * All processes of a running Stithy: PostgreSQL, the git runner, the HTTP workers and the jobs process. The caller holds
- * the lock of the data folder. Children are forked first and load the app while PostgreSQL starts.
+ * All processes of a running Stithy: PostgreSQL, the git runner, the HTTP workers and the jobs process. The caller holds the
+ * lock of the data folder. Children are forked first and import the app while PostgreSQL starts.
  */
 export class Service {
-  /** Rejects when some process never stays up. */
+  /** Rejects when a process fails repeatedly. */
   readonly failed: Promise<never>
   readonly #gaveUp: (failure: Failure) => void
   readonly #config: Config
@@ -45,12 +45,12 @@ export class Service {
     this.#parts = parts
     this.#terminal = terminal
     this.#runnerSocket = join(shortFolder(join(config.dataDir, 'run')), 'runner.sock')
-    // By a variable rather than a call, so that it holds from the first line of a child: not even that is compiled anew.
+    // An environment variable instead of a call, so that it applies to every module of a child from the first one.
     setForChildren('NODE_COMPILE_CACHE', compileCacheDir(config.dataDir))
     const { promise, reject } = Promise.withResolvers<never>()
     this.failed = promise
     this.#gaveUp = reject
-    // A stop may come before anybody listens.
+    // It may reject before a listener is attached.
     promise.catch(() => {})
 
     const keeper = (kept: Kept) => new Keeper(kept, (line) => terminal.err(line))
@@ -60,7 +60,7 @@ export class Service {
     this.#workers = Array.from({ length: config.processes }, (_, index) => keeper(this.#keepWorker(index + 1)))
   }
 
-  /** Resolves when every worker listens; with the first administrator, if one has just been made. */
+  /** Resolves when every worker listens; with the credentials of the first administrator if it was just created. */
   async start(): Promise<Credentials | undefined> {
     const { database } = this.#config
     if (database.kind === 'external') this.#databaseUrl.resolve(database.url)
@@ -69,7 +69,7 @@ export class Service {
     everyone.push(...this.#workers.map((worker) => worker.start(this.#gaveUp)))
     const [databaseUrl, credentials] = await Promise.race([
       Promise.all([this.#databaseUrl.promise, this.#prepared.promise, runner]),
-      // A failure of anybody ends the wait.
+      // The failure of any process ends the wait.
       Promise.all(everyone).then(() => this.failed),
     ])
     this.#services.resolve({ databaseUrl, runnerSocket: this.#runnerSocket })
@@ -77,7 +77,7 @@ export class Service {
     return credentials
   }
 
-  /** Those who use a service end before it: HTTP and jobs, then git, then PostgreSQL. Also ends a half-done start. */
+  /** Stops users of a service before it: HTTP and jobs, then git, then PostgreSQL. Also ends an unfinished start. */
   async stop(graceMs: number, urgent: Promise<void>): Promise<void> {
     const clients = [...this.#workers, this.#jobs]
     await Promise.race([
@@ -143,7 +143,7 @@ export class Service {
     await child.report('ready')
   }
 
-  /** Ends a child that is still being started when it is no longer wanted, and one that fails to. */
+  /** Starts a child; ends it if it fails to start, or if `signal` aborts meanwhile. */
   async #started(process: ChildProcess, signal: AbortSignal, start: (child: Forked) => Promise<void>): Promise<Forked> {
     const child = new Forked(process, (line) => this.#terminal.out(line))
     const end = () => child.stop(0)

@@ -23,11 +23,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(template, { recursive: true }))
 
-/** A warm start, which most tests are happy with. */
+/** A warm start, which suffices for most tests. */
 const serve = async (env: Record<string, string> = {}) =>
   serveStandIn({ STITHY_DATA_DIR: await preparedFolder(template), ...env })
 
-/** Not a connection of before, which would lead to the same worker. */
+/** A new connection: an existing one would reach the same worker. */
 const askPid = async (url: string) =>
   Number(await (await fetch(`${url}/pid`, { headers: { connection: 'close' } })).text())
 const save = async (url: string, text: string) => {
@@ -35,7 +35,7 @@ const save = async (url: string, text: string) => {
   expect(status).toBe(201)
 }
 const notes = async (url: string) => (await fetch(`${url}/notes`)).json()
-/** Whether a connection is taken; what comes of it is another question. */
+/** Whether a connection is accepted, whatever its response. */
 const accepts = (url: string) =>
   new Promise<boolean>((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -45,7 +45,7 @@ const accepts = (url: string) =>
 const answers = (url: string) => eventually(() => fetch(`${url}/pid`), 20)
 
 describe('a first start', () => {
-  test('tells the address and the first administrator once, and keeps it in a private file', async () => {
+  test('a first start prints the address and the administrator once, and stores them privately', async () => {
     const first = await serveStandIn()
     const file = join(first.env['STITHY_DATA_DIR']!, 'root-credentials')
     const [, password, token] = /^username: root\npassword: (\S{16,})\ntoken: (\S{20,})\n$/.exec(
@@ -66,7 +66,7 @@ describe('a first start', () => {
     expect(readFileSync(file, 'utf8')).toContain(token!)
   })
 
-  test('uses the password and the token of the settings', async () => {
+  test('a first start uses the password and the token of the settings', async () => {
     const { env } = await serveStandIn({
       STITHY_ROOT_PASSWORD: 'correct-horse',
       STITHY_ROOT_TOKEN: 'a-token-of-20-letters',
@@ -75,7 +75,7 @@ describe('a first start', () => {
     expect(text).toBe('username: root\npassword: correct-horse\ntoken: a-token-of-20-letters\n')
   })
 
-  test('that is killed before it is done leaves nothing in the way of the next', async () => {
+  test('a first start that is killed does not prevent the next one', async () => {
     const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
     for (const afterMs of [150, 500, 900]) {
       const killed = new Launched(['serve'], env)
@@ -91,7 +91,7 @@ describe('a first start', () => {
     expect(await notes(url)).toEqual([token])
   })
 
-  test('that is told to stop half-way does, and leaves nobody', async () => {
+  test('a start that is stopped half-way leaves no process', async () => {
     const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
     const launched = new Launched(['serve'], env)
     await eventually(() => expect(launched.out).toContain('Creating the database'))
@@ -103,9 +103,9 @@ describe('a first start', () => {
   })
 })
 
-describe('a stop', () => {
+describe('stopping the service', () => {
   test.for(['SIGTERM', 'SIGINT'] as const)(
-    'by %s lets a request in flight finish, and leaves nobody',
+    'a stop by %s completes running requests and leaves no process',
     async (signal) => {
       const service = await serve()
       const response = await fetch(`${service.url}/slow?ms=700`)
@@ -120,7 +120,7 @@ describe('a stop', () => {
     },
   )
 
-  test('that is asked for again does not wait for requests', async () => {
+  test('a second stop signal aborts running requests', async () => {
     const service = await serve()
     const response = await fetch(`${service.url}/slow?ms=250000`)
     const text = response.text().catch(() => 'cut')
@@ -133,7 +133,7 @@ describe('a stop', () => {
 })
 
 describe('kill -9', () => {
-  test('of a worker: another takes its place', async () => {
+  test('a worker that is killed is replaced', async () => {
     const service = await serve()
     const before = service.named('stithy worker')
     expect(before).toHaveLength(2)
@@ -145,27 +145,27 @@ describe('kill -9', () => {
     })
     await answers(service.url)
     expect(service.err).toMatch(/^HTTP worker [12] ended \(SIGKILL\): starting it again\.\n$/)
-    // It takes its turn, which it does once it listens.
+    // It accepts connections once it listens.
     await eventually(async () => {
       const pids = await Promise.all([1, 2, 3, 4].map(() => askPid(service.url)))
       expect(pids.some((pid) => !before.includes(pid))).toBe(true)
     })
   })
 
-  test('of a worker that does not take connections any more: they are closed', async () => {
+  test('connections of a hanging worker are closed when it is killed', async () => {
     const service = await serve({ STITHY_PROCESSES: '1' })
     const [worker] = service.named('stithy worker')
     process.kill(worker!, 'SIGSTOP')
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
     await once(socket, 'connect')
-    // The primary has handed it over by then.
+    // By then the primary has handed it over.
     await delay(200)
     process.kill(worker!, 'SIGKILL')
     socket.on('error', () => {}).resume()
     await eventually(() => expect(socket.closed).toBe(true))
   })
 
-  test.for(['stithy jobs', 'stithy git runner'])('of "%s": another takes its place', async (title) => {
+  test.for(['stithy jobs', 'stithy git runner'])('the process %s is replaced after kill -9', async (title) => {
     const service = await serve()
     const [before] = service.named(title)
     process.kill(before!, 'SIGKILL')
@@ -177,7 +177,7 @@ describe('kill -9', () => {
     await answers(service.url)
   })
 
-  test('of PostgreSQL: it comes back with everything acknowledged', async () => {
+  test('PostgreSQL is restarted after kill -9 with all acknowledged data', async () => {
     const service = await serve()
     await save(service.url, 'kept')
     const [before] = service.family().filter((pid) => /bin\/postgres$/.test(commandName(pid)))
@@ -186,7 +186,7 @@ describe('kill -9', () => {
     expect(service.err).toContain('PostgreSQL ended: starting it again.')
   })
 
-  test('of the primary: everything ends, and the next start has what was acknowledged', async () => {
+  test('everything ends after kill -9 of the primary, and the next start has all data', async () => {
     const service = await serve()
     await save(service.url, 'kept')
     const family = service.family()
@@ -198,7 +198,7 @@ describe('kill -9', () => {
     expect(await notes(again.url)).toEqual(['kept'])
   })
 
-  test('of the primary, and a start in the same moment', async () => {
+  test('a start right after kill -9 of the primary succeeds', async () => {
     const service = await serve()
     await save(service.url, 'kept')
     service.process.kill('SIGKILL')
@@ -207,7 +207,7 @@ describe('kill -9', () => {
   })
 })
 
-test('a process that never stays up ends the service with one sentence', async () => {
+test('a process that keeps ending stops the service with one sentence', async () => {
   const service = await serve()
   await save(service.url, 'break jobs')
   process.kill(service.named('stithy jobs')[0]!, 'SIGKILL')
@@ -217,8 +217,8 @@ test('a process that never stays up ends the service with one sentence', async (
   expect(lines).toHaveLength(6)
 })
 
-describe('a start that cannot be', () => {
-  /** One sentence, no stack, not zero. */
+describe('refused starts', () => {
+  /** One sentence, no stack trace, exit code not zero. */
   const refusal = async (env: Record<string, string>, words = ['serve']) => {
     const launched = new Launched(words, { STITHY_HTTP_PORT: String(await freePort()), ...env })
     expect(await launched.exit).not.toBe(0)
@@ -226,7 +226,7 @@ describe('a start that cannot be', () => {
     return launched.err.trim()
   }
 
-  test('on a folder in use says who uses it, and leaves the first one alone', async () => {
+  test('a start on a data folder in use names the process and leaves it running', async () => {
     const service = await serve()
     const dataDir = service.env['STITHY_DATA_DIR']!
     expect(await refusal({ STITHY_DATA_DIR: dataDir })).toBe(
@@ -235,7 +235,7 @@ describe('a start that cannot be', () => {
     await save(service.url, 'still here')
   })
 
-  test('on a port in use', async () => {
+  test('a start on a port in use is refused', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void other.close())
     await once(other, 'listening')
@@ -245,12 +245,12 @@ describe('a start that cannot be', () => {
     )
   })
 
-  test('on an address of somebody else', async () => {
+  test('a start on an address of another machine is refused', async () => {
     const sentence = await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_HOST: '192.0.2.1' })
     expect(sentence).toMatch(/^192\.0\.2\.1:\d+ is not an address of this machine: set STITHY_HTTP_HOST\.$/)
   })
 
-  test('in a folder it cannot write to', async () => {
+  test('a start on a data folder without write permission is refused', async () => {
     const file = join(await temporaryFolder(), 'file')
     writeFileSync(file, '')
     expect(await refusal({ STITHY_DATA_DIR: join(file, 'data') })).toBe(
@@ -258,7 +258,7 @@ describe('a start that cannot be', () => {
     )
   })
 
-  test('with a database that is not there', async () => {
+  test('a start without a reachable database is refused', async () => {
     const port = await freePort()
     const url = `postgresql://ann:secret@127.0.0.1:${port}/forge`
     expect(await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_DATABASE_URL: url })).toBe(
@@ -266,7 +266,7 @@ describe('a start that cannot be', () => {
     )
   })
 
-  test('with an old git, or none', async () => {
+  test('a start with an old git or without git is refused', async () => {
     const folder = await temporaryFolder()
     const env = { STITHY_DATA_DIR: join(folder, 'data'), PATH: folder }
     expect(await refusal(env)).toBe('Stithy needs git 2.38 or newer, and there is no git on the PATH.')
@@ -276,7 +276,7 @@ describe('a start that cannot be', () => {
 })
 
 describe('an external database', () => {
-  test('serves, and what it refuses is told in one sentence', async () => {
+  test('the service runs on an external database, and reports refused connections', async () => {
     const database = await serve()
     const socket = join(database.env['STITHY_DATA_DIR']!, 'postgres/socket')
     const url = (user: string) => `postgresql://${user}@localhost/stithy?host=${encodeURIComponent(socket)}`
@@ -284,7 +284,7 @@ describe('an external database', () => {
     const service = await serve({ STITHY_DATABASE_URL: url('stithy') })
     await save(service.url, 'shared')
     expect(await notes(database.url)).toEqual(['shared'])
-    // Somebody else has made the administrator there.
+    // Another service has created the administrator there.
     expect(service.out).not.toContain('token')
     expect(service.family().some((pid) => commandName(pid).endsWith('postgres'))).toBe(false)
 
@@ -295,8 +295,8 @@ describe('an external database', () => {
   })
 })
 
-describe('commands', () => {
-  test('work while the service runs, and when it does not', async () => {
+describe('other commands', () => {
+  test('commands work while the service runs and when it is stopped', async () => {
     const service = await serve()
     const { env } = service
     const create = ['token', 'create', '--user', 'root', '--scopes', 'api, read_user']
@@ -322,7 +322,7 @@ function commandName(pid: number): string {
   return isAlive(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]! : ''
 }
 
-test('files that a crash left half received are gone with the next start', async () => {
+test('a start removes files that a crash left half received', async () => {
   const folder = await preparedFolder(template)
   const left = join(folder, 'tmp', 'uploads', 'upload-x')
   mkdirSync(dirname(left), { recursive: true })

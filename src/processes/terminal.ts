@@ -1,10 +1,10 @@
-/** Where lines for a person go: results to `out`, complaints to `err`. */
+/** Output for the user: results to `out`, errors to `err`. */
 export type Terminal = Readonly<{ out(line: string): void; err(line: string): void }>
 
-/** A person, or the system, wants us to end. A second request cuts the grace short. */
+/** A request to stop, from the user or the system. A second one cuts the grace period short. */
 export type StopRequest = Readonly<{ asked: Promise<void>; isAsked(): boolean; urgent: Promise<void> }>
 
-/** One request often comes twice: from the terminal, and passed on by npm. */
+/** One request often arrives twice: from the terminal, and forwarded by npm. */
 const sameRequestMs = 1_000
 
 /** How often the parent process is checked, in milliseconds. */

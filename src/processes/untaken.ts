@@ -1,14 +1,14 @@
 import type { ChildProcess, SendHandle } from 'node:child_process'
 
-/** How node:cluster hands a connection to a worker, and how the worker says that it has it. */
+/** The messages of node:cluster that offer a connection to a worker, and acknowledge it. */
 type Offer = { readonly cmd?: string; readonly act?: string; readonly seq?: number }
 type Reply = { readonly cmd?: string; readonly ack?: number }
 
 type Offered = SendHandle & { close(): void }
 
 /**
- * Closes the connections that were handed to a worker and that it had not taken when it ended. Node waits for its word for
- * ever, and holds them open: whoever is on the other side would wait, too.
+ * Closes the connections that were sent to a worker but not acknowledged before it ended. Node waits for the acknowledgement
+ * forever and keeps them open, so that their clients would hang.
  */
 export function closeUntaken(worker: ChildProcess): void {
   const offered = new Map<number, Offered>()

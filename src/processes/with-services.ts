@@ -9,10 +9,10 @@ import { gitRunner, type Parts } from './parts.ts'
 import { requireDatabase } from './requirements.ts'
 import type { Terminal } from './terminal.ts'
 
-/** How long a service that has just been started may take until its database answers, in ms. */
+/** Maximum time until the database of a starting service responds, in ms. */
 const startingWithinMs = 15_000
 
-/** For a command that must be alone: fails with DataDirInUse while the service runs. */
+/** Opens the database for a command that needs exclusive access: fails with DataDirInUse while the service runs. */
 export async function withDatabaseAlone<T>(
   { database, dataDir }: Config,
   terminal: Terminal,
@@ -27,7 +27,7 @@ export async function withDatabaseAlone<T>(
   return await use(embedded.url)
 }
 
-/** For a command: uses the database of the running service, or else starts PostgreSQL for as long as `use` takes. */
+/** Opens the database for a command: that of the running service; otherwise starts PostgreSQL until `use` settles. */
 export async function withDatabase<T>(
   config: Config,
   terminal: Terminal,
@@ -52,7 +52,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** The same with a git runner of our own beside it. */
+/** Like `withDatabase`, and also starts a git runner. */
 export const withServices = <T>(
   config: Config,
   parts: Parts,

@@ -8,14 +8,14 @@ const isBlank = (value: unknown): boolean =>
 
 const isOn = (value: unknown): boolean => value === true || (typeof value === 'string' && !isBlank(value))
 
-/** Whether a value promises a restriction of something that the product has, while the part that would restrict it is missing. */
+/** Whether the value promises a restriction of an existing feature that the product cannot enforce. */
 const isEmptyPromise = (value: unknown, schema: SettingSchema): boolean =>
   schema.guards === 'there' && value !== schema.default && !isBlank(value)
 
 const isNullable = ({ anyOf, enum: values }: SettingSchema): boolean =>
   anyOf !== undefined || values?.includes(null) === true
 
-/** Messages about settings that break a rule, by name; nothing when all are well. Secrets are asked in clear. */
+/** Violations by setting name; undefined if there are none. Expects secrets in plain text. */
 export function complaintsAbout(all: Chosen): Record<string, string[]> | undefined {
   const complaints: Record<string, string[]> = {}
   const complain = (name: string, texts: readonly string[]) => {
@@ -48,6 +48,6 @@ function aboutValue(value: unknown, schema: SettingSchema, all: Chosen): string[
   }
   if (typeof value === 'string' && maxLength !== undefined && [...value].length > maxLength)
     texts.push(`is too long (maximum is ${maxLength} characters)`)
-  // What is out of bounds has been told enough about.
+  // Skips further rules if the value is out of bounds.
   return texts.length > 0 ? texts : rules.flatMap((rule) => rule(value, all))
 }

@@ -9,7 +9,7 @@ const restricting =
 
 /** Settings with such a word that restrict nothing. */
 const harmless = [
-  // Credentials and addresses of services that are not asked while their flag is off.
+  // Credentials and addresses of services that are not used while their flag is off.
   'asset_proxy_secret_key',
   'asset_proxy_url',
   'asset_proxy_whitelist',
@@ -32,14 +32,14 @@ const harmless = [
   'polling_interval_multiplier',
 ]
 
-test('every setting without effect whose words promise a restriction says what it restricts', () => {
-  const unsaid = declared
+test('every setting without effect whose text promises a restriction declares it', () => {
+  const undeclared = declared
     .filter(([name, { without, guards, description, alias }]) => {
       const promises = restricting.test(`${name.replaceAll('_', ' ')} ${alias ?? ''} ${description}`)
       return without !== undefined && guards === undefined && promises && !harmless.includes(name)
     })
     .map(([name, { description }]) => `${name}: ${description}`)
-  expect(unsaid).toEqual([])
+  expect(undeclared).toEqual([])
 })
 
 /** A value that is not the default. */
@@ -63,6 +63,6 @@ test.for(guards)('400 when %s is set, which would restrict nothing', async ([nam
   expect((await world.root.put('/application/settings', { ...companions, [name]: schema.default })).status).toBe(200)
 })
 
-/** A value of a companion that is well formed. */
+/** A valid value of a required companion setting. */
 const companionValue = (name: string): unknown =>
   name.endsWith('_url') ? 'https://service.example' : name.endsWith('_timeout') ? 0.5 : 'value'

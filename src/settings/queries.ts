@@ -3,7 +3,7 @@ import { raw, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
 import { type Settings, withDefaults } from './settings.ts'
 
-/** Counts one hit in the current period of `seconds`; returns how many there are. */
+/** Counts one hit in the current period of `seconds`; returns the count in the period. */
 export const countHit = async (db: Db, key: string, seconds: number): Promise<number> =>
   (await db.row<{ hits: number }>(sql`
     insert into rate_counters as c (key, period, hits) values (${key}, floor(extract(epoch from now()) / ${seconds}::integer), 1)
@@ -11,8 +11,8 @@ export const countHit = async (db: Db, key: string, seconds: number): Promise<nu
     returning hits`))!.hits
 
 /**
- * Remembers where somebody was seen. False, and not remembered, from a new address when he was seen at `limit` others in the
- * last `seconds`: who has them keeps them.
+ * Records that the user was seen at the address. False, and not recorded, if the address is new and the user has been seen at
+ * `limit` other addresses within `seconds`.
  */
 export const admitsAddress = async (
   db: Db,
@@ -31,17 +31,17 @@ export const admitsAddress = async (
   return admitted > 0
 }
 
-/** The settings that somebody changed, and when. */
+/** The changed settings, and when they changed. */
 export type StoredSettings = { values: Partial<Settings>; created_at: Timestamp; updated_at: Timestamp }
 
-/** As they are now, whatever this process remembers. */
+/** Reads the current settings, bypassing the cache. */
 export const storedSettings = async (db: Db): Promise<StoredSettings> =>
   (await db.row<StoredSettings>(sql`select values, created_at, updated_at from application_settings`))!
 
-/** As `storedSettings`, and nobody changes them until the transaction ends. */
+/** Like `storedSettings`, and locks them until the transaction ends. */
 export const lockSettings = async (tx: Tx): Promise<StoredSettings> =>
   (await tx.row<StoredSettings>(sql`select values, created_at, updated_at from application_settings for update`))!
 
-/** Whether a flag is set, inside a statement that decides by it: true of the moment, in every process. */
+/** A flag for use in a statement that depends on it, so that the statement never sees a stale cached value. */
 export const settingFlag = (name: keyof Settings): Sql =>
   raw(`coalesce((select (values->>'${name}')::boolean from application_settings), ${withDefaults({})[name]})`)

@@ -18,7 +18,7 @@ import { throttles } from './declared/throttles.ts'
  */
 export const topics = { creation, accounts, git, housekeeping, outbound, sizes, throttles, display, integrations }
 
-/** Every setting of the installation with its default. Stored are only those that somebody changed. */
+/** Every setting with its default. The database stores only changed ones. */
 export const Settings = Type.Object({
   ...creation,
   ...accounts,
@@ -33,7 +33,7 @@ export const Settings = Type.Object({
 export type Settings = Static<typeof Settings>
 export type SettingName = keyof Settings & string
 
-/** What each says of itself, in the order of names. */
+/** The declarations, by name. */
 export const declared = Object.entries(Settings.properties).sort(([a], [b]) =>
   a < b ? -1 : 1,
 ) as unknown as readonly (readonly [name: SettingName, schema: SettingSchema])[]
@@ -42,9 +42,9 @@ export const defaults = Object.fromEntries(declared.map(([name, schema]) => [nam
 
 const tiers = new Map(declared.map(([name, { tier }]) => [name as string, tier]))
 
-/** What a plan offers of them: what was set under a larger one neither shows nor acts. */
+/** The stored settings that the plan offers; others are neither shown nor effective. */
 export const offeredIn = (plan: Plan, stored: Partial<Settings>): Partial<Settings> =>
   Object.fromEntries(Object.entries(stored).filter(([name]) => isOffered(tiers.get(name), plan)))
 
-/** The stored values over the defaults. */
+/** The defaults, overridden by the stored values. */
 export const withDefaults = (stored: Partial<Settings>): Settings => Object.freeze({ ...defaults, ...stored })

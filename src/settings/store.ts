@@ -6,14 +6,14 @@ import { offeredIn, type Settings, withDefaults } from './settings.ts'
 
 export type SettingsReader = {
   get(): Promise<Settings>
-  /** As they were last read; the defaults before that. */
+  /** The last known settings; the defaults before the first read. */
   readonly latest: Settings
 }
 
-/** However a notification may be lost, no process keeps a value longer than this. */
+/** Maximum age of the cache, in case a notification is lost. */
 const maximumAgeMs = 900
 
-/** The settings, read at most once in `maximumAgeMs` and again at once when somebody changes them. */
+/** Caches the settings for `maximumAgeMs`; reads them again at once after a change. */
 export class SettingsStore implements SettingsReader {
   readonly #db: Db
   readonly #plan: Plan
@@ -52,7 +52,7 @@ export class SettingsStore implements SettingsReader {
   }
 }
 
-/** Changes some settings; every process knows within a second. */
+/** Changes settings; takes effect in every process within a second. */
 export async function saveSettings(tx: Tx, values: Partial<Settings>): Promise<void> {
   await tx.run(
     sql`update application_settings set values = values || ${JSON.stringify(values)}::jsonb, updated_at = now()`,

@@ -6,7 +6,7 @@ const kibibyte = 1024
 const manyKeys = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, index])))
 
-/** The length of the longest text that the work parses as JSON in this process, which is also that of the service. */
+/** Length of the longest text that this process, which is also the service, parses as JSON during the work. */
 async function longestParsed(work: () => Promise<void>): Promise<number> {
   let longest = 0
   const parse = JSON.parse
@@ -25,8 +25,8 @@ async function longestParsed(work: () => Promise<void>): Promise<number> {
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
-describe('a body of an anonymous caller', () => {
-  test('with 400,000 keys is not parsed where an account is needed', async ({ world }) => {
+describe('anonymous request bodies', () => {
+  test('401, without parsing, for an anonymous body of 400,000 keys if an account is needed', async ({ world }) => {
     const body = manyKeys(400_000)
     const longest = await longestParsed(async () => {
       expect(await world.anonymous.send('POST', '/projects', { headers: json, body })).toMatchObject({ status: 401 })
@@ -34,7 +34,7 @@ describe('a body of an anonymous caller', () => {
     expect(longest).toBeLessThan(256 * kibibyte)
   })
 
-  test('with 400,000 keys is not parsed where anonymous callers may read', async ({ world }) => {
+  test('413 without parsing an anonymous body of 400,000 keys when the endpoint is public', async ({ world }) => {
     const body = manyKeys(400_000)
     const longest = await longestParsed(async () => {
       expect(await world.anonymous.send('GET', '/projects', { headers: json, body })).toMatchObject({ status: 413 })
@@ -52,7 +52,7 @@ describe('a body of an anonymous caller', () => {
       'too many parameters: at most 1000 are read',
     ],
   ] as const)(
-    'of %s with too many parameters is a 400 that names the limit',
+    'an anonymous body of %s with too many parameters is a 400 that names the limit',
     async ([, headers, body, error], { world }) => {
       expect(await world.anonymous.send('POST', '/projects', { headers, body })).toMatchObject({
         status: 400,
@@ -61,13 +61,13 @@ describe('a body of an anonymous caller', () => {
     },
   )
 
-  test('in multipart that never comes to a part is refused', async ({ world }) => {
+  test('401 for an anonymous multipart body that never reaches a part', async ({ world }) => {
     const headers = { 'content-type': 'multipart/form-data; boundary=XX' }
     const body = 'no part\r\n'.repeat(100_000)
     expect(await world.anonymous.send('POST', '/projects', { headers, body })).toMatchObject({ status: 401 })
   })
 
-  test('may hold the token, in JSON, a form or multipart', async ({ world }) => {
+  test('a JSON, form or multipart body can carry the access token', async ({ world }) => {
     const user = await world.user()
     const name = () => unique('by-token-in-body')
     const token = user.token!
@@ -85,8 +85,8 @@ describe('a body of an anonymous caller', () => {
   })
 })
 
-describe('a body of an account', () => {
-  test('with more than 50,000 values is a 400 that names the limit, and is not parsed', async ({ world }) => {
+describe('request bodies of a signed-in user', () => {
+  test('400 with the limit, without parsing, when a body has more than 50,000 values', async ({ world }) => {
     const body = manyKeys(400_000)
     const longest = await longestParsed(async () => {
       expect(await world.root.send('POST', '/projects', { headers: json, body })).toMatchObject({
@@ -97,7 +97,7 @@ describe('a body of an account', () => {
     expect(longest).toBeLessThan(256 * kibibyte)
   })
 
-  test('that is nested deeper than 32 levels is a 400 that names the limit', async ({ world }) => {
+  test('400 with the limit when a body is nested deeper than 32 levels', async ({ world }) => {
     const nested = (levels: number) => `{"name":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
     expect(await world.root.send('POST', '/projects', { headers: json, body: nested(33) })).toMatchObject({
       status: 400,
@@ -109,7 +109,7 @@ describe('a body of an account', () => {
   })
 })
 
-test('a batch of large files with too many values is a 422 that names the limit', async ({ world }) => {
+test('422 with the limit when an LFS batch request has too many values', async ({ world }) => {
   const project = await world.project({ visibility: 'public' })
   const headers = { 'content-type': 'application/vnd.git-lfs+json', accept: 'application/vnd.git-lfs+json' }
   const body = JSON.stringify({ operation: 'download', objects: Array.from({ length: 11_000 }, () => 0) })

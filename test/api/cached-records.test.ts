@@ -2,24 +2,24 @@ import { describe, expect } from 'vitest'
 import { levels } from '../../src/access/levels.ts'
 import { Client, type TestProject, test, unique, type World } from '../world.ts'
 
-/*
- * Records that are cached as text must look as if nothing were cached, to every caller, after every change of what they
- * show. The same record asked for with its licence or statistics is never cached: the two answers are compared for each
- * viewer after each change, so that a text that was made for another viewer, or before the change, is found out.
+/**
+ * Caching records as text must not change any response, for any caller, after any change of what they show. A record
+ * requested with its licence or statistics is never cached: the two responses are compared for each viewer after each change,
+ * which finds text that was cached for another viewer or before the change.
  */
 
 type Scene = {
   owner: Client
   member: Client
   project: TestProject
-  /** In a personal namespace of `owner`. */
+  /** In the personal namespace of `owner`. */
   personal: TestProject
-  /** Its source is `project`. */
+  /** A fork of `project`. */
   fork: TestProject
   outerGroup: number
   innerGroup: number
   sharedWith: number
-  /** In the names of all three projects. */
+  /** Part of the names of all three projects. */
   word: string
   viewers: Record<string, Client>
 }
@@ -79,7 +79,7 @@ async function scene(world: World): Promise<Scene> {
     innerGroup: inner.id,
     sharedWith: sharedWith.id,
     word,
-    // A limited token comes before the account it belongs to: what it is shown must not become what the others see.
+    // A limited token comes before the account it belongs to: its response must not be served to the other viewers.
     viewers: {
       'a token limited to the project': toProject,
       'a token limited to the group': toGroup,
@@ -98,7 +98,7 @@ async function scene(world: World): Promise<Scene> {
 
 type Change = { readonly what: string; readonly make: (scene: Scene, world: World) => Promise<unknown> }
 
-/** Parameters of a project with values that are not the defaults. */
+/** Project parameters with values that are not the defaults. */
 const edits = {
   description: 'Another description',
   topics: ['one', 'two'],
@@ -284,7 +284,7 @@ type Json = Record<string, unknown>
 const without = (record: Json, ...names: string[]): Json =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))
 
-/** Compares cached records with the same records as answers that are never cached show them. */
+/** Compares cached records with the same records in responses that are never cached. */
 async function compare(client: Client, { project, personal, fork, owner, word }: Scene): Promise<void> {
   for (const { id } of [project, personal, fork]) {
     const fresh = await client.get(`/projects/${id}?license=true`)
@@ -292,7 +292,7 @@ async function compare(client: Client, { project, personal, fork, owner, word }:
     expect(cached.status).toBe(fresh.status)
     if (fresh.status === 200) expect(cached.json).toEqual(without(fresh.json, 'license', 'license_url'))
   }
-  // The list shows the group's own membership where one project shows the inherited one.
+  // The list shows the group's own membership where a single project shows the inherited one.
   const fresh = await client.get(`/projects?search=${word}&statistics=true`)
   // A blocked user reads nothing.
   if (fresh.status !== 200) return
@@ -301,7 +301,7 @@ async function compare(client: Client, { project, personal, fork, owner, word }:
   const simple = await client.get(`/projects?search=${word}&simple=true`)
   expect(fresh.json).toMatchObject(simple.json)
   const users = await client.get(`/users?username=${owner.username}`)
-  // Limited tokens reach no users.
+  // Limited tokens cannot read users.
   if (users.status !== 200) return
   const [user] = users.json
   const profile = (await client.get(`/users/${owner.id}`)).json
@@ -309,7 +309,7 @@ async function compare(client: Client, { project, personal, fork, owner, word }:
 }
 
 describe('records cached as text', () => {
-  test("show a limited token's owner the whole record after the token asked for it", async ({ world }) => {
+  test("a user's own token gets the whole record after their limited token requested it", async ({ world }) => {
     const { project, member, viewers } = await scene(world)
     const limited = await viewers['a token limited to the project']!.get(`/projects/${project.id}`)
     const whole = await member.get(`/projects/${project.id}`)
@@ -317,7 +317,7 @@ describe('records cached as text', () => {
     expect(limited.json).toEqual(whole.json)
   })
 
-  test('look the same as records that are not cached, to each viewer after each change', async ({ world }) => {
+  test('cached records equal uncached records for each viewer after each change', async ({ world }) => {
     const at = await scene(world)
     for (const client of Object.values(at.viewers)) await compare(client, at)
     for (const { what, make } of changes) {

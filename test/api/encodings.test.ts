@@ -19,7 +19,7 @@ function multipart(fields: Record<string, string>) {
 
 describe('D1-PARAM-ENCODINGS', () => {
   test.for(['json', 'form', 'multipart', 'query'] as const)(
-    'POST, PUT and DELETE take parameters as %s',
+    'POST, PUT and DELETE accept parameters as %s',
     async (encoding, { world }) => {
       const ann = await world.user()
       const send = (method: string, path: string, fields: Record<string, string>) =>
@@ -43,14 +43,14 @@ describe('D1-PARAM-ENCODINGS', () => {
       })
       const changed = await send('PUT', `/projects/${made.json.id}`, { description: 'x', build_timeout: '700' })
       expect(changed).toMatchObject({ status: 200, json: { description: 'x', build_timeout: 700 } })
-      expect(await send('DELETE', `/projects/${made.json.id}`, { sudo: 'nobody-at-all' })).toMatchObject({
+      expect(await send('DELETE', `/projects/${made.json.id}`, { sudo: 'no-such-user' })).toMatchObject({
         status: 403,
       })
       expect(await send('DELETE', `/projects/${made.json.id}`, { unknown: 'x' })).toMatchObject({ status: 202 })
     },
   )
 
-  test('the body wins over the query, and the path over both', async ({ world }) => {
+  test('body parameters override query parameters, and path parameters override both', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: unique('precedence') })).json
     const got = await ann.send('PUT', `/projects/${id}?description=query&path=${unique('q')}`, {
@@ -60,14 +60,14 @@ describe('D1-PARAM-ENCODINGS', () => {
     expect(await ann.get(`/projects/${id}?id=1`)).toMatchObject({ status: 200, json: { id } })
   })
 
-  test('GET takes parameters of a body', async ({ world }) => {
+  test('GET accepts parameters in a body', async ({ world }) => {
     expect(await world.root.send('GET', '/projects', { json: { per_page: 1 } })).toMatchObject({
       status: 200,
       headers: { 'x-per-page': '1' },
     })
   })
 
-  test('names nobody declared are ignored', async ({ world }) => {
+  test('undeclared parameters are ignored', async ({ world }) => {
     expect(await world.root.get('/version?all=true&x[]=1&y[z]=2')).toMatchObject({ status: 200 })
   })
 
@@ -75,14 +75,14 @@ describe('D1-PARAM-ENCODINGS', () => {
     ['not JSON', 'application/json', '{"name":'],
     ['JSON that is a list', 'application/json', '[]'],
     ['JSON that is text', 'application/json', '"x"'],
-  ] as const)('%s is a 400', async ([, type, body], { world }) => {
+  ] as const)('400 when the body is %s', async ([, type, body], { world }) => {
     expect(await world.root.send('POST', '/projects', { headers: { 'content-type': type }, body })).toMatchObject({
       status: 400,
       json: { error: 'message body does not match declared format' },
     })
   })
 
-  test('an empty body that says it is JSON is no parameters', async ({ world }) => {
+  test('an empty body of type JSON has no parameters', async ({ world }) => {
     expect(
       await world.root.send('POST', '/projects', { headers: { 'content-type': 'application/json' }, body: '' }),
     ).toMatchObject({
@@ -91,12 +91,12 @@ describe('D1-PARAM-ENCODINGS', () => {
     })
   })
 
-  test.for(['text/xml', ';;;', 'nonsense'])('a body of the type %s is a 415', async (type, { world }) => {
+  test.for(['text/xml', ';;;', 'nonsense'])('415 for a body of type %s', async (type, { world }) => {
     const got = await world.root.send('POST', '/projects', { headers: { 'content-type': type }, body: '<x/>' })
     expect(got).toMatchObject({ status: 415, json: { error: expect.any(String) } })
   })
 
-  test('a body without a type is a form', async ({ world }) => {
+  test('a body without a content type is parsed as a form', async ({ world }) => {
     const name = unique('untyped')
     expect(await world.root.send('POST', '/projects', { body: `name=${name}` })).toMatchObject({
       status: 201,
@@ -104,7 +104,7 @@ describe('D1-PARAM-ENCODINGS', () => {
     })
   })
 
-  test('a body beyond the limit is a 413', async ({ world }) => {
+  test('413 when the body exceeds the limit', async ({ world }) => {
     const got = await world.root.send('POST', '/projects', { json: { name: 'x'.repeat(9 * 1024 * 1024) } })
     expect(got).toMatchObject({ status: 413, json: { message: '413 Request Entity Too Large' } })
   })
@@ -115,7 +115,7 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ['name[]', form({}), 'scopes[]=api&scopes[]=read_user'],
     ['name[0]', form({}), 'scopes[0]=api&scopes[1]=read_user'],
     ['%5B%5D', form({}), 'scopes%5B%5D=api&scopes%5B%5D=read_user'],
-  ] as const)('a list is spelled %s', async ([, sent, body], { world }) => {
+  ] as const)('a list can be sent as %s', async ([, sent, body], { world }) => {
     const ann = await world.user()
     expect(
       await world.root.send('POST', `/users/${ann.id}/personal_access_tokens`, { ...sent, body: `name=x&${body}` }),
@@ -125,7 +125,7 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     })
   })
 
-  test('text with commas is no list', async ({ world }) => {
+  test('400 when a list parameter is text with commas', async ({ world }) => {
     const got = await world.root.post(`/users/${world.root.id}/personal_access_tokens`, {
       name: 'x',
       scopes: ['api'],
@@ -134,8 +134,8 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     expect(got).toMatchObject({ status: 400, json: { error: 'project_ids is invalid' } })
   })
 
-  test('a hash is spelled name[key], and filters', async ({ world }) => {
-    const got = await world.root.get('/projects?custom_attributes[color]=nobody-has-this')
+  test('a hash parameter is sent as name[key] and filters', async ({ world }) => {
+    const got = await world.root.get('/projects?custom_attributes[color]=no-such-value')
     expect(got).toMatchObject({ status: 200, json: [] })
     expect(await world.root.get('/projects?custom_attributes=x')).toMatchObject({
       status: 400,
@@ -164,7 +164,7 @@ describe('D1-TIMESTAMPS', () => {
 describe('X-HTTP-Method-Override', () => {
   const override = (verb: string, json: unknown = {}) => ({ headers: { 'x-http-method-override': verb }, json })
 
-  test('makes a POST what it says', async ({ world }) => {
+  test('X-HTTP-Method-Override turns a POST into PUT or DELETE', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: unique('override') })).json
     expect(await ann.send('POST', `/projects/${id}`, override('PUT', { description: 'x' }))).toMatchObject({
@@ -174,7 +174,7 @@ describe('X-HTTP-Method-Override', () => {
     expect(await ann.send('POST', `/projects/${id}`, override('delete'))).toMatchObject({ status: 202 })
   })
 
-  test('is for POST alone, and not for reading', async ({ world }) => {
+  test('X-HTTP-Method-Override is ignored on GET, and 405 when a POST asks for GET', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: unique('override') })).json
     expect(await ann.send('GET', `/projects/${id}`, { headers: { 'x-http-method-override': 'DELETE' } })).toMatchObject(

@@ -4,7 +4,7 @@ import { type Client, test, unique } from '../world.ts'
 const project = async (owner: Client, more: object = {}) =>
   (await owner.post('/projects', { name: unique('project'), ...more })).json
 
-describe('where an answer that is an error puts its text', () => {
+describe('error responses', () => {
   test.for([
     [
       'a parameter is missing',
@@ -19,7 +19,7 @@ describe('where an answer that is an error puts its text', () => {
     ],
     ['a parameter is of another type', 'GET', '/users?active=perhaps', undefined, 400, { error: 'active is invalid' }],
     [
-      'a parameter is no word of the list',
+      'a parameter is not in the enumeration',
       'GET',
       '/projects?sort=up',
       undefined,
@@ -27,7 +27,7 @@ describe('where an answer that is an error puts its text', () => {
       { error: 'sort does not have a valid value' },
     ],
     [
-      'all or none',
+      'parameters are required together',
       'GET',
       '/users?provider=x',
       undefined,
@@ -35,26 +35,19 @@ describe('where an answer that is an error puts its text', () => {
       { error: 'extern_uid, provider provide all or none of parameters' },
     ],
     [
-      'the record breaks a rule',
+      'the record is invalid',
       'POST',
       '/projects',
       { name: '!', path: '-' },
       400,
       { message: { path: expect.any(Array) } },
     ],
-    ['nothing has that number', 'GET', '/projects/99999999', undefined, 404, { message: '404 Project Not Found' }],
-    ['nobody has that number', 'GET', '/users/99999999', undefined, 404, { message: '404 User Not Found' }],
-    [
-      'a row is looked up in vain',
-      'GET',
-      '/personal_access_tokens/99999999',
-      undefined,
-      404,
-      { message: '404 Not found' },
-    ],
-    ['the path leads nowhere', 'GET', '/nowhere', undefined, 404, { error: '404 Not Found' }],
+    ['no project has the id', 'GET', '/projects/99999999', undefined, 404, { message: '404 Project Not Found' }],
+    ['no user has the id', 'GET', '/users/99999999', undefined, 404, { message: '404 User Not Found' }],
+    ['a token is missing', 'GET', '/personal_access_tokens/99999999', undefined, 404, { message: '404 Not found' }],
+    ['the path does not exist', 'GET', '/nowhere', undefined, 404, { error: '404 Not Found' }],
     ['the path is too long', 'GET', '/projects/1/nowhere/at/all', undefined, 404, { error: '404 Not Found' }],
-  ] as const)('%s', async ([, method, path, json, status, body], { world }) => {
+  ] as const)('error response when %s', async ([, method, path, json, status, body], { world }) => {
     expect(await world.root.send(method, path, json === undefined ? {} : { json })).toMatchObject({
       status,
       json: body,
@@ -62,14 +55,14 @@ describe('where an answer that is an error puts its text', () => {
     })
   })
 
-  test('each has exactly one of error and message', async ({ world }) => {
+  test('every error body has exactly one of error and message', async ({ world }) => {
     for (const path of ['/nowhere', '/projects/0', '/projects?sort=up', '/projects?pagination=keyset']) {
       const { json } = await world.root.get(path)
       expect(Object.keys(json), path).toHaveLength(1)
     }
   })
 
-  test('401 without a token where somebody must be known', async ({ world }) => {
+  test('401 without a token when the endpoint requires an account', async ({ world }) => {
     expect(await world.anonymous.get('/user')).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
     expect(await world.anonymous.post('/projects', { name: 'x' })).toMatchObject({
       status: 401,
@@ -77,7 +70,7 @@ describe('where an answer that is an error puts its text', () => {
     })
   })
 
-  test('403 for what may be seen and not done', async ({ world }) => {
+  test('403 when the caller can see the project but not change it', async ({ world }) => {
     const ann = await world.user()
     const open = await project(ann, { visibility: 'public' })
     expect(await (await world.user()).put(`/projects/${open.id}`, { description: 'x' })).toMatchObject({
@@ -88,7 +81,7 @@ describe('where an answer that is an error puts its text', () => {
 })
 
 describe('D1-PRIVATE-404 and D1-MISSING-404', () => {
-  test('what is private and what is not there answer alike, byte for byte', async ({ world }) => {
+  test('private and missing projects get identical responses', async ({ world }) => {
     const hidden = await project(await world.user())
     const bob = await world.user()
     const varying = /^(x-request-id|x-runtime|date)$/
@@ -106,7 +99,7 @@ describe('D1-PRIVATE-404 and D1-MISSING-404', () => {
 })
 
 describe('D1-ID-OR-PATH', () => {
-  test('a project is found by id and by path, encoded in any way, in any case', async ({ world }) => {
+  test('a project is found by id and by path, in any encoding and case', async ({ world }) => {
     const ann = await world.user()
     const mine = await project(ann)
     const path: string = mine.path_with_namespace
@@ -121,7 +114,7 @@ describe('D1-ID-OR-PATH', () => {
       expect(await ann.get(`/projects/${spelling}`), spelling).toMatchObject({ status: 200, json: { id: mine.id } })
   })
 
-  test('a dot that is encoded is a dot', async ({ world }) => {
+  test('an encoded dot in a project path is decoded', async ({ world }) => {
     const ann = await world.user()
     const name = unique('with.dot')
     const made = await ann.post('/projects', { name, path: name })
@@ -131,7 +124,7 @@ describe('D1-ID-OR-PATH', () => {
     })
   })
 
-  test('a slash that is not encoded is another path', async ({ world }) => {
+  test('404 when the slash in a project path is not encoded', async ({ world }) => {
     const ann = await world.user()
     const mine = await project(ann)
     expect(await ann.get(`/projects/${mine.path_with_namespace}`)).toMatchObject({
@@ -140,7 +133,7 @@ describe('D1-ID-OR-PATH', () => {
     })
   })
 
-  test('a name without a slash is no project', async ({ world }) => {
+  test('404 for a project path without a slash', async ({ world }) => {
     expect(await world.root.get('/projects/root')).toMatchObject({
       status: 404,
       json: { message: '404 Project Not Found' },
@@ -148,21 +141,21 @@ describe('D1-ID-OR-PATH', () => {
   })
 })
 
-describe('paths and verbs', () => {
+describe('paths and methods', () => {
   test.for([
     ['PATCH', '/projects', 'OPTIONS, GET, HEAD, POST'],
     ['POST', '/version', 'OPTIONS, GET, HEAD'],
     ['DELETE', '/user', 'OPTIONS, GET, HEAD'],
     ['QUERY', '/user', 'OPTIONS, GET, HEAD'],
     ['PATCH', '/projects/1', 'OPTIONS, GET, HEAD, PUT, DELETE'],
-  ] as const)('%s %s is 405 and says what is offered', async ([method, path, allow], { world }) => {
+  ] as const)('%s %s is 405 and lists the allowed methods', async ([method, path, allow], { world }) => {
     const got = await world.root.send(method, path)
     expect(got).toMatchObject({ status: 405, json: { error: '405 Not Allowed' } })
     expect(got.headers['allow']!.split(', ').sort()).toEqual(allow.split(', ').sort())
   })
 
   test.for(['//api/v3/projects', '//api/v3/user?private_token=x', '//api/v3/', '//api/v3'])(
-    '%s is 410',
+    '410 for the old API path %s',
     async (path, { world }) => {
       expect(await world.root.get(path)).toMatchObject({
         status: 410,
@@ -171,13 +164,13 @@ describe('paths and verbs', () => {
     },
   )
 
-  test('D1-PREFIX D1-VERSION nothing answers without the version', async ({ world }) => {
+  test('D1-PREFIX D1-VERSION: 404 for API paths without the version', async ({ world }) => {
     for (const path of ['//projects', '//api/projects', '//api/v5/projects'])
       expect((await world.root.get(path)).status, path).toBe(404)
   })
 
   test.for(['/projects/%', '/projects/%zz', '/projects/%E0%A4%A', '/projects/%00', '/projects/a%00%2Fb', '/users/%FF'])(
-    '%s is refused and breaks nothing',
+    '%s is refused with a JSON error below 500',
     async (path, { world }) => {
       const got = await world.root.get(path)
       expect(got.status).toBeGreaterThanOrEqual(400)
@@ -187,17 +180,17 @@ describe('paths and verbs', () => {
     },
   )
 
-  test('a path of 10,000 characters is not found', async ({ world }) => {
+  test('404 for a path of 10,000 characters', async ({ world }) => {
     expect(await world.root.get(`/projects/${'a'.repeat(10_000)}`)).toMatchObject({ status: 404 })
   })
 
-  test('a slash at the end changes nothing', async ({ world }) => {
+  test('a trailing slash in a path is ignored', async ({ world }) => {
     expect((await world.root.get('/version/')).json).toEqual((await world.root.get('/version')).json)
   })
 })
 
-describe('.json after a path', () => {
-  test('changes nothing', async ({ world }) => {
+describe('the .json suffix', () => {
+  test('a .json suffix on an API path is ignored', async ({ world }) => {
     const ann = await world.user()
     const mine = await project(ann)
     expect((await ann.get('/version.json')).json).toEqual((await ann.get('/version')).json)
@@ -208,7 +201,7 @@ describe('.json after a path', () => {
     expect(await ann.send('PATCH', '/version.json')).toMatchObject({ status: 405 })
   })
 
-  test('is not taken from what is called so', async ({ world }) => {
+  test('a .json suffix that is part of a project name is not removed', async ({ world }) => {
     const ann = await world.user()
     const name = `${unique('data')}.json`
     const made = await ann.post('/projects', { name, path: name })
@@ -220,13 +213,13 @@ describe('.json after a path', () => {
     expect(await ann.get(`/projects/${ann.username}%2F${name.replace('.json', '')}`)).toMatchObject({ status: 404 })
   })
 
-  test('twice leads nowhere', async ({ world }) => {
+  test('404 when a path ends with .json twice', async ({ world }) => {
     expect(await world.root.get('/version.json.json')).toMatchObject({ status: 404, json: { error: '404 Not Found' } })
   })
 })
 
 describe('D1-NULL-FOR-MISSING D1-TIMESTAMPS', () => {
-  test('a value that is missing is null, and times are ISO 8601 with milliseconds', async ({ world }) => {
+  test('missing values are null, times are ISO 8601 with milliseconds', async ({ world }) => {
     const { json } = await world.root.get(`/projects/${(await project(world.root)).id}`)
     expect(json).toMatchObject({ avatar_url: null, default_branch: null, readme_url: null })
     expect(json.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

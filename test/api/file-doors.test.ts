@@ -13,7 +13,7 @@ const form = (field: string) => {
   return body
 }
 
-/** Addresses of files beside the API that somebody may read: an upload, and pictures of his project and of himself. */
+/** URLs of files outside the API: an upload, the project's avatar and the user's avatar. */
 async function filesOf(world: World, ann: Client): Promise<Record<'upload' | 'project' | 'user', string>> {
   const project = await world.project({ members: [[ann, 'maintainer']] })
   const upload = await ann.send('POST', `/projects/${project.id}/uploads`, { body: form('file') })
@@ -27,14 +27,14 @@ async function filesOf(world: World, ann: Client): Promise<Record<'upload' | 'pr
   }
 }
 
-/** What somebody gets at each address. */
+/** The status of each URL for this client. */
 const statuses = async (who: Client, files: Record<string, string>) =>
   Object.fromEntries(
     await Promise.all(Object.entries(files).map(async ([name, url]) => [name, (await who.get(url)).status] as const)),
   )
 
-describe('files beside the API are for whom the API is', () => {
-  test('as far as the scopes of a token go', async ({ world }) => {
+describe('files outside the API', () => {
+  test('token scopes that cannot read the API get 403 for uploads and avatars', async ({ world }) => {
     const ann = await world.user()
     const files = await filesOf(world, ann)
     const all = (status: number) => ({ upload: status, project: status, user: status })
@@ -45,7 +45,7 @@ describe('files beside the API are for whom the API is', () => {
     expect(await statuses(await world.as(ann, ['read_user']), files)).toEqual({ ...all(403), user: 200 })
   })
 
-  test('within the limits of what is not the API', async ({ world }) => {
+  test('uploads and avatars count against the web rate limits, not those of the API', async ({ world }) => {
     const ann = await world.user()
     const files = await filesOf(world, ann)
     await world.settings({
@@ -64,7 +64,7 @@ describe('files beside the API are for whom the API is', () => {
     }
   })
 
-  test('once the terms are accepted', async ({ world }) => {
+  test('403 for uploads and avatars until the user accepts the terms', async ({ world }) => {
     const ann = await world.user()
     const files = await filesOf(world, ann)
     await world.settings({})

@@ -9,7 +9,7 @@ const steady = (headers: object) => Object.fromEntries(Object.entries(headers).f
 
 describe('HEAD', () => {
   const gets = endpoints.filter(({ method }) => method === 'GET').map(({ path }) => path)
-  /** The first use of a token is recorded beside the request, and shows in later answers. */
+  /** Records the first use of a token, which happens beside the request and shows in later responses. */
   const useIsRecorded = (world: World): Promise<void> => {
     recorded ??= expect
       .poll(async () => (await world.root.get('/personal_access_tokens/self')).json.last_used_at)
@@ -18,10 +18,10 @@ describe('HEAD', () => {
   }
   let recorded: Promise<void> | undefined
 
-  test.for(gets)('%s answers as GET does, without a body', async (path, { world }) => {
+  test.for(gets)('HEAD %s has the status and headers of GET and no body', async (path, { world }) => {
     await useIsRecorded(world)
     const concrete = await concretePath(path, world.root, world)
-    // Lists of the whole installation may change meanwhile, by jobs of other tests: then both are asked again.
+    // Jobs of other tests may change lists of the whole instance meanwhile: then both requests are repeated.
     let got = await world.root.get(concrete)
     let head = await world.root.head(concrete)
     for (let again = await world.root.get(concrete); again.text !== got.text; again = await world.root.get(concrete)) {
@@ -34,20 +34,20 @@ describe('HEAD', () => {
     expect(got.status).toBeLessThan(500)
   })
 
-  test('an error has no body either', async ({ world }) => {
+  test('a HEAD request that fails has no body', async ({ world }) => {
     expect(await world.anonymous.head('/user')).toMatchObject({ status: 401, text: '' })
     expect(await world.anonymous.head('/nowhere')).toMatchObject({ status: 404, text: '' })
   })
 })
 
-describe('headers of every answer', () => {
+describe('common response headers', () => {
   test.for([
     ['a record', 'GET', '/version', 200],
     ['an error', 'GET', '/nowhere', 404],
     ['a refusal', 'GET', '/projects?sort=up', 400],
-    ['a wrong verb', 'PATCH', '/version', 405],
+    ['a wrong method', 'PATCH', '/version', 405],
     ['a malformed path', 'GET', '/projects/%', 400],
-  ] as const)('%s', async ([, method, path, status], { world }) => {
+  ] as const)('common headers of %s', async ([, method, path, status], { world }) => {
     const { headers, ...got } = await world.root.send(method, path)
     expect(got.status).toBe(status)
     expect(headers).toMatchObject({
@@ -63,7 +63,7 @@ describe('headers of every answer', () => {
   })
 
   test.for(['//-/health', '//-/liveness', '//-/readiness', '//-/metrics', '//'])(
-    '%s has them, too',
+    'the common headers are set on %s',
     async (path, { world }) => {
       await world.settings({ home_page_url: 'https://home.example' })
       expect(
@@ -80,14 +80,14 @@ describe('headers of every answer', () => {
   )
 
   test.for([
-    ['that is none', 'NONSENSE\r\n\r\n', 400, '400 Bad Request'],
+    ['that is not HTTP', 'NONSENSE\r\n\r\n', 400, '400 Bad Request'],
     [
       'with endless headers',
       `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
       '431 Request Header Fields Too Large',
     ],
-  ] as const)('a request %s is an error like others', async ([, sent, status, error], { world }) => {
+  ] as const)('a request %s gets a JSON error', async ([, sent, status, error], { world }) => {
     const socket = connect(Number(new URL(world.origin).port), '127.0.0.1').setEncoding('latin1')
     socket.write(sent)
     const [head, body] = (await socket.toArray()).join('').split('\r\n\r\n')
@@ -96,7 +96,7 @@ describe('headers of every answer', () => {
     expect(JSON.parse(body!)).toEqual({ error })
   })
 
-  test('a request id that the caller chose is kept when it is harmless', async ({ world }) => {
+  test('X-Request-Id of the client is returned when it is harmless, replaced otherwise', async ({ world }) => {
     const asked = async (id: string) =>
       (await world.root.get('/version', { headers: { 'x-request-id': id } })).headers['x-request-id']
     expect(await asked('my-id.1:2_3')).toBe('my-id.1:2_3')
@@ -105,7 +105,7 @@ describe('headers of every answer', () => {
 })
 
 describe('ETag', () => {
-  test('is weak, and the same while the answer is the same', async ({ world }) => {
+  test('a GET response has a weak ETag that is stable while the response is', async ({ world }) => {
     const one = await world.root.get('/version')
     expect(one.headers).toMatchObject({
       etag: expect.stringMatching(/^W\/"[0-9a-f]{32}"$/),
@@ -114,7 +114,7 @@ describe('ETag', () => {
     expect((await world.root.get('/version')).headers['etag']).toBe(one.headers['etag'])
   })
 
-  test('a caller that has it gets 304 and nothing', async ({ world }) => {
+  test('304 without a body when If-None-Match has the current ETag', async ({ world }) => {
     const etag = (await world.root.get('/version')).headers['etag']!
     for (const header of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
       const got = await world.root.get('/version', { headers: { 'if-none-match': header } })
@@ -126,7 +126,7 @@ describe('ETag', () => {
     })
   })
 
-  test('changes with the answer', async ({ world }) => {
+  test('the ETag changes with the response', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: unique('etag') })).json
     const before = (await ann.get(`/projects/${id}`)).headers['etag']!
@@ -134,7 +134,7 @@ describe('ETag', () => {
     expect(await ann.get(`/projects/${id}`, { headers: { 'if-none-match': before } })).toMatchObject({ status: 200 })
   })
 
-  test('is not given with writes and errors', async ({ world }) => {
+  test('writes and errors have no ETag', async ({ world }) => {
     expect((await world.root.post('/projects', { name: unique('etag') })).headers).not.toHaveProperty('etag')
     expect((await world.root.get('/nowhere')).headers).not.toHaveProperty('etag')
   })
@@ -143,14 +143,14 @@ describe('ETag', () => {
 describe('CORS', () => {
   const exposed = ['Link', 'X-Total', 'X-Total-Pages', 'X-Per-Page', 'X-Page', 'X-Next-Page', 'X-Prev-Page']
 
-  test('any origin, without credentials', async ({ world }) => {
+  test('CORS allows any origin, without credentials', async ({ world }) => {
     const { headers } = await world.root.get('/version', { headers: { origin: 'https://elsewhere.example' } })
     expect(headers['access-control-allow-origin']).toBe('*')
     expect(headers).not.toHaveProperty('access-control-allow-credentials')
     for (const name of exposed) expect(headers['access-control-expose-headers']).toContain(name)
   })
 
-  test('our own origin, with them', async ({ world }) => {
+  test('"CORS allows credentials for the service\'s own origin"', async ({ world }) => {
     const { headers } = await world.root.get('/version', { headers: { origin: world.config.externalUrl } })
     expect(headers).toMatchObject({
       'access-control-allow-origin': world.config.externalUrl,
@@ -158,7 +158,7 @@ describe('CORS', () => {
     })
   })
 
-  test('errors, too; and nothing without an origin', async ({ world }) => {
+  test('errors have CORS headers, and requests without an origin get none', async ({ world }) => {
     expect(
       (await world.root.get('/nowhere', { headers: { origin: 'https://x.example' } })).headers[
         'access-control-allow-origin'
@@ -168,7 +168,7 @@ describe('CORS', () => {
   })
 
   test.for(['/projects', '/projects/1', '/nowhere'])(
-    'a preflight of %s needs no token and allows what is asked for',
+    'a CORS preflight of %s needs no token and allows all methods',
     async (path, { world }) => {
       const got = await world.anonymous.send('OPTIONS', path, {
         headers: {
@@ -195,8 +195,8 @@ describe('If-Unmodified-Since', () => {
   test.for([
     ['a time before the last change', earlier, 412],
     ['a time after it', later, 202],
-    ['what is no time', 'yesterday-ish', 202],
-  ] as const)('%s', async ([, header, status], { world }) => {
+    ['an invalid time', 'yesterday-ish', 202],
+  ] as const)('deleting with If-Unmodified-Since %s', async ([, header, status], { world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: unique('conditional') })).json
     const got = await ann.delete(`/projects/${id}`, { headers: { 'if-unmodified-since': header } })
@@ -205,7 +205,7 @@ describe('If-Unmodified-Since', () => {
     expect((await ann.get(`/projects/${id}`)).status).toBe(status === 412 ? 200 : 404)
   })
 
-  test('whoever may not delete is told that first', async ({ world }) => {
+  test('403 before 412 when the caller may not delete the project', async ({ world }) => {
     const { id } = (await (await world.user()).post('/projects', { name: unique('conditional'), visibility: 'public' }))
       .json
     expect(

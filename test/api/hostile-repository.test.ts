@@ -10,9 +10,9 @@ import {
 } from '../../src/modules/repository/commits/testing.ts'
 import { type Answer, test, type World } from '../world.ts'
 
-/*
- * Every endpoint that reads or writes a repository, on one that has something in it: each parameter takes the blow while
- * the others are such that, without it, the call would come to git.
+/**
+ * Sends hostile parameters to every endpoint that reads or writes a repository with content: one parameter at a time, with
+ * valid values for the others, so that without the hostile text the call would reach git.
  */
 
 const ofRepositories = endpoints.filter(({ path }) =>
@@ -26,24 +26,24 @@ const refSinks =
   )
 const pathSinks = ['file_path', 'path', 'actions.file_path', 'actions.previous_path', 'submodule']
 
-/** Names that the call itself makes: whether such a name may be, its own tests ask git. */
+/** Parameters that name a new ref: their own tests compare with git which names are valid. */
 const makesNames: readonly string[] = [
   'POST /projects/:id/repository/branches branch',
   'POST /projects/:id/repository/tags tag_name',
   'POST /projects/:id/repository/files/:file_path file_path',
-  // A comment on what is no line is a comment on the commit.
+  // A comment on a line that does not exist becomes a comment on the commit.
   'POST /projects/:id/repository/commits/:sha/comments path',
 ]
 
 type Params = Record<string, unknown>
 
-/** One that works: new, to be cherry-picked to, or to be written to. */
+/** A valid branch or tag: a new one, a target for a cherry-pick, or one to write to. */
 const branchFor = ({ method, path }: Endpoint): string => {
   if (method === 'POST' && path.endsWith('/branches')) return 'new'
   return /branches|cherry_pick/.test(path) ? 'side' : 'main'
 }
 
-/** A project with something of everything that an endpoint may name. */
+/** A project with one of everything that an endpoint may name. */
 type Stock = { project: StoredProject; commit: Oid; tip: Oid; ids: Params }
 
 async function stock(world: World): Promise<Stock> {
@@ -66,9 +66,9 @@ async function stock(world: World): Promise<Stock> {
   return { project, commit, tip, ids }
 }
 
-/** Reads leave everything as it is, and so all of a worker's take the same project. */
+/** Reads change nothing, so all reads of a worker share a project. */
 let forReads: Promise<Stock> | undefined
-/** So do writes that are refused, one project for each endpoint. */
+/** Refused writes change nothing either: one project for each endpoint. */
 const forRefusals = new Map<Endpoint, Promise<Target>>()
 
 class Target {
@@ -84,7 +84,7 @@ class Target {
     this.#valid = valid
   }
 
-  /** Of a project that no other test writes to. */
+  /** A project that no other test writes to. */
   static async of(world: World, e: Endpoint): Promise<Target> {
     if (e.method === 'GET') forReads ??= stock(world)
     const { project, commit, tip, ids } = await (e.method === 'GET' ? forReads! : stock(world))
@@ -116,7 +116,7 @@ class Target {
     return new Target(world, e, project, valid)
   }
 
-  /** Of a project that is as it was after each test, since the endpoint refuses what the tests send. */
+  /** A project shared by tests of the endpoint, which refuses what they send. */
   static unchanged(world: World, e: Endpoint): Promise<Target> {
     const made = forRefusals.get(e) ?? Target.of(world, e)
     forRefusals.set(e, made)
@@ -154,14 +154,14 @@ class Target {
     return this.#world.root.get(`${path}?${query.join('&')}`)
   }
 
-  /** One parameter with a text that is hostile. */
+  /** A parameter with a hostile text. */
   sendTo(sink: string, text: string): Promise<Answer> {
     if (sink === 'refs') return this.send({ refs: ['main', text] })
     if (sink === 'actions.file_path') return this.send({ actions: this.#actions({ file_path: text }) })
     if (sink === 'actions.previous_path')
       return this.send({ actions: this.#actions({ action: 'move', file_path: 'to', previous_path: text }) })
     if (sink === 'page_token') return this.send({ pagination: 'keyset', page_token: text })
-    // A branch that is there starts nowhere, a new one at one thing only.
+    // A new branch starts at one thing only; an existing one has no start.
     const start = sink.startsWith('start_') && {
       branch: 'begun',
       ...(sink !== 'start_sha' && { start_branch: 'main' }),
@@ -172,8 +172,8 @@ class Target {
   #actions = (more: Params = {}) => [{ action: 'update', file_path: 'seed', content: 'changed', ...more }]
 }
 
-/** A call that finds nothing may say so with an empty list, a comparison with an empty one. */
-function saysNothing({ json }: Answer): boolean {
+/** A call that finds nothing may answer with an empty list or an empty comparison. */
+function isEmptyResult({ json }: Answer): boolean {
   if (Array.isArray(json)) return json.length === 0
   return json?.compare_same_ref === null && json.commits.length === 0
 }
@@ -186,25 +186,25 @@ const sinksOf = (e: Endpoint, among: readonly string[]): string[] => {
 const cases = (among: readonly string[]) =>
   ofRepositories.flatMap((e) => sinksOf(e, among).map((sink) => [`${e.method} ${e.path} ${sink}`, e, sink] as const))
 
-describe('hostile texts in', () => {
+describe('hostile texts in repository parameters:', () => {
   for (const [texts, among] of [
     [hostileRefs, refSinks],
     [hostilePaths, pathSinks],
   ] as const)
-    test.for(cases(among))('%s', async ([title, e, sink], { world }) => {
+    test.for(cases(among))('hostile texts in %s', async ([title, e, sink], { world }) => {
       const target = await (makesNames.includes(title) ? Target.of(world, e) : Target.unchanged(world, e))
       const before = target.refs
-      const judge = async (text: string) => {
+      const sendText = async (text: string) => {
         const answer = await target.sendTo(sink, text)
         const label = `${JSON.stringify(text.slice(0, 80))}: ${answer.text.slice(0, 200)}`
         expect(answer.status, label).toBeLessThan(500)
         if (makesNames.includes(title)) return
-        if (e.method === 'GET' && answer.status === 200) expect(saysNothing(answer), label).toBe(true)
+        if (e.method === 'GET' && answer.status === 200) expect(isEmptyResult(answer), label).toBe(true)
         else expect(answer.status, label).toBeGreaterThanOrEqual(400)
       }
-      // Reads do not hinder one another.
-      if (e.method === 'GET') await Promise.all(texts.map(judge))
-      else for (const text of texts) await judge(text)
+      // Reads run concurrently.
+      if (e.method === 'GET') await Promise.all(texts.map(sendText))
+      else for (const text of texts) await sendText(text)
       if (!makesNames.includes(title)) expect(target.refs).toBe(before)
       if (e.method !== 'GET') expect(target.project.repository.git('fsck', '--strict', '--no-dangling')).toBe('')
     })
@@ -213,14 +213,14 @@ describe('hostile texts in', () => {
 const calls = (reads: boolean) =>
   ofRepositories.filter(({ method }) => reads === (method === 'GET')).map((e) => [`${e.method} ${e.path}`, e] as const)
 
-test.for([...calls(true), ...calls(false)])('%s works without a hostile text', async ([, e], { world }) => {
+test.for([...calls(true), ...calls(false)])('%s succeeds without a hostile text', async ([, e], { world }) => {
   const { status, text } = await (await Target.of(world, e)).send({})
-  // The commit is there, but nobody signed it.
+  // The commit exists but is not signed.
   if (e.path.endsWith('/signature')) expect(text).toContain('GPG Signature Not Found')
   else expect(status, text).toBeLessThan(300)
 })
 
-/** What no parameter expects. */
+/** Values of types that no parameter expects. */
 const shapes: readonly unknown[] = [
   [],
   [[]],
@@ -242,8 +242,8 @@ const shapes: readonly unknown[] = [
   "'; drop table projects",
 ]
 
-describe('odd shapes reach a repository and break nothing:', () => {
-  test.for(calls(false))('%s', async ([, e], { world }) => {
+describe('unexpected shapes of repository parameters cause no 500:', () => {
+  test.for(calls(false))('unexpected shapes in %s', async ([, e], { world }) => {
     const target = await Target.of(world, e)
     const inside = ['action', 'file_path', 'previous_path', 'content', 'encoding', 'last_commit_id', 'execute_filemode']
     for (const shape of shapes) {
@@ -276,7 +276,7 @@ describe('odd shapes reach a repository and break nothing:', () => {
     '=%',
     `=${'x'.repeat(3000)}`,
   ]
-  test.for(calls(true))('%s', async ([, e], { world }) => {
+  test.for(calls(true))('hostile queries of %s', async ([, e], { world }) => {
     const target = await Target.of(world, e)
     const path = e.path.replace(':id', String(target.project.id)).replace(/:(\w+)/g, 'main')
     const asked = target.names.flatMap((name) => queries.map((suffix) => `${name}${suffix}`))

@@ -14,7 +14,7 @@ import { concretePath } from './paths.ts'
 
 const long = 'x'.repeat(20_000)
 
-/** What each parameter is sent as, in JSON. */
+/** The JSON values that each parameter is sent as. */
 const values: readonly unknown[] = [
   [],
   ['x', null, [1], { a: 1 }],
@@ -34,7 +34,7 @@ const values: readonly unknown[] = [
   "'",
 ]
 
-/** The same in what forms and queries can say: the name's suffix and the value. */
+/** The same shapes for forms and queries: suffix of the name, and value. */
 const spelled: readonly (readonly [suffix: string, value: string])[] = [
   ['', ''],
   ['', '0'],
@@ -58,12 +58,12 @@ const part = (name: string, file: boolean) =>
 const asUploaded = (fieldName: string): UploadedFile =>
   new UploadedFile({ fieldName, filename: 'x', contentType: 'text/plain', path: '/nowhere', sizeBytes: 1 })
 
-/** One way to send parameters that nothing expects. */
+/** One unexpected shape of parameters. */
 type Shape = {
   readonly label: string
-  /** The request that sends all these parameters in this shape; `others` have values that pass. */
+  /** The request that sends all these parameters in this shape; `others` have valid values. */
   readonly request: (names: readonly string[], others: Record<string, unknown>) => { query?: string; sent: Sent }
-  /** What the service reads of one of them, before it asks what it should be; throws where that cannot be read. */
+  /** What the service parses from one parameter, before validation; throws when it cannot be parsed. */
   readonly raw: (name: string) => RawParams
 }
 
@@ -73,7 +73,7 @@ const inJson = (value: unknown): Shape => ({
   raw: (name) => JSON.parse(JSON.stringify({ [name]: value })),
 })
 
-/** A body hides what the query says of the same name. */
+/** A body parameter hides the query parameter of the same name. */
 const without = (others: Record<string, unknown>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(others).filter(([name]) => !names.includes(name)))
 
@@ -113,11 +113,11 @@ const inMultipart = (suffix: string, file: boolean): Shape => ({
   },
 })
 
-/** All shapes, those that a method usually takes first. */
+/** All shapes, those usual for the method first. */
 const shapesOf = (reads: boolean): readonly Shape[] => {
   const queries = spelled.map(([suffix, value]) => inQuery(suffix, value))
   const forms = spelled.map(([suffix, value]) => inForm(suffix, value))
-  // A list repeats its query in four links, and clients take 16 KB of headers.
+  // A list repeats its query in four links, and clients accept 16 KB of headers.
   const longQuery = inQuery('', 'x'.repeat(3000))
   const files = ['', '[]'].flatMap((suffix) => [inMultipart(suffix, false), inMultipart(suffix, true)])
   const json = values.map(inJson)
@@ -126,7 +126,7 @@ const shapesOf = (reads: boolean): readonly Shape[] => {
     : [...json, ...forms, ...files, ...queries, longQuery]
 }
 
-/** Something that passes for the parameter, so that what is wrong is the one under test. */
+/** A valid value for the parameter, so that only the parameter under test is wrong. */
 function plausible(schema: ParamSchema): unknown {
   const [first] = alternatives(schema)
   if (first?.enum) return first.enum[0]
@@ -144,18 +144,18 @@ const required = (schema: Record<string, ParamSchema>) =>
       .map(([name, each]) => [name, plausible(each)]),
   )
 
-/** What a reader makes of raw parameters: the text of what the handler gets, or nothing when they are refused. */
+/** The text of what the handler gets from raw parameters, or nothing when validation refuses them. */
 function outcome(read: () => unknown): string | undefined {
   try {
     return inspect(read(), { depth: null, maxStringLength: null, maxArrayLength: null })
   } catch (error) {
-    // Whatever else is thrown would be answered with a 500.
+    // Any other exception would become a 500.
     if (error instanceof ParameterError) return undefined
     throw error
   }
 }
 
-/** The values that a concrete path has for the parameters of the declared one. */
+/** The values that a concrete path has for the parameters of the declared path. */
 function pathValues(declared: string, concrete: string): RawParams {
   const given = concrete.split('/')
   return Object.fromEntries(
@@ -165,65 +165,70 @@ function pathValues(declared: string, concrete: string): RawParams {
 
 const admins = new WeakMap<World, Promise<Client>>()
 
-/** An administrator of whom tests here need only that he may do all. */
+/** An administrator account, to have all permissions. */
 function adminOf(world: World): Promise<Client> {
   const made = admins.get(world) ?? world.user({ admin: true }).then((user) => world.as(user, ['api', 'sudo']))
   admins.set(world, made)
   return made
 }
 
-/*
- * Parameters are read before anything else is done with them. So each is read in each shape in memory, and only what a
- * handler would get is sent: each different value of each parameter once. What is refused is sent for all parameters at once.
+/**
+ * Parameters are validated before anything else happens, so each shape of each parameter is validated in memory, and only
+ * what a handler would get is sent: each distinct value of each parameter once. Refused shapes are sent for all parameters in
+ * one request.
  */
-describe('hostile shapes of parameters never break anything', () => {
-  test.for(endpoints.map((e) => [`${e.method} ${e.path}`, e] as const))('%s', async ([, e], { world }) => {
-    // They are put back when the test ends.
-    if (e.path === '/application/settings') await world.settings({})
-    if (e.path === '/application/appearance') onTestFinished(() => world.plainAppearance())
-    const admin = await adminOf(world)
-    // What is written to is not the account that makes everything here.
-    const who = e.method === 'GET' ? world.root : await world.user()
-    const path = e.method === 'DELETE' ? e.path.replace(/:\w+/g, '0') : await concretePath(e.path, who, world)
-    const properties = allParams(e).properties as Record<string, ParamSchema>
-    const inPath = pathValues(e.path, path)
-    // What every call or list has is tried on one of each.
-    const takesAll = e.path === '/projects'
-    const common = takesAll ? ['sudo', 'private_token', 'access_token'] : Object.keys(pagingParams)
-    const own = Object.keys(properties).filter((name) => !(name in inPath) && (takesAll || !common.includes(name)))
-    const names = [...new Set([...own, 'id'])]
-    const others = required(properties)
-    const read = compileParams(allParams(e), { plan: world.config.plan })
-    const requests: { label: string; query?: string; sent: Sent }[] = []
-    const known = new Set<string>()
-    for (const shape of shapesOf(e.method === 'GET' || e.method === 'DELETE')) {
-      const refused = names.filter((name) => {
-        const made = outcome(() =>
-          read(mergeRaw(inPath, { ...(others as RawParams), ...shape.raw(name) }, {}), e.method),
-        )
-        if (made === undefined) return true
-        if (!known.has(made)) requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
-        known.add(made)
-        return false
-      })
-      if (refused.length > 0) requests.push({ label: shape.label, ...shape.request(refused, others) })
-      // They are read before parameters are, and not here.
-      if (takesAll)
-        for (const name of common) requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
-    }
-    const broken: string[] = []
-    let next = 0
-    const ask = async () => {
-      while (next < requests.length) {
-        const { label, query = '', sent } = requests[next++]!
-        const { status } = await admin.send(e.method, `${path}?per_page=1&${query}`, sent)
-        if (status >= 500) broken.push(`${label} → ${status}`)
+describe('hostile shapes of parameters cause no 500', () => {
+  test.for(endpoints.map((e) => [`${e.method} ${e.path}`, e] as const))(
+    'hostile shapes of %s',
+    async ([, e], { world }) => {
+      // Restored at the end of the test.
+      if (e.path === '/application/settings') await world.settings({})
+      if (e.path === '/application/appearance') onTestFinished(() => world.plainAppearance())
+      const admin = await adminOf(world)
+      // Writes go to an account other than the one that sets up the tests.
+      const who = e.method === 'GET' ? world.root : await world.user()
+      const path = e.method === 'DELETE' ? e.path.replace(/:\w+/g, '0') : await concretePath(e.path, who, world)
+      const properties = allParams(e).properties as Record<string, ParamSchema>
+      const inPath = pathValues(e.path, path)
+      // Parameters shared by all calls or lists are tested on one endpoint each.
+      const takesAll = e.path === '/projects'
+      const common = takesAll ? ['sudo', 'private_token', 'access_token'] : Object.keys(pagingParams)
+      const own = Object.keys(properties).filter((name) => !(name in inPath) && (takesAll || !common.includes(name)))
+      const names = [...new Set([...own, 'id'])]
+      const others = required(properties)
+      const read = compileParams(allParams(e), { plan: world.config.plan })
+      const requests: { label: string; query?: string; sent: Sent }[] = []
+      const known = new Set<string>()
+      for (const shape of shapesOf(e.method === 'GET' || e.method === 'DELETE')) {
+        const refused = names.filter((name) => {
+          const made = outcome(() =>
+            read(mergeRaw(inPath, { ...(others as RawParams), ...shape.raw(name) }, {}), e.method),
+          )
+          if (made === undefined) return true
+          if (!known.has(made)) requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
+          known.add(made)
+          return false
+        })
+        if (refused.length > 0) requests.push({ label: shape.label, ...shape.request(refused, others) })
+        // Path parameters are validated earlier, and not here.
+        if (takesAll)
+          for (const name of common)
+            requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
       }
-    }
-    await Promise.all(Array.from({ length: 20 }, ask))
-    expect(requests.length).toBeGreaterThan(0)
-    expect(broken).toEqual([])
-  })
+      const broken: string[] = []
+      let next = 0
+      const ask = async () => {
+        while (next < requests.length) {
+          const { label, query = '', sent } = requests[next++]!
+          const { status } = await admin.send(e.method, `${path}?per_page=1&${query}`, sent)
+          if (status >= 500) broken.push(`${label} → ${status}`)
+        }
+      }
+      await Promise.all(Array.from({ length: 20 }, ask))
+      expect(requests.length).toBeGreaterThan(0)
+      expect(broken).toEqual([])
+    },
+  )
 
   const segments = [
     '%00',
@@ -247,10 +252,10 @@ describe('hostile shapes of parameters never break anything', () => {
   ]
   test.for([
     ...new Set(endpoints.filter(({ path }) => path.includes(':')).map(({ method, path }) => `${method} ${path}`)),
-  ])('segments of %s', async (declared, { world }) => {
+  ])('hostile path segments of %s cause no 500', async (declared, { world }) => {
     const [method, path] = declared.split(' ') as [string, string]
     const ask = async (segment: string) => {
-      // The last parameter takes the blow; the others are numbers nothing has.
+      // The last parameter gets the hostile segment; the others are ids that do not exist.
       const names = [...path.matchAll(/:\w+/g)].map((match) => match[0])
       const hit = names.reduce(
         (all, name, index) => all.replace(name, index === names.length - 1 ? segment : '0'),

@@ -2,18 +2,18 @@ import pg from 'pg'
 import { describe, expect, inject } from 'vitest'
 import { test, World } from '../world.ts'
 
-/** As a proxy on this machine passes a request on. */
+/** Headers of a request that a proxy on this machine forwards. */
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 
 describe('GET /-/metrics', () => {
-  test('is for this machine and for administrators; to others it is not there', async ({ world }) => {
+  test('GET /-/metrics is 200 for local clients and administrators, 404 for others', async ({ world }) => {
     const ann = await world.user()
     const reader = await world.as(world.root, ['read_user'])
     const far = from('203.0.113.9')
     for (const [who, sent, status] of [
       [world.anonymous, undefined, 200],
       [world.anonymous, far, 404],
-      // Somebody behind a proxy that believes what he says of himself.
+      // A client behind a proxy that trusts the header the client sent.
       [world.anonymous, from('127.0.0.1'), 404],
       [world.anonymous, { headers: { forwarded: 'for=127.0.0.1' } }, 404],
       [world.root, far, 200],
@@ -29,20 +29,20 @@ describe('GET /-/metrics', () => {
     }
   })
 
-  test('is there while the database is away', async () => {
+  test('GET /-/metrics works for local clients while the database is unavailable', async () => {
     await using world = await World.start()
     expect((await world.anonymous.get('//-/metrics')).status).toBe(200)
     const admin = new pg.Client({ connectionString: inject('postgres').adminUrl })
     await admin.connect()
     await admin.query(`drop database ${new URL(world.databaseUrl).pathname.slice(1)} with (force)`)
     await admin.end()
-    // A process caches settings and tokens for a moment.
+    // A process caches settings and tokens briefly.
     await expect.poll(async () => (await world.anonymous.get('/projects')).status).toBe(503)
     await expect.poll(async () => (await world.root.get('//-/metrics', from('203.0.113.9'))).status).toBe(503)
     expect((await world.anonymous.get('//-/metrics')).status).toBe(200)
   })
 
-  test('is for the addresses that the installation names', async () => {
+  test('STITHY_METRICS_FROM limits GET /-/metrics to the configured addresses', async () => {
     await using world = await World.start({ STITHY_METRICS_FROM: '203.0.113.0/24, 2001:db8::1' })
     for (const [address, status] of [
       ['203.0.113.9', 200],

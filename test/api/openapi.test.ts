@@ -26,7 +26,7 @@ import { test } from '../world.ts'
 
 const whole = openApiDocument(areas, { plan: 'ultimate', version: '1', apiVersion: '2' }) as any
 
-/** Every object in the document with the way to it. */
+/** Every object in the document with the path to it. */
 function* objectsOf(value: unknown, at = ''): Generator<[at: string, object: Record<string, any>]> {
   if (typeof value !== 'object' || value === null) return
   yield [at, value as Record<string, any>]
@@ -38,8 +38,8 @@ const operations = () =>
     Object.entries<any>(item).map(([verb, operation]) => ({ path, verb, operation })),
   )
 
-describe('the OpenAPI document', () => {
-  plain('D1-PREFIX D1-VERSION names the version in the server, and each endpoint once', () => {
+describe('OpenAPI document', () => {
+  plain('D1-PREFIX D1-VERSION: the server URL has the version, and each endpoint is listed once', () => {
     expect(whole.openapi).toBe('3.1.0')
     expect(whole.servers).toEqual([{ url: '/api/v4' }])
     for (const e of endpoints) {
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  plain('gives each operation an id of its own and the success of its endpoint', () => {
+  plain('each operation has a unique operationId and one success status', () => {
     const ids = operations().map(({ operation }) => operation.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     for (const e of endpoints) {
@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  plain('names operations as methods of a client', () => {
+  plain('operation ids are method names of a client', () => {
     const idOf = (wanted: string) => {
       const [method, path] = wanted.split(' ')
       return operationIdOf(endpoints.find((e) => e.method === method && e.path === path)!)
@@ -71,12 +71,12 @@ describe('the OpenAPI document', () => {
     for (const { operation } of operations()) expect(operation.operationId).toMatch(/^[a-z]+[A-Z][A-Za-z]+$/)
   })
 
-  plain('overrides operation ids of existing endpoints only', () => {
+  plain('operation ids are overridden for existing endpoints only', () => {
     const known = new Set(endpoints.map(({ method, path }) => `${method} ${path}`))
     expect(Object.keys(namedOperations).filter((named) => !known.has(named))).toEqual([])
   })
 
-  plain('summarises each operation in one to six words that begin with a verb', () => {
+  plain('summaries of operations have one to six words and begin with a verb', () => {
     const verbs =
       /^(Accept|Activate|Add|Approve|Archive|Ban|Block|Cancel|Check|Cherry-pick|Compare|Confirm|Create|Deactivate|Delete|Disable|Download|Enable|Find|Follow|Fork|Get|Invite|List|Mark|Merge|Preview|Promote|Protect|Rebase|Regenerate|Remove|Reply|Request|Reset|Resolve|Restore|Revert|Revoke|Rotate|Search|Set|Share|Star|Start|Subscribe|Transfer|Unarchive|Unban|Unblock|Unfollow|Unprotect|Unshare|Unstar|Unsubscribe|Update|Upload) /
     for (const { operation } of operations()) {
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  plain('describes operations and tags in full sentences or not at all', () => {
+  plain('descriptions of operations and tags are full sentences or absent', () => {
     for (const { operation } of operations())
       if (operation.description !== undefined) expect(operation.description).toMatch(/^[A-Z`].*[.]$/)
     const names = whole.tags.map(({ name }: any) => name)
@@ -94,18 +94,18 @@ describe('the OpenAPI document', () => {
     for (const { operation } of operations()) expect(names).toContain(operation.tags[0])
   })
 
-  plain('has the release of the product as its version and tells the compatible one', () => {
+  plain('the version is the release of the product, and the description names the API version', () => {
     expect(whole.info).toMatchObject({ version: '1', description: expect.stringContaining('version 2 of the API') })
   })
 
-  plain('declares each parameter that a path has', () => {
+  plain('every path parameter is declared', () => {
     for (const { path, verb, operation } of operations()) {
       const named = operation.parameters.filter((each: any) => each.in === 'path').map((each: any) => each.name)
       expect(named.sort(), `${verb} ${path}`).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort())
     }
   })
 
-  plain('points only at what is there', () => {
+  plain('every $ref resolves', () => {
     for (const [at, { $ref }] of objectsOf(whole)) {
       if ($ref === undefined) continue
       const found = String($ref)
@@ -116,7 +116,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  plain('has no word that JSON Schema and OpenAPI do not know', () => {
+  plain('schemas use only keywords of JSON Schema and OpenAPI', () => {
     const known = new Set(
       'type format enum const anyOf items properties required additionalProperties patternProperties default minimum maximum minLength maxLength pattern minItems maxItems maxProperties description deprecated writeOnly examples x-tier $ref'.split(
         ' ',
@@ -137,7 +137,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  plain('closes records, within records too', () => {
+  plain('schemas of records allow no additional properties, at any depth', () => {
     for (const [name, schema] of Object.entries<any>(whole.components.schemas)) {
       for (const [at, inner] of objectsOf(schema, name)) {
         if (inner['type'] === 'object' && inner['properties']) expect(inner['additionalProperties'], at).toBe(false)
@@ -145,7 +145,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  plain('D1-TIER-OFFER leaves out what a plan does not offer', () => {
+  plain('D1-TIER-OFFER: fields and parameters that the plan does not offer are omitted', () => {
     const free = openApiDocument(areas, { plan: 'free', version: '1', apiVersion: '2' }) as any
     expect(whole.components.schemas.Project.properties).toHaveProperty('approvals_before_merge')
     expect(free.components.schemas.Project.properties).not.toHaveProperty('approvals_before_merge')
@@ -173,7 +173,7 @@ describe('the OpenAPI document', () => {
     ) as any
   const bodyOf = (document: any) => document.paths['/things/{name}'].post.requestBody
 
-  plain('writes parameters as plain JSON Schema', () => {
+  plain('parameters are plain JSON Schema', () => {
     const document = shape({
       params: Params({
         name: Text(),
@@ -206,7 +206,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  plain('D1-ARRAY-HASH-NAMES spells lists and hashes of a query as they are sent', () => {
+  plain('D1-ARRAY-HASH-NAMES: query lists and hashes are declared in the syntax in which they are sent', () => {
     const document = shape({
       method: 'GET',
       params: Params({
@@ -225,7 +225,7 @@ describe('the OpenAPI document', () => {
     ])
   })
 
-  plain('sends files in multipart forms alone', () => {
+  plain('files are declared in multipart forms only', () => {
     const wanted = bodyOf(shape({ params: Params({ name: Text(), file: Upload() }) }))
     expect(Object.keys(wanted.content)).toEqual(['multipart/form-data'])
     const possible = bodyOf(shape({ params: Params({ name: Text(), title: Text(), avatar: Optional(Upload()) }) }))
@@ -233,7 +233,7 @@ describe('the OpenAPI document', () => {
     expect(possible.content['multipart/form-data'].schema.properties).toMatchObject({ avatar: { format: 'binary' } })
   })
 
-  plain('describes bytes, headers, pages and HEAD', () => {
+  plain('bytes, headers, pages and HEAD are declared', () => {
     const bytes = shape({ method: 'GET', returns: raw('application/octet-stream'), headers: { 'X-Size': 'Bytes' } })
       .paths['/things/{name}']
     expect(bytes.get.responses['200']).toMatchObject({
@@ -260,7 +260,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  plain('refuses two records of one name', () => {
+  plain('two records of the same name are refused', () => {
     const make = () => entity({ name: 'Twin', schema: Type.Object({}), present: () => ({}) })
     const one = { method: 'GET', summary: '', subject: instance, allow: 'browse', handle } as const
     expect(() =>
@@ -277,8 +277,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('where people and programs read it', () => {
-  test('GET /openapi.json answers the document of the plan, and 304 when it is known', async ({ world }) => {
+describe('published API documentation', () => {
+  test('GET /openapi.json returns the document of the plan, and 304 when its ETag matches', async ({ world }) => {
     const got = await world.anonymous.get('//openapi.json')
     expect(got).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
     expect(Object.keys(got.json.paths)).toEqual(Object.keys(whole.paths))

@@ -4,7 +4,7 @@ import { pageHeaders } from '../../src/edges/http/page-headers.ts'
 import { type Client, test, unique } from '../world.ts'
 
 let owner: Promise<{ owner: Client; ids: number[] }> | undefined
-/** Somebody with seven projects, whose ids are in the order they were made. */
+/** A user with seven projects, whose ids are in order of creation. */
 const withProjects = (world: { user(): Promise<Client> }) =>
   (owner ??= (async () => {
     const owner = await world.user()
@@ -13,12 +13,12 @@ const withProjects = (world: { user(): Promise<Client> }) =>
     return { owner, ids }
   })())
 
-/** `rel` → address, in the order of the header. */
+/** `rel` → URL, in the order of the header. */
 const links = (header: string | undefined) =>
   new Map([...(header ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)].map((match) => [match[2]!, match[1]!]))
 
 describe('D1-PAGINATION', () => {
-  test('a list has 20 entries a page, and says where it is', async ({ world }) => {
+  test('a list has 20 entries per page and headers with page, total and links', async ({ world }) => {
     const { owner } = await withProjects(world)
     const got = await owner.get('/projects?owned=true')
     expect(got.json).toHaveLength(7)
@@ -33,7 +33,7 @@ describe('D1-PAGINATION', () => {
     expect([...links(got.headers['link']).keys()]).toEqual(['first', 'last'])
   })
 
-  test('links come as prev, next, first, last, with every parameter of the request, sorted', async ({ world }) => {
+  test('links are prev, next, first and last, with all request parameters, sorted', async ({ world }) => {
     const { owner } = await withProjects(world)
     const got = await owner.get('/projects?page=2&owned=true&per_page=3&search=paged')
     const at = (page: number) =>
@@ -44,7 +44,7 @@ describe('D1-PAGINATION', () => {
     expect(got.headers).toMatchObject({ 'x-page': '2', 'x-next-page': '3', 'x-prev-page': '1', 'x-total-pages': '3' })
   })
 
-  test('the pages together are the list, each entry once', async ({ world }) => {
+  test('following the next links returns each entry of the list once', async ({ world }) => {
     const { owner, ids } = await withProjects(world)
     const seen: number[] = []
     let path = '/projects?owned=true&per_page=3&order_by=id&sort=asc'
@@ -57,7 +57,7 @@ describe('D1-PAGINATION', () => {
     expect(seen).toEqual(ids)
   })
 
-  test('beyond the end is an empty page with headers', async ({ world }) => {
+  test('a page beyond the end is empty and has paging headers', async ({ world }) => {
     const { owner } = await withProjects(world)
     const got = await owner.get('/projects?owned=true&page=99')
     expect(got).toMatchObject({
@@ -82,7 +82,7 @@ describe('D1-PAGINATION', () => {
     { query: 'per_page=-1', perPage: '20' },
     { query: 'per_page=1', perPage: '1' },
     { query: 'per_page=', perPage: '20' },
-  ])('$query gives $perPage a page', async ({ query, perPage }, { world }) => {
+  ])('$query gives $perPage entries per page', async ({ query, perPage }, { world }) => {
     expect(await world.root.get(`/projects?${query}`)).toMatchObject({
       status: 200,
       headers: { 'x-per-page': perPage },
@@ -92,12 +92,12 @@ describe('D1-PAGINATION', () => {
   test.for([
     { query: 'page=0', page: '1' },
     { query: 'page=-3', page: '1' },
-  ])('$query is page $page', async ({ query, page }, { world }) => {
+  ])('$query returns page $page', async ({ query, page }, { world }) => {
     expect(await world.root.get(`/projects?${query}`)).toMatchObject({ status: 200, headers: { 'x-page': page } })
   })
 
   test.for(['page=abc', 'per_page=abc', 'page=1.5', 'page[]=1', 'per_page=99999999999999'])(
-    '%s is invalid',
+    '400 when the paging parameter is %s',
     async (query, { world }) => {
       const name = /^\w+/.exec(query)![0]
       expect(await world.root.get(`/projects?${query}`)).toMatchObject({
@@ -107,27 +107,27 @@ describe('D1-PAGINATION', () => {
     },
   )
 
-  test('one that is no list has no paging headers', async ({ world }) => {
+  test('a response that is not a list has no paging headers', async ({ world }) => {
     expect(
       Object.keys((await world.root.get('/user')).headers).filter((name) => /^x-(page|total|per)|link/.test(name)),
     ).toEqual([])
   })
 })
 
-describe('headers of a page, made from the figures alone', () => {
+describe('paging headers computed from counts', () => {
   const page = { page: 1, perPage: 2, keyset: false }
-  test('above 10,000 the total, the pages and the last page are left out', () => {
+  test('X-Total, X-Total-Pages and the last link are omitted above 10,000 entries', () => {
     const headers = pageHeaders('http://h/api/v4/x', '', { rows: [1, 2], total: undefined, hasNext: true }, page)
     expect(headers).not.toHaveProperty('x-total')
     expect(headers).not.toHaveProperty('x-total-pages')
     expect([...links(headers['link']).keys()]).toEqual(['next', 'first'])
   })
-  test('nor does the last page of a list in memory tell the total', () => {
+  test('a list in memory has no total above 10,000 entries, not even on its last page', () => {
     const all = Array.from({ length: 10_001 }, (_, at) => at)
     expect(slicePage(all, { ...page, page: 5001 })).toEqual({ rows: [10_000], total: undefined, hasNext: false })
     expect(slicePage(all.slice(1), page).total).toBe(10_000)
   })
-  test('parameters stay encoded as they came', () => {
+  test('page links keep the encoding of parameters', () => {
     const headers = pageHeaders(
       'http://h/x',
       'search=a%26b&not[labels]=x&page=7',
@@ -136,7 +136,7 @@ describe('headers of a page, made from the figures alone', () => {
     )
     expect(links(headers['link']).get('first')).toBe('http://h/x?not[labels]=x&page=1&per_page=2&search=a%26b')
   })
-  test('a > in a parameter does not end the address', () => {
+  test('a > in a parameter is encoded in page links', () => {
     const headers = pageHeaders('http://h/x', 'search=a>b', { rows: [], total: 0, hasNext: false }, page)
     expect(headers['link']).toBe(
       '<http://h/x?page=1&per_page=2&search=a%3Eb>; rel="first", <http://h/x?page=1&per_page=2&search=a%3Eb>; rel="last"',
@@ -147,7 +147,7 @@ describe('headers of a page, made from the figures alone', () => {
 describe('D2-PROJECTS-KEYSET', () => {
   const keyset = '/projects?pagination=keyset&order_by=id&owned=true&per_page=3'
 
-  test('walks the list by id, upwards', async ({ world }) => {
+  test('next links walk the list by ascending id', async ({ world }) => {
     const { owner, ids } = await withProjects(world)
     const seen: number[] = []
     let path = `${keyset}&sort=asc`
@@ -168,7 +168,7 @@ describe('D2-PROJECTS-KEYSET', () => {
     expect(seen).toEqual(ids)
   })
 
-  test('downwards, the link says id_before', async ({ world }) => {
+  test('descending keyset links use id_before', async ({ world }) => {
     const { owner, ids } = await withProjects(world)
     const got = await owner.get(`${keyset}&sort=desc`)
     expect(got.json.map(({ id }: { id: number }) => id)).toEqual(ids.toReversed().slice(0, 3))
@@ -177,13 +177,13 @@ describe('D2-PROJECTS-KEYSET', () => {
     )
   })
 
-  test('drops page, which means nothing there', async ({ world }) => {
+  test('keyset links drop the page parameter', async ({ world }) => {
     const { owner } = await withProjects(world)
     expect(links((await owner.get(`${keyset}&page=2`)).headers['link']).get('next')).not.toMatch(/[?&]page=/)
   })
 
   test.for(['/projects?pagination=keyset', '/projects?pagination=keyset&order_by=name'])(
-    '%s is refused',
+    '405 for keyset pagination of %s',
     async (path, { world }) => {
       expect(await world.root.get(path)).toMatchObject({
         status: 405,
@@ -192,7 +192,7 @@ describe('D2-PROJECTS-KEYSET', () => {
     },
   )
 
-  test('pagination=other does not have a valid value', async ({ world }) => {
+  test('400 for pagination=other', async ({ world }) => {
     expect(await world.root.get('/projects?pagination=other')).toMatchObject({
       status: 400,
       json: { error: 'pagination does not have a valid value' },
@@ -201,7 +201,7 @@ describe('D2-PROJECTS-KEYSET', () => {
 })
 
 describe('D2-PROJECTS-OFFSET-CAP', () => {
-  test('10,000 records can be skipped, no more', async ({ world }) => {
+  test('405 when an offset exceeds 10,000 projects', async ({ world }) => {
     expect(await world.root.get('/projects?per_page=100&page=101')).toMatchObject({ status: 200, json: [] })
     expect(await world.root.get('/projects?per_page=100&page=102')).toMatchObject({
       status: 405,
@@ -214,7 +214,7 @@ describe('D2-PROJECTS-OFFSET-CAP', () => {
 })
 
 describe('D2-PROJECTS-ANON', () => {
-  test('nobody known sees public projects with few fields, whatever simple says', async ({ world }) => {
+  test('anonymous callers see only public projects, with few fields, whatever simple is', async ({ world }) => {
     const { owner } = await withProjects(world)
     const open = await owner.post('/projects', { name: unique('open'), visibility: 'public' })
     for (const query of ['', '&simple=false', '&simple=true']) {

@@ -16,9 +16,9 @@ import { openMergeRequest } from '../../src/modules/review/merge-requests/testin
 import { type Client, World } from '../world.ts'
 import { gitRows, groupRows, otherRows, projectRows, type Row, type Who } from './permissions.ts'
 
-/** From least to most; external people are strangers who do not see what is internal. */
+/** In ascending order; external users are strangers who do not see internal projects. */
 const callers = [
-  'nobody',
+  'anonymous',
   'external',
   'stranger',
   'guest',
@@ -38,28 +38,28 @@ type Cell = { readonly caller: CallerKind; readonly visibility: Visibility; read
 
 const levelOf = (caller: CallerKind): number => (caller in levels ? levels[caller as Level] : 0)
 
-/** Whoever sees a thing of this visibility (supplement, 2.2). */
+/** The callers who see a project or group of this visibility (supplement, 2.2). */
 function sees({ caller, visibility }: Cell): boolean {
   if (visibility === 'public' || levelOf(caller) > 0 || caller === 'administrator') return true
   return visibility === 'internal' && caller === 'stranger'
 }
 
-/** What the supplement says of a cell. */
+/** The outcome that the supplement requires for a cell. */
 function expected(who: Who, cell: Cell): Outcome {
   const [least, others, live] = who.split(' ') as [Level | 'administrator', 'P' | 'L' | '-', 'live'?]
   const { caller, visibility, archived } = cell
-  const isOpen = visibility !== 'private' && sees(cell) && others !== '-' && (caller !== 'nobody' || others === 'P')
+  const isOpen = visibility !== 'private' && sees(cell) && others !== '-' && (caller !== 'anonymous' || others === 'P')
   const isMember = least !== 'administrator' && levelOf(caller) >= levels[least]
   if ((isOpen || isMember || caller === 'administrator') && !(live && archived)) return 'yes'
-  // Who is nobody is asked for his name before anything is looked up, but where nobody might do.
-  if (caller === 'nobody') return others === 'P' && !sees(cell) ? 404 : 401
+  // Anonymous callers get 401 before anything is looked up, except where anonymous calls may succeed.
+  if (caller === 'anonymous') return others === 'P' && !sees(cell) ? 404 : 401
   return sees(cell) ? 403 : 404
 }
 
 const actorOf = (caller: CallerKind): Actor | null =>
-  caller === 'nobody' ? null : ({ admin: caller === 'administrator', external: caller === 'external' } as Actor)
+  caller === 'anonymous' ? null : ({ admin: caller === 'administrator', external: caller === 'external' } as Actor)
 
-/** What the declared rules say: as the HTTP edge asks them, then as the operation does. */
+/** What the declared rules decide: first the checks of the HTTP edge, then those of the operation. */
 function decided(facts: Facts, caller: CallerKind, visible: Rule, rules: readonly Rule[]): Outcome {
   const actor = actorOf(caller)
   if (actor === null && needsAccount(rules[0]!)) return 401
@@ -101,7 +101,7 @@ const cellsOf = (archived: readonly boolean[]): Cell[] =>
     archived.flatMap((isArchived) => callers.map((caller) => ({ caller, visibility, archived: isArchived }))),
   )
 
-/** Whether a declared path is answered for by a row. */
+/** Whether a row covers a declared path. */
 const answeredFor = new Set([...projectRows, ...groupRows, ...otherRows].map(([call]) => routeOf(call)))
 
 test('every operation has a row in permissions.ts', () => {
@@ -109,8 +109,8 @@ test('every operation has a row in permissions.ts', () => {
   expect([...answeredFor].filter((each) => !declared.has(each))).toEqual([])
 })
 
-describe('the declared policies say what the supplement says', () => {
-  test.for(projectRows)('%s: %s', ([call, who, , { also = [] } = {}]) => {
+describe('the declared policies match the supplement', () => {
+  test.for(projectRows)('the policy of %s is: %s', ([call, who, , { also = [] } = {}]) => {
     const { subject, allow } = declared.get(routeOf(call))!
     const rules = [allow, ...also].map((ability) => subject.policy[ability]!)
     for (const cell of cellsOf([false, true]))
@@ -120,7 +120,7 @@ describe('the declared policies say what the supplement says', () => {
       ).toEqual({ ...cell, outcome: expected(who, cell) })
   })
 
-  test.for(groupRows)('%s: %s', ([call, who, , { also = [], asks } = {}]) => {
+  test.for(groupRows)('the policy of %s is: %s', ([call, who, , { also = [], asks } = {}]) => {
     const { subject, allow } = declared.get(routeOf(call))!
     const rules: Rule[] = asks
       ? [groupPolicy[asks as keyof typeof groupPolicy]]
@@ -132,7 +132,7 @@ describe('the declared policies say what the supplement says', () => {
       ).toEqual({ ...cell, outcome: expected(who, cell) })
   })
 
-  test.for(gitRows)('%s: %s', ([, who, ability]) => {
+  test.for(gitRows)('the policy of %s over git is: %s', ([, who, ability]) => {
     for (const cell of cellsOf([false, true])) {
       const [visible, rule] = [projectPolicy.read_project, projectPolicy[ability]]
       const may = decided(factsOfProject(cell), cell.caller, visible, [rule]) === 'yes'
@@ -147,7 +147,7 @@ function formWithFile(): FormData {
   return form
 }
 
-/** What is there to ask about: a group and a project in it, with a member of each level and an open merge request that is discussed. */
+/** The fixtures: a group and a project in it, with a member of each level and an open merge request with a discussion. */
 type Place = {
   readonly groupId: number
   readonly projectId: number
@@ -158,7 +158,7 @@ type Place = {
   readonly noteId: number
 }
 
-describe('the service answers so', () => {
+describe('the service matches the permission matrix', () => {
   let world: World
   let people: Record<CallerKind, Client>
   let victim: Client
@@ -170,7 +170,7 @@ describe('the service answers so', () => {
     await world.settings({ search_rate_limit: 0 })
     const made = await Promise.all(
       callers.map(async (kind): Promise<[CallerKind, Client]> => {
-        if (kind === 'nobody') return [kind, world.anonymous]
+        if (kind === 'anonymous') return [kind, world.anonymous]
         if (kind === 'administrator') return [kind, world.root]
         return [kind, await world.user({ external: kind === 'external' })]
       }),
@@ -182,7 +182,7 @@ describe('the service answers so', () => {
     )
     await Promise.all(
       cellsOf([false, true])
-        .filter(({ caller }) => caller === 'nobody')
+        .filter(({ caller }) => caller === 'anonymous')
         .map(async ({ visibility, archived }) => {
           const group = await world.group({ visibility, members })
           const { id: projectId, full_path: path, repository } = await storedProject(world, { visibility, group })
@@ -214,7 +214,7 @@ describe('the service answers so', () => {
     )
   }
 
-  /** The address of a row's call, with what it names filled in. */
+  /** The URL of a row's call, with its parameters filled in. */
   const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
     const words: Record<string, string> = {
       ':id': String(id),
@@ -248,46 +248,46 @@ describe('the service answers so', () => {
     const statuses = wanted === 'yes' ? [status].flat() : [isRefused ? refused : wanted]
     const what = `${call} by ${cell.caller}, ${cell.visibility}${cell.archived ? ' archived' : ''}: ${answer.text}`
     expect.soft(statuses, what).toContain(answer.status)
-    // A thing that is hidden is told from one that is not there by nothing else, and that is what is said of it.
+    // The 404 of a hidden project or group has its own message; any other 404 is about something in it.
     if (answer.status === 404 && !isRefused)
       expect.soft(answer.json?.message === `404 ${of} Not Found`, what).toBe(wanted === 404)
   }
 
-  /** Rows beside one another, the cells of each after one another. */
+  /** Runs rows concurrently, and the cells of each row in sequence. */
   const askAll = (rows: readonly Row[], of: 'Project' | 'Group') =>
     Promise.all(
       rows.map(async (row) => {
         const [, who, , { only, except } = {}] = row
         const both = of === 'Project' ? [false, true] : [false]
         const archived = both.filter((is) => only === undefined || only === (is ? 'archived' : 'live'))
-        // What archiving leaves as it is need not be asked of every visibility again.
+        // Operations that archiving does not affect are tested with one visibility only.
         const isAsked = ({ visibility, archived }: Cell) =>
           visibility !== except && (!archived || visibility === 'private' || who.endsWith('live'))
         for (const cell of cellsOf(archived).filter(isAsked)) await ask(row, cell, of)
       }),
     )
 
-  test('of projects', () => askAll(projectRows, 'Project'))
+  test('every caller gets the outcome of the permission matrix for projects', () => askAll(projectRows, 'Project'))
 
-  test('of groups', () => askAll(groupRows, 'Group'))
+  test('every caller gets the outcome of the permission matrix for groups', () => askAll(groupRows, 'Group'))
 
-  test('of accounts and of itself', async () => {
+  test('every caller gets the outcome of the permission matrix for accounts and the instance', async () => {
     for (const [call, who, status, { query, json, at = {} } = {}] of otherRows)
-      for (const kind of ['nobody', 'external', 'stranger', 'administrator'] as const) {
+      for (const kind of ['anonymous', 'external', 'stranger', 'administrator'] as const) {
         const caller =
-          call.startsWith('DELETE /personal') && kind !== 'nobody' ? await world.as(people[kind]) : people[kind]
+          call.startsWith('DELETE /personal') && kind !== 'anonymous' ? await world.as(people[kind]) : people[kind]
         const words: Record<string, string> = { ':id': String(victim.id), ':user_id': String(victim.id), ...at }
         const path = call.split(' ', 2)[1]!.replaceAll(/:\w+/g, (name) => words[name]!)
         const answer = await caller.send(call.split(' ', 1)[0]!, query === undefined ? path : `${path}?${query}`, {
           ...(json && { json }),
         })
-        const may = who === 'everybody' || (who === 'signed in' ? kind !== 'nobody' : kind === 'administrator')
-        const wanted = may ? [status].flat() : [kind === 'nobody' ? 401 : 403]
+        const may = who === 'everyone' || (who === 'signed in' ? kind !== 'anonymous' : kind === 'administrator')
+        const wanted = may ? [status].flat() : [kind === 'anonymous' ? 401 : 403]
         expect.soft(wanted, `${call} by ${kind}: ${answer.text}`).toContain(answer.status)
       }
   })
 
-  test('of git over HTTP', async () => {
+  test('every caller gets the outcome of the permission matrix for git over HTTP', async () => {
     for (const [service, who] of gitRows)
       for (const cell of cellsOf([false, true])) {
         const { token } = people[cell.caller]
@@ -296,8 +296,8 @@ describe('the service answers so', () => {
           headers,
         })
         const wanted = expected(who, cell)
-        // Git asks for credentials when it is told 401, and for nothing else.
-        const status = wanted === 'yes' ? 200 : cell.caller === 'nobody' ? 401 : wanted
+        // Git asks for credentials only after a 401.
+        const status = wanted === 'yes' ? 200 : cell.caller === 'anonymous' ? 401 : wanted
         expect.soft(answer.status, `${service} by ${cell.caller}, ${cell.visibility} ${cell.archived}`).toBe(status)
       }
   })

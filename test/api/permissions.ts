@@ -1,43 +1,43 @@
 import type { Level } from '../../src/access/levels.ts'
 
 /**
- * Who may do what, from the supplement to the API documents (section 2), written down by hand: what `src/access/` says is held
- * against it. A new endpoint is a line here.
+ * The permissions of the supplement to the API documents (section 2), written by hand and compared with `src/access/`. A new
+ * endpoint needs a line here.
  */
 
-/** The least member on something private; administrators may everything unless it says so. */
+/** The lowest role that may act on a private project; administrators always may, unless it says otherwise. */
 type Least = Level | 'administrator'
 
 /**
- * `<least member> <others>`: others are P (where it is public everybody, where it is internal whoever signed in and is not
- * external), L (the same, but somebody) or - (nobody). With `live`, nobody at all once the project is archived.
+ * `<lowest role> <others>`: others are P (everyone if public, signed-in users who are not external if internal), L (the same,
+ * signed in only) or - (no others). With `live`, the operation is refused for all once the project is archived.
  */
 export type Who = `${Least} ${'P' | 'L' | '-'}${'' | ' live'}`
 
 export type Row = readonly [
-  /** Verb and path as declared, and what tells it from other rows of the same endpoint. */
+  /** Declared method and path, and a note that distinguishes rows of the same endpoint. */
   call: string,
   who: Who,
-  /** What those get who may: one status, or several where it depends on who was there before. */
+  /** Status for permitted callers; several if it depends on earlier calls. */
   status: number | readonly number[],
   more?: {
     readonly query?: string
     readonly json?: object
     readonly headers?: Readonly<Record<string, string>>
-    /** With a form that has a `file`. */
+    /** Sends a form that has a `file`. */
     readonly file?: true
-    /** In place of a parameter of the path: `{ ':branch': 'main' }`. */
+    /** Replaces a parameter of the path: `{ ':branch': 'main' }`. */
     readonly at?: Readonly<Record<string, string>>
-    /** Abilities that the operation asks for besides the endpoint's own. */
+    /** Abilities that the operation checks besides the endpoint's own. */
     readonly also?: readonly string[]
-    /** An ability on the group that is named by a parameter, of an endpoint that asks for none itself. */
+    /** An ability on the group named by a parameter, of an endpoint that checks none itself. */
     readonly asks?: string
-    /** What those get who may not, where it is none of 401, 403 and 404. */
+    /** Status for refused callers, if it is none of 401, 403 and 404. */
     readonly refused?: number
-    /** Only where it changes nothing. */
+    /** Run only where it changes nothing. */
     readonly only?: 'archived' | 'live'
     readonly except?: 'public'
-    /** Needs somebody who can be removed. */
+    /** Needs a member who can be removed. */
     readonly victim?: true
   },
 ]
@@ -48,7 +48,7 @@ const commit = { branch: 'main', commit_message: 'x' }
 const badge = 'link_url=https%3A%2F%2Fexample.com&image_url=https%3A%2F%2Fexample.com'
 const none = (...names: string[]) => ({ at: Object.fromEntries(names.map((name) => [`:${name}`, absent])) })
 
-/** Operations on a project. On the way there is a commit; `main` has `README.md`. */
+/** Operations on a project. `:sha` is one of its commits; `main` has `README.md`. */
 export const projectRows: readonly Row[] = [
   ['GET /projects/:id', 'guest P', 200],
   ['PUT /projects/:id', 'maintainer -', 200, { json: { description: 'x' } }],
@@ -85,7 +85,7 @@ export const projectRows: readonly Row[] = [
 
   ['POST /projects/:id/fork', 'reporter L', 404, { json: { namespace: absent } }],
   ['GET /projects/:id/forks', 'guest P', 200],
-  // Here the documents win: "for project owners and admins only".
+  // Here the documents override the supplement: "for project owners and admins only".
   ['POST /projects/:id/fork/:forked_from_id', 'owner -', 400],
   ['DELETE /projects/:id/fork', 'owner -', 304],
   ['POST /projects/:id/housekeeping', 'maintainer -', [201, 409]],
@@ -262,7 +262,8 @@ export const projectRows: readonly Row[] = [
 
   ['GET /projects/:id/repository/commits/:sha/statuses', 'reporter L', 200],
   ['POST /projects/:id/statuses/:sha', 'developer - live', 404, { json: { state: 'success' }, ...none('sha') }],
-  // Jobs of these projects are public, so whoever reads them reads those, too (settings of projects, `public_builds`).
+  // Jobs of these projects are public (project setting `public_builds`), so everyone who can read a project can read them.
+  // `public_builds`).
   ['GET /projects/:id/pipelines', 'guest P', 200],
   ['GET /projects/:id/pipelines/latest', 'guest P', 404],
   ['GET /projects/:id/pipelines/:pipeline_id', 'guest P', 404, none('pipeline_id')],
@@ -303,7 +304,7 @@ export const projectRows: readonly Row[] = [
   ['DELETE /projects/:id/deploy_keys/:key_id', 'maintainer -', 404, none('key_id')],
   ['POST /projects/:id/deploy_keys/:key_id/enable', 'maintainer -', 404, none('key_id')],
 
-  // Neighbouring calls, on which the supplement is silent or short: as clients know them.
+  // Related calls on which the supplement is silent or brief: as clients expect them.
   ['GET /projects/:id/access_requests', 'maintainer -', 200],
   ['POST /projects/:id/access_requests', 'guest L live', [201, 400, 403, 409]],
   ['PUT /projects/:id/access_requests/:user_id/approve', 'maintainer -', 404, none('user_id')],
@@ -375,7 +376,7 @@ export const projectRows: readonly Row[] = [
     200,
     { json: { approver_ids: [] } },
   ],
-  // The administrator is its author, who may not.
+  // The administrator is the author, who may not.
   [
     'POST /projects/:id/merge_requests/:merge_request_iid/approve',
     'developer - live',
@@ -390,7 +391,7 @@ export const projectRows: readonly Row[] = [
     404,
     none('resource_label_event_id'),
   ],
-  // Of those who come so far, role and protection of the branches decide: 401 and 403 are theirs.
+  // For callers who pass these checks, role and branch protection decide: 401 and 403 come from those.
   ['PUT /projects/:id/merge_requests/:merge_request_iid/merge', 'reporter L live', [401, 409], { json: { sha: 'x' } }],
   [
     'POST /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds',
@@ -524,7 +525,7 @@ export const groupRows: readonly Row[] = [
   ['GET /groups/:id/transfer_locations', 'owner -', 200],
   ['POST /groups/:id/transfer', 'owner -', 400, { json: { group_id: null } }],
   ['POST /groups/:id/projects/:project_id', 'administrator -', 404, none('project_id')],
-  // Groups are made with `subgroup_creation_level` maintainer and `project_creation_level` developer.
+  // Groups are created with `subgroup_creation_level` maintainer and `project_creation_level` developer.
   ['POST /groups subgroup', 'maintainer -', 400, { json: { name: 'x', path: '!' }, asks: 'create_subgroup' }],
   ['POST /projects in it', 'developer -', 400, { json: { path: '!' }, asks: 'create_project', refused: 400 }],
   ['GET /groups/:id/members', 'guest L', 200],
@@ -551,7 +552,7 @@ export const groupRows: readonly Row[] = [
   ['PUT /groups/:id/milestones/:milestone_id', 'developer -', 404, { json: { title: 'x' }, ...none('milestone_id') }],
   ['DELETE /groups/:id/milestones/:milestone_id', 'developer -', 404, none('milestone_id')],
 
-  // Neighbouring calls, on which the supplement is silent or short: as clients know them.
+  // Related calls on which the supplement is silent or brief: as clients expect them.
   ['GET /groups/:id/access_requests', 'owner -', 200],
   ['POST /groups/:id/access_requests', 'guest L', [201, 400, 403, 409]],
   ['PUT /groups/:id/access_requests/:user_id/approve', 'owner -', 404, none('user_id')],
@@ -592,19 +593,19 @@ export const groupRows: readonly Row[] = [
   ['GET /groups/:id/merge_requests', 'guest L', 200],
 ]
 
-/** Operations on accounts and on the service as a whole: by everybody, by whoever signed in, or by administrators. */
+/** Operations on accounts and the instance: for everyone, for signed-in users, or for administrators. */
 export const otherRows: readonly (readonly [
   call: string,
-  who: 'everybody' | 'signed in' | 'administrator',
+  who: 'everyone' | 'signed in' | 'administrator',
   status: number | readonly number[],
   more?: { readonly query?: string; readonly json?: object; readonly at?: Readonly<Record<string, string>> },
 ])[] = [
   ['GET /version', 'signed in', 200],
   ['GET /metadata', 'signed in', 200],
-  ['GET /projects', 'everybody', 200],
-  // External people have no room for projects of their own.
+  ['GET /projects', 'everyone', 200],
+  // External users have a project limit of 0.
   ['POST /projects', 'signed in', [400, 403], { json: { path: '!' } }],
-  ['GET /groups', 'everybody', 200],
+  ['GET /groups', 'everyone', 200],
   ['GET /namespaces', 'signed in', 200],
   ['GET /namespaces/:id', 'signed in', 404, none('id')],
   ['GET /namespaces/:id/exists', 'signed in', 200],
@@ -614,29 +615,29 @@ export const otherRows: readonly (readonly [
   ['GET /user', 'signed in', 200],
   ['GET /user/terms', 'signed in', [200, 404]],
   ['POST /user/terms/accept', 'signed in', 404, { json: { id: 0 } }],
-  ['GET /users', 'everybody', 200, { query: 'username=root' }],
+  ['GET /users', 'everyone', 200, { query: 'username=root' }],
   ['POST /users', 'administrator', 400, { json: { email: 'x', username: '!', name: 'x', password: 'x' } }],
-  ['GET /users/:id', 'everybody', 200],
-  ['GET /users/:user_id/projects', 'everybody', 200],
-  ['GET /users/:user_id/contributed_projects', 'everybody', 200],
-  ['GET /users/:user_id/starred_projects', 'everybody', 200],
-  ['GET /users/:id/followers', 'everybody', 200],
-  ['GET /users/:id/following', 'everybody', 200],
+  ['GET /users/:id', 'everyone', 200],
+  ['GET /users/:user_id/projects', 'everyone', 200],
+  ['GET /users/:user_id/contributed_projects', 'everyone', 200],
+  ['GET /users/:user_id/starred_projects', 'everyone', 200],
+  ['GET /users/:id/followers', 'everyone', 200],
+  ['GET /users/:id/following', 'everyone', 200],
   ['POST /users/:id/follow', 'signed in', [201, 304]],
   ['POST /users/:id/unfollow', 'signed in', [201, 304]],
-  ['GET /users/:user_id/events', 'everybody', 200],
+  ['GET /users/:user_id/events', 'everyone', 200],
   ['PUT /users/:id', 'administrator', 400, { json: { username: '!' } }],
   ['DELETE /users/:id/identities/:provider', 'administrator', 404, none('provider')],
   ['POST /users/:id/block', 'administrator', 201],
   ['POST /users/:id/unblock', 'administrator', 201],
   ['POST /users/:id/ban', 'administrator', 201],
   ['POST /users/:id/unban', 'administrator', 201],
-  // Whoever was active of late is not deactivated.
+  // Recently active users cannot be deactivated.
   ['POST /users/:id/deactivate', 'administrator', [201, 403]],
   ['POST /users/:id/activate', 'administrator', 201],
   ['GET /user/status', 'signed in', 200],
   ['PUT /user/status', 'signed in', 400, { json: { emoji: 'no such emoji' } }],
-  ['GET /users/:user_id/status', 'everybody', 200],
+  ['GET /users/:user_id/status', 'everyone', 200],
   ['PUT /user/avatar', 'signed in', 200, { json: { avatar: null } }],
   ['GET /user/emails', 'signed in', 200],
   ['GET /user/emails/:email_id', 'signed in', 404, none('email_id')],
@@ -652,7 +653,7 @@ export const otherRows: readonly (readonly [
   ['GET /todos', 'signed in', 200],
   ['POST /todos/:id/mark_as_done', 'signed in', 404, none('id')],
   ['POST /todos/mark_as_done', 'signed in', 204],
-  ['GET /avatar', 'everybody', 200, { query: 'email=x%40example.com' }],
+  ['GET /avatar', 'everyone', 200, { query: 'email=x%40example.com' }],
   ['POST /projects/user/:id', 'administrator', 400, { json: { name: '!' } }],
   ['GET /personal_access_tokens', 'signed in', 200],
   ['GET /personal_access_tokens/self', 'signed in', 200],
@@ -683,8 +684,8 @@ export const otherRows: readonly (readonly [
   ['GET /user/keys/:key_id', 'signed in', 404, none('key_id')],
   ['POST /user/keys', 'signed in', 400, { json: { title: 'x', key: 'x' } }],
   ['DELETE /user/keys/:key_id', 'signed in', 404, none('key_id')],
-  ['GET /users/:user_id/keys', 'everybody', 200],
-  ['GET /users/:user_id/keys/:key_id', 'everybody', 404, none('key_id')],
+  ['GET /users/:user_id/keys', 'everyone', 200],
+  ['GET /users/:user_id/keys/:key_id', 'everyone', 404, none('key_id')],
   ['POST /users/:user_id/keys', 'administrator', 400, { json: { title: 'x', key: 'x' } }],
   ['DELETE /users/:user_id/keys/:key_id', 'administrator', 404, none('key_id')],
   ['GET /keys', 'administrator', 404, { query: 'fingerprint=00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff' }],
@@ -710,16 +711,16 @@ export const otherRows: readonly (readonly [
   ['DELETE /users/:id/custom_attributes/:key', 'administrator', [204, 404], none('key')],
   ['GET /notification_settings', 'signed in', 200],
   ['PUT /notification_settings', 'signed in', 200, { json: { level: 'watch' } }],
-  ['GET /templates/gitignores', 'everybody', 200],
-  ['GET /templates/gitignores/:key', 'everybody', 200, { at: { ':key': 'Go' } }],
-  ['GET /templates/dockerfiles', 'everybody', 200],
-  ['GET /templates/dockerfiles/:key', 'everybody', 404, none('key')],
-  ['GET /templates/gitlab_ci_ymls', 'everybody', 200],
-  ['GET /templates/gitlab_ci_ymls/:key', 'everybody', 404, none('key')],
-  ['GET /templates/licenses', 'everybody', 200],
-  ['GET /templates/licenses/:key', 'everybody', 200, { at: { ':key': 'mit' } }],
-  ['GET /topics', 'everybody', 200],
-  ['GET /topics/:id', 'everybody', 404, none('id')],
+  ['GET /templates/gitignores', 'everyone', 200],
+  ['GET /templates/gitignores/:key', 'everyone', 200, { at: { ':key': 'Go' } }],
+  ['GET /templates/dockerfiles', 'everyone', 200],
+  ['GET /templates/dockerfiles/:key', 'everyone', 404, none('key')],
+  ['GET /templates/gitlab_ci_ymls', 'everyone', 200],
+  ['GET /templates/gitlab_ci_ymls/:key', 'everyone', 404, none('key')],
+  ['GET /templates/licenses', 'everyone', 200],
+  ['GET /templates/licenses/:key', 'everyone', 200, { at: { ':key': 'mit' } }],
+  ['GET /topics', 'everyone', 200],
+  ['GET /topics/:id', 'everyone', 404, none('id')],
   ['POST /topics', 'administrator', 400, { json: { name: ' ' } }],
   ['POST /topics/merge', 'administrator', 404, { json: { source_topic_id: absent, target_topic_id: 1 } }],
   ['PUT /topics/:id', 'administrator', 404, { json: { name: 'x' }, ...none('id') }],
@@ -729,8 +730,8 @@ export const otherRows: readonly (readonly [
   ['GET /application/appearance', 'administrator', 200],
   ['PUT /application/appearance', 'administrator', 400, { json: { message_font_color: 'green' } }],
   ['GET /application/statistics', 'administrator', 200],
-  ['GET /broadcast_messages', 'everybody', 200],
-  ['GET /broadcast_messages/:id', 'everybody', 404, none('id')],
+  ['GET /broadcast_messages', 'everyone', 200],
+  ['GET /broadcast_messages/:id', 'everyone', 404, none('id')],
   ['POST /broadcast_messages', 'administrator', 400, { json: { message: ' ' } }],
   ['PUT /broadcast_messages/:id', 'administrator', 404, { json: { message: 'x' }, ...none('id') }],
   ['DELETE /broadcast_messages/:id', 'administrator', 404, none('id')],
@@ -744,7 +745,7 @@ export const otherRows: readonly (readonly [
   ['POST /admin/ci/variables', 'administrator', 400, { json: { key: '!', value: 'x' } }],
   ['PUT /admin/ci/variables/:key', 'administrator', 404, { json: { value: 'x' }, ...none('key') }],
   ['DELETE /admin/ci/variables/:key', 'administrator', 404, none('key')],
-  // Last: he is gone then.
+  // Last, because it removes the user.
   ['DELETE /users/:id', 'administrator', 204],
 ]
 

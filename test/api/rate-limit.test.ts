@@ -2,12 +2,12 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { test } from '../world.ts'
 
 describe('rate limits', () => {
-  test('are off until somebody switches them on', async ({ world }) => {
+  test('rate limits are off by default', async ({ world }) => {
     const ann = await world.user()
     for (let i = 0; i < 20; i++) expect((await ann.get('/version')).status).toBe(200)
   })
 
-  test('count each account for itself, and answer 429 as text', async ({ world }) => {
+  test('each account has its own rate limit, and a 429 is plain text', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     onTestFinished(() => world.settings({ throttle_authenticated_api_enabled: false }))
     await world.settings({
@@ -30,7 +30,7 @@ describe('rate limits', () => {
     expect((await world.anonymous.get('/projects')).status).toBe(200)
   })
 
-  test('count who is not known by address', async ({ world }) => {
+  test('anonymous requests are rate limited by address', async ({ world }) => {
     const ann = await world.user()
     onTestFinished(() => world.settings({ throttle_unauthenticated_enabled: false }))
     await world.settings({
@@ -44,7 +44,7 @@ describe('rate limits', () => {
     expect((await ann.get('/projects')).status).toBe(200)
   })
 
-  test('count who shows a token that nobody has by address, too', async ({ world }) => {
+  test('requests with an unknown token are rate limited by address', async ({ world }) => {
     const guess = (token: string, sent: object = {}) =>
       world.anonymous.send('GET', '/projects', { headers: { 'private-token': token }, ...sent })
     await world.settings({
@@ -59,7 +59,7 @@ describe('rate limits', () => {
     expect((await world.anonymous.send('POST', '/projects', { json })).status).toBe(429)
   })
 
-  test('count a protected path however it is spelled', async ({ world }) => {
+  test('protected paths are rate limited in any spelling', async ({ world }) => {
     await world.settings({
       throttle_protected_paths_enabled: true,
       throttle_protected_paths_requests_per_period: 1,
@@ -72,7 +72,7 @@ describe('rate limits', () => {
     expect((await world.anonymous.send('POST', '//oauth/%zz')).status).toBe(400)
   })
 
-  test('count a token that is sent in the body for its account', async ({ world }) => {
+  test('a token in the body counts against the rate limit of its account', async ({ world }) => {
     const ann = await world.user()
     onTestFinished(() => world.settings({ throttle_authenticated_api_enabled: false }))
     await world.settings({
@@ -87,7 +87,7 @@ describe('rate limits', () => {
     expect(await asked()).toBe(429)
   })
 
-  test('count who shows a token that nobody has as nobody known, at every door', async ({ world }) => {
+  test('requests with an unknown token count as anonymous on every transport', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const headers = { 'x-forwarded-for': '192.0.2.98' }
     await world.settings({
@@ -95,7 +95,7 @@ describe('rate limits', () => {
       throttle_unauthenticated_requests_per_period: 6,
       throttle_unauthenticated_period_in_seconds: 100_000,
     })
-    const wrong = { ...headers, 'private-token': 'nobody-has-this-one' }
+    const wrong = { ...headers, 'private-token': 'no-such-token' }
     const basic = { ...headers, authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` }
     const asks = [
       () => world.anonymous.get('/projects', { headers: wrong }),
@@ -114,7 +114,7 @@ describe('rate limits', () => {
     expect(await statuses()).toEqual(asks.map(() => 429))
   })
 
-  test('of protected paths hold however the path is spelt', async ({ world }) => {
+  test('the default protected paths are rate limited in any spelling', async ({ world }) => {
     await world.settings({
       throttle_protected_paths_enabled: true,
       throttle_protected_paths_requests_per_period: 1,

@@ -4,27 +4,27 @@ import { Client, freePort, test, type World } from '../world.ts'
 
 const password = 'correct horse battery'
 
-/** Tokens of every kind, with each way in which one ends by a call. */
+/** Tokens of every kind, with each call that revokes one. */
 const ends: readonly [
   string,
   (world: World, ann: Client) => Promise<{ token: string; end: () => Promise<unknown> }>,
 ][] = [
   [
-    'a personal token that is revoked',
+    'revoking a personal token',
     async (world, ann) => {
       const { id, token } = (await world.root.post(`/users/${ann.id}/personal_access_tokens`, named)).json
       return { token, end: () => ann.delete(`/personal_access_tokens/${id}`) }
     },
   ],
   [
-    'a personal token that is replaced',
+    'rotating a personal token',
     async (world, ann) => {
       const { id, token } = (await world.root.post(`/users/${ann.id}/personal_access_tokens`, named)).json
       return { token, end: () => ann.post(`/personal_access_tokens/${id}/rotate`) }
     },
   ],
   [
-    'a token by which an administrator acts',
+    'revoking an impersonation token',
     async (world, ann) => {
       const path = `/users/${ann.id}/impersonation_tokens`
       const { id, token } = (await world.root.post(path, named)).json
@@ -32,7 +32,7 @@ const ends: readonly [
     },
   ],
   [
-    'a token of a project',
+    'revoking a project token',
     async (world) => {
       const path = `/projects/${(await world.project()).id}/access_tokens`
       const { id, token } = (await world.root.post(path, named)).json
@@ -40,14 +40,14 @@ const ends: readonly [
     },
   ],
   [
-    'an OAuth token that is revoked',
+    'revoking an OAuth token',
     async (world, ann) => {
       const { access_token: token } = await signedIn(world, ann)
       return { token, end: () => world.anonymous.post('//oauth/revoke', { token }) }
     },
   ],
   [
-    'an OAuth token that is refreshed',
+    'refreshing an OAuth token',
     async (world, ann) => {
       const { access_token: token, refresh_token } = await signedIn(world, ann)
       const refresh = { grant_type: 'refresh_token', refresh_token }
@@ -61,11 +61,11 @@ const named = { name: 'x', scopes: ['api'] }
 const signedIn = async (world: World, { username }: Client) =>
   (await world.anonymous.post('//oauth/token', { grant_type: 'password', username, password })).json
 
-test.for(ends)('%s ends in every process, by the notification alone', async ([, make], { world }) => {
+test.for(ends)('%s reaches every process by notification alone', async ([, make], { world }) => {
   const port = await freePort()
   const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
   const services = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
-  // Its clock stands still, so that it would know the token for ever.
+  // The clock of this process stands still, so its cache never expires by time.
   await using other: App = await createApp(config, services, { tokenClock: () => 1 })
   await other.listen()
   const ann = await world.user()

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { test, unique } from '../world.ts'
 
-test('two slashes are one, where nothing else can be meant', async ({ world }) => {
+test('a double slash is read as one unless that is ambiguous', async ({ world }) => {
   const name = unique('switch')
   expect((await world.root.post(`/features//${name}`, { value: true })).status).toBe(201)
   expect((await world.root.get('/features')).json).toContainEqual(expect.objectContaining({ name }))

@@ -4,13 +4,13 @@ import { batch, lfs, upload } from '../../src/modules/pushes/large-files/testing
 import { gitSsh, hasSsh, ssh, sshUrl, withKey } from '../ssh.ts'
 import { Client, git, type TestProject, temporaryFolder, test, World } from '../world.ts'
 
-type Door = 'account' | 'record' | 'file' | 'change' | 'fetch' | 'push' | 'download' | 'upload'
+type Access = 'account' | 'record' | 'file' | 'change' | 'fetch' | 'push' | 'download' | 'upload'
 
-const everything: readonly Door[] = ['account', 'record', 'file', 'change', 'fetch', 'push', 'download', 'upload']
+const allAccess: readonly Access[] = ['account', 'record', 'file', 'change', 'fetch', 'push', 'download', 'upload']
 
-/** What each scope opens, whoever the token is of and wherever it is shown. */
-const opens: readonly [Scope, readonly Door[]][] = [
-  ['api', everything],
+/** What each scope gives access to, for any token in any place of a request. */
+const opens: readonly [Scope, readonly Access[]][] = [
+  ['api', allAccess],
   ['read_api', ['account', 'record', 'file', 'fetch', 'download']],
   ['read_user', ['account']],
   ['read_repository', ['file', 'fetch', 'download']],
@@ -19,7 +19,7 @@ const opens: readonly [Scope, readonly Door[]][] = [
   ['write_registry', []],
 ]
 
-/** Where a token is shown to the API. What a form or JSON may hold, too, is in tokens.test.ts. */
+/** Places of a token in API requests. Forms and JSON bodies are covered in tokens.test.ts. */
 const places: readonly [string, (token: string) => { query?: string; headers?: Record<string, string> }][] = [
   ['PRIVATE-TOKEN', (token) => ({ headers: { 'private-token': token } })],
   ['Bearer', (token) => ({ headers: { authorization: `Bearer ${token}` } })],
@@ -29,7 +29,7 @@ const places: readonly [string, (token: string) => { query?: string; headers?: R
 
 const password = 'correct horse battery'
 
-/** A token of each kind, of somebody who maintains the project. */
+/** A token of each kind that belongs to a maintainer of the project. */
 const kinds: readonly [string, (scope: Scope) => Promise<string>][] = [
   ['personal', async (scope) => made(`/users/${ann.id}/personal_access_tokens`, { scopes: [scope] })],
   ['impersonation', async (scope) => made(`/users/${ann.id}/impersonation_tokens`, { scopes: [scope] })],
@@ -69,25 +69,25 @@ beforeAll(async () => {
   return () => world[Symbol.asyncDispose]()
 })
 
-async function throughApi(token: string, show: (typeof places)[number][1], door: Door): Promise<number> {
+async function throughApi(token: string, show: (typeof places)[number][1], access: Access): Promise<number> {
   const { query = '', headers = {} } = show(token)
   const path = { account: '/user', record: `/projects/${project.id}`, change: `/projects/${project.id}` }[
-    door as string
+    access as string
   ]
   const file = `/projects/${project.id}/repository/files/none?ref=main`
   const url = path === undefined ? `${file}&${query}` : `${path}?${query}`
-  const { status } = await world.anonymous.send(door === 'change' ? 'PUT' : 'GET', url, {
+  const { status } = await world.anonymous.send(access === 'change' ? 'PUT' : 'GET', url, {
     headers,
-    ...(door === 'change' && { json: { description: 'x' } }),
+    ...(access === 'change' && { json: { description: 'x' } }),
   })
-  // The file is not there, which is told to those only who may ask.
-  return door === 'file' && status === 404 ? 200 : status
+  // The file does not exist, which only permitted callers can find out.
+  return access === 'file' && status === 404 ? 200 : status
 }
 
-async function throughGit(token: string, username: string, door: Door): Promise<number> {
+async function throughGit(token: string, username: string, access: Access): Promise<number> {
   const who = new Client(world.origin, { id: 0, username, token })
-  if (door === 'download' || door === 'upload') return (await batch(who, project, door, ['large'])).status
-  const service = door === 'fetch' ? 'git-upload-pack' : 'git-receive-pack'
+  if (access === 'download' || access === 'upload') return (await batch(who, project, access, ['large'])).status
+  const service = access === 'fetch' ? 'git-upload-pack' : 'git-receive-pack'
   const authorization = `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}`
   return (
     await who.send('GET', `//${project.full_path}.git/info/refs?service=${service}`, {
@@ -96,34 +96,34 @@ async function throughGit(token: string, username: string, door: Door): Promise<
   ).status
 }
 
-test('every scope is tried', () => {
-  // `sudo` is for acting as others, and has a test of its own.
+test('every scope is covered by the table', () => {
+  // `sudo` acts as other users and has its own test.
   expect([...opens.map(([scope]) => scope), 'sudo'].sort()).toEqual([...scopes].sort())
 })
 
-/** Where a token is shown to git and to large files, though it means nothing there; or to the API, as git shows it. */
+/** Places in git and LFS requests, or of git credentials in API requests, where a token is not accepted. */
 const elsewhere = (token: string): readonly [where: string, headers: Record<string, string>, query: string][] => [
   ['PRIVATE-TOKEN', { 'private-token': token }, ''],
   ['Bearer', { authorization: `Bearer ${token}` }, ''],
   ['query', {}, `private_token=${token}&access_token=${token}`],
 ]
 
-test.for(opens)('with the scope %s, what is no credential of a door opens nothing there', async ([scope]) => {
+test.for(opens)('with the scope %s, a token is refused where the transport reads no token', async ([scope]) => {
   const token = await made(`/users/${ann.id}/personal_access_tokens`, { scopes: [scope] })
-  const nobody = world.anonymous
+  const anonymous = world.anonymous
   for (const [where, headers, query] of elsewhere(token)) {
     for (const service of ['git-upload-pack', 'git-receive-pack']) {
       const path = `//${project.full_path}.git/info/refs?service=${service}&${query}`
-      expect((await nobody.get(path, { headers })).status, `${where}, ${service}`).toBe(401)
+      expect((await anonymous.get(path, { headers })).status, `${where}, ${service}`).toBe(401)
     }
-    const locks = await lfs(nobody, project, 'GET', `locks?${query}`, { headers })
+    const locks = await lfs(anonymous, project, 'GET', `locks?${query}`, { headers })
     expect(locks.status, `${where}, large files`).toBe(401)
   }
   const authorization = `Basic ${Buffer.from(`${ann.username}:${token}`).toString('base64')}`
-  expect((await nobody.get(`/projects/${project.id}`, { headers: { authorization } })).status).toBe(404)
+  expect((await anonymous.get(`/projects/${project.id}`, { headers: { authorization } })).status).toBe(404)
 })
 
-test.skipIf(!hasSsh)('a key opens to git what its person may do, as a token for everything does', async () => {
+test.skipIf(!hasSsh)('an SSH key gives the same git access as a token of its user with the scope api', async () => {
   await using folder = await temporaryFolder()
   await git(folder.path, 'init', '-q')
   await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'tried')
@@ -140,48 +140,50 @@ test.skipIf(!hasSsh)('a key opens to git what its person may do, as a token for 
       await large('download'),
       await large('upload'),
     ]
-    const doors = ['fetch', 'push', 'download', 'upload'] as const
+    const transports = ['fetch', 'push', 'download', 'upload'] as const
     const overHttp = await Promise.all(
-      doors.map(async (door) => (await throughGit(who.token!, who.username, door)) === 200),
+      transports.map(async (access) => (await throughGit(who.token!, who.username, access)) === 200),
     )
     expect(overSsh).toEqual(overHttp)
   }
 })
 
 describe.for(kinds)('a token of the kind %s', ([, make]) => {
-  test.for(opens)('with the scope %s opens the same doors wherever it is shown', async ([scope, open]) => {
+  test.for(opens)('the scope %s gives the same access in every place that accepts the token', async ([scope, open]) => {
     const token = await make(scope)
-    const expected = (doors: readonly Door[]) =>
-      Object.fromEntries(doors.map((door) => [door, open.includes(door) ? 200 : 403]))
+    const expected = (accesses: readonly Access[]) =>
+      Object.fromEntries(accesses.map((access) => [access, open.includes(access) ? 200 : 403]))
     const api = ['account', 'record', 'file', 'change'] as const
     for (const [where, show] of places) {
-      const answers = await Promise.all(api.map(async (door) => [door, await throughApi(token, show, door)]))
+      const answers = await Promise.all(api.map(async (access) => [access, await throughApi(token, show, access)]))
       expect(Object.fromEntries(answers), where).toEqual(expected(api))
     }
     const ofGit = ['fetch', 'push', 'download', 'upload'] as const
     for (const username of ['oauth2', 'anything']) {
-      const answers = await Promise.all(ofGit.map(async (door) => [door, await throughGit(token, username, door)]))
+      const answers = await Promise.all(
+        ofGit.map(async (access) => [access, await throughGit(token, username, access)]),
+      )
       expect(Object.fromEntries(answers), username).toEqual(expected(ofGit))
     }
   })
 
-  test('is refused by every endpoint once it is revoked', async () => {
+  test('a revoked token is refused by every transport', async () => {
     const token = await make('api')
-    const doors = async () => [
+    const statuses = async () => [
       ...(await Promise.all(places.map(([, show]) => throughApi(token, show, 'record')))),
       await throughGit(token, 'x', 'fetch'),
       await throughGit(token, 'x', 'download'),
     ]
-    expect(new Set(await doors())).toEqual(new Set([200]))
-    // Behind the back of the service: nobody is told of it.
+    expect(new Set(await statuses())).toEqual(new Set([200]))
+    // Revoked in the database, without the notification.
     await world.rows(`update access_tokens set revoked = true where digest = sha256($1::bytea)`, [token])
-    await expect.poll(async () => new Set(await doors())).toEqual(new Set([401]))
+    await expect.poll(async () => new Set(await statuses())).toEqual(new Set([401]))
   })
 })
 
-test('a token for acting as others opens nothing by itself', async () => {
+test('403 for a token with only the scope sudo', async () => {
   const token = await made('/users/1/personal_access_tokens', { scopes: ['sudo'] })
   for (const [where, show] of places) expect(await throughApi(token, show, 'record'), where).toBe(403)
-  for (const door of ['fetch', 'push', 'download', 'upload'] as const)
-    expect(await throughGit(token, 'x', door), door).toBe(403)
+  for (const access of ['fetch', 'push', 'download', 'upload'] as const)
+    expect(await throughGit(token, 'x', access), access).toBe(403)
 })

@@ -35,28 +35,28 @@ describe('D1-AUTH-TOKEN', () => {
     ],
   ]
 
-  test.for(places)('%s', async ([, sent], { world }) => {
+  test.for(places)('a token is accepted as %s', async ([, sent], { world }) => {
     const ann = await world.user()
     const { path = '', ...rest } = sent(ann.token!)
     expect(await world.anonymous.send('GET', `/user${path}`, rest)).toMatchObject({ status: 200, json: { id: ann.id } })
-    const { path: wrong = '', ...others } = sent('nobody-has-this-tok')
+    const { path: wrong = '', ...others } = sent('no-such-token-known')
     expect(await world.anonymous.send('GET', `/user${wrong}`, others)).toMatchObject(unauthorized)
-    expect(await world.anonymous.send('GET', `/projects${wrong}`, others), 'where nobody need be known').toMatchObject(
+    expect(await world.anonymous.send('GET', `/projects${wrong}`, others), 'on a public endpoint').toMatchObject(
       unauthorized,
     )
   })
 
-  test('Basic and other schemes are no tokens of the API', async ({ world }) => {
+  test('401 for the API with Basic authentication', async ({ world }) => {
     const basic = `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`
     expect(await world.anonymous.get('/user', { headers: { authorization: basic } })).toMatchObject(unauthorized)
   })
 
-  test('an empty token is none', async ({ world }) => {
+  test('an empty token counts as no token', async ({ world }) => {
     expect(await world.anonymous.get('/projects', { headers: { 'private-token': '' } })).toMatchObject({ status: 200 })
     expect(await world.anonymous.get('/projects?private_token=')).toMatchObject({ status: 200 })
   })
 
-  test.for(['?private_token[]=x', '?private_token[a]=x'])('%s is no token', async (query, { world }) => {
+  test.for(['?private_token[]=x', '?private_token[a]=x'])('401 when the query is %s', async (query, { world }) => {
     expect(await world.anonymous.get(`/user${query}`)).toMatchObject(unauthorized)
   })
 
@@ -68,7 +68,7 @@ describe('D1-AUTH-TOKEN', () => {
     },
   })
 
-  test('one that expires today has expired', async ({ world }) => {
+  test('401 with a token that expires today', async ({ world }) => {
     const ann = await world.user()
     const today = new Date().toISOString().slice(0, 10)
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
@@ -82,17 +82,17 @@ describe('D1-AUTH-TOKEN', () => {
     expect(await at(await make(tomorrow))).toMatchObject({ status: 200 })
   })
 
-  test('one that was revoked says so, on public things too', async ({ world }) => {
+  test('401 that names the revocation with a revoked token, on public endpoints too', async ({ world }) => {
     const ann = await world.user()
     expect(await ann.delete('/personal_access_tokens/self')).toMatchObject({ status: 204, text: '' })
     const revoked = invalid('Token was revoked. You have to re-authorize from the user.')
-    // The process hears of it as all others do.
+    // The process is notified like all other processes.
     await expect.poll(async () => (await ann.get('/user')).status, { interval: 5 }).toBe(401)
     expect(await ann.get('/user')).toMatchObject(revoked)
     expect(await ann.get('/projects')).toMatchObject(revoked)
   })
 
-  test('a token is 20 characters, and shown once', async ({ world }) => {
+  test('a token has 20 characters and is returned only on creation', async ({ world }) => {
     const made = await world.root.post(`/users/${world.root.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
     expect(made.json.token).toMatch(/^[A-Za-z0-9_-]{20}$/)
     expect((await world.root.get(`/personal_access_tokens/${made.json.id}`)).json).not.toHaveProperty('token')
@@ -104,23 +104,23 @@ describe('D1-AUTH-TOKEN', () => {
       'deactivated',
       '403 Forbidden - Your account has been deactivated by your administrator. Please log back in to reactivate your account.',
     ],
-  ] as const)('whoever is %s is refused, everywhere', async ([state, message], { world }) => {
+  ] as const)('403 on every endpoint for a %s user', async ([state, message], { world }) => {
     const ann = await world.user()
     await world.db.transaction((tx) =>
       tx.run({ text: 'update users set state = $1 where id = $2', values: [state, ann.id] } as never),
     )
-    // Set behind the service's back, so known tokens live on for as long as they are kept.
+    // Changed in the database without notification, so the cached token remains until it expires.
     await expect.poll(async () => (await ann.get('/user')).status).toBe(403)
     for (const path of ['/user', '/projects'])
       expect(await ann.get(path)).toMatchObject({ status: 403, json: { message } })
   })
 })
 
-test('D1-AUTH-TOKEN a revocation reaches every process, by the notification alone', async ({ world }) => {
+test('D1-AUTH-TOKEN: a revocation reaches every process by notification alone', async ({ world }) => {
   const port = await freePort()
   const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
   const services = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
-  // Its clock stands still, so that it would know the token for ever.
+  // The clock of this process stands still, so its cache never expires by time.
   await using other = await createApp(config, services, { tokenClock: () => 1 })
   await other.listen()
   const ann = await world.user()
@@ -169,7 +169,7 @@ describe('D1-AUTH-SCOPES', () => {
     'sudo',
   ] as const
 
-  test.for(table)('%s %s', async ([method, path, enough], { world }) => {
+  test.for(table)('%s %s accepts only its scopes', async ([method, path, enough], { world }) => {
     for (const scope of all) {
       const who = await world.as(world.root, [scope])
       const got = await who.send(method, path)
@@ -186,7 +186,7 @@ describe('D1-AUTH-SCOPES', () => {
     }
   })
 
-  test('a token with several scopes reaches what each reaches', async ({ world }) => {
+  test('a token with several scopes has the access of each', async ({ world }) => {
     const who = await world.as(world.root, ['read_repository', 'read_user'])
     expect((await who.get('/user')).status).toBe(200)
     expect((await who.get('/projects')).status).toBe(403)
@@ -195,7 +195,7 @@ describe('D1-AUTH-SCOPES', () => {
   test.for([
     [['nonsense'], ['can only contain available scopes']],
     [[], ["can't be blank"]],
-  ] as const)('a token cannot have the scopes %j', async ([scopes, complaints], { world }) => {
+  ] as const)('400 for a token with the scopes %j', async ([scopes, complaints], { world }) => {
     expect(await world.root.post('/users/1/personal_access_tokens', { name: 'x', scopes })).toMatchObject({
       status: 400,
       json: { message: { scopes: complaints } },
@@ -204,7 +204,7 @@ describe('D1-AUTH-SCOPES', () => {
 })
 
 describe('D1-AUTH-SUDO', () => {
-  test('an administrator acts for somebody, by id or name in any case, as a parameter or a header', async ({
+  test('an administrator acts as a user named by id or username in any case, by parameter or header', async ({
     world,
   }) => {
     const admin = await world.as(world.root, ['api', 'sudo'])
@@ -218,7 +218,7 @@ describe('D1-AUTH-SUDO', () => {
     expect((await admin.send('GET', '/user', { json: { sudo: ann.id } })).json.id).toBe(ann.id)
   })
 
-  test('permissions and authorship are those of whom he acts for', async ({ world }) => {
+  test('with sudo, permissions and authorship are those of the named user', async ({ world }) => {
     const admin = await world.as(world.root, ['api', 'sudo'])
     const ann = await world.user()
     const made = await admin.post('/projects', { name: unique('sudo'), sudo: ann.id })
@@ -238,36 +238,36 @@ describe('D1-AUTH-SUDO', () => {
     ).toBe(403)
   })
 
-  test('in place of a scope of its own, sudo is enough', async ({ world }) => {
+  test('the scope sudo suffices for a request with sudo', async ({ world }) => {
     const ann = await world.user()
     const admin = await world.as(world.root, ['sudo'])
     expect((await admin.get('/user')).status).toBe(403)
     expect((await admin.get(`/user?sudo=${ann.id}`)).json.id).toBe(ann.id)
   })
 
-  test('without a caller it is a 401', async ({ world }) => {
+  test('401 for sudo without a token', async ({ world }) => {
     expect(await world.anonymous.get('/projects?sudo=1')).toMatchObject(unauthorized)
   })
 
-  test('for who is no administrator it is a 403, whoever is named', async ({ world }) => {
+  test('403 for sudo by a user who is not an administrator', async ({ world }) => {
     const ann = await world.user()
-    for (const sudo of ['1', String(ann.id), 'nobody-at-all'])
+    for (const sudo of ['1', String(ann.id), 'no-such-user'])
       expect(await ann.get(`/user?sudo=${sudo}`)).toMatchObject({
         status: 403,
         json: { message: '403 Forbidden - Must be admin to use sudo' },
       })
   })
 
-  test('for a token without the scope it is a 403', async ({ world }) => {
+  test('403 for sudo with a token that lacks the scope', async ({ world }) => {
     const admin = await world.as(world.root, ['api', 'read_user'])
-    expect(await admin.get('/user?sudo=nobody-at-all')).toMatchObject({
+    expect(await admin.get('/user?sudo=no-such-user')).toMatchObject({
       status: 403,
       json: { error: 'insufficient_scope', scope: 'sudo' },
     })
   })
 
-  test.for(['nobody-at-all', '999999999', '99999999999999999999', '-1', '%00', "'; drop table users"])(
-    'nobody is called %s',
+  test.for(['no-such-user', '999999999', '99999999999999999999', '-1', '%00', "'; drop table users"])(
+    '"404 for sudo with the unknown user %s"',
     async (sudo, { world }) => {
       const admin = await world.as(world.root, ['api', 'sudo'])
       const named = decodeURIComponent(sudo)
@@ -278,7 +278,7 @@ describe('D1-AUTH-SUDO', () => {
     },
   )
 
-  test('what can be no name is refused: whoever sends it must not act as himself by mistake', async ({ world }) => {
+  test('400 when sudo cannot be a name, so that no caller acts as themselves by mistake', async ({ world }) => {
     const admin = await world.as(world.root, ['api', 'sudo'])
     const refused = { status: 400, json: { error: 'sudo is invalid' } }
     for (const query of ['sudo[]=1', 'sudo[id]=1', 'sudo[]=1&sudo[]=2'])
@@ -288,7 +288,7 @@ describe('D1-AUTH-SUDO', () => {
     for (const query of ['sudo=', 'sudo']) expect((await admin.get(`/user?${query}`)).json.id, query).toBe(1)
   })
 
-  test('a user name of digits is not found by name', async ({ world }) => {
+  test('404 for sudo with a username of digits only', async ({ world }) => {
     const admin = await world.as(world.root, ['api', 'sudo'])
     const digits = `9${String(process.pid)}77`
     await world.user({ username: digits })

@@ -20,22 +20,22 @@ endpoint({ ...one, returns: null, handle: async () => undefined })
 // @ts-expect-error an ability that the policy of the subject lacks
 endpoint({ ...one, allow: 'raed_code', returns: null, handle: async () => undefined })
 
-// @ts-expect-error an endpoint that does not say what it answers
+// @ts-expect-error an endpoint without a declared response
 endpoint({ ...one, allow: 'read_code', handle: async () => undefined })
 
-// @ts-expect-error a subject is not left out
+// @ts-expect-error an endpoint without a subject
 endpoint({ method: 'GET', path: '/a', summary: 's', allow: 'read_code', returns: null, handle: async () => undefined })
 
-// @ts-expect-error the handler's row is not the record's row
+// @ts-expect-error the handler returns another row than the record needs
 endpoint({ ...one, allow: 'read_code', returns: Message, handle: async () => ({ nope: 1 }) })
 
-// @ts-expect-error a list answers a page, not a row
+// @ts-expect-error a list returns a page, not a row
 endpoint({ ...one, allow: 'read_code', paged: true, returns: Message, handle: async () => ({ message: 'x' }) })
 
 // @ts-expect-error bytes need a media type
 endpoint({ ...one, allow: 'read_code', returns: raw('text/plain'), handle: async () => ({ body: Buffer.alloc(0) }) })
 
-// @ts-expect-error one of several forms says which
+// @ts-expect-error a record with several forms must name one
 endpoint({ ...one, allow: 'read_code', returns: variants(Message), handle: async () => ({ message: 'x' }) })
 endpoint({ ...one, allow: 'read_code', returns: variants(Message), handle: async () => as(Message, { message: 'x' }) })
 
@@ -47,25 +47,25 @@ endpoint({
   async handle({ params }) {
     const n: number = params.n
     const flag: boolean = params.flag
-    // @ts-expect-error a parameter that may be left out may be undefined
+    // @ts-expect-error an optional parameter may be undefined
     const maybe: string = params.maybe
-    // @ts-expect-error a parameter nobody declared
+    // @ts-expect-error an undeclared parameter
     params.m
     return void [n, flag, maybe]
   },
 })
 
-// @ts-expect-error a rule over parameters names declared ones
+// @ts-expect-error a rule over parameters names only declared ones
 Params({ a: Text() }, { atLeastOneOf: ['b'] })
 
-// @ts-expect-error what is presented disagrees with the schema
+// @ts-expect-error the presented record does not match the schema
 entity({ name: 'X', schema: Type.Object({ id: Type.Integer() }), present: (row: { id: string }) => ({ id: row.id }) })
 
-// @ts-expect-error a level nobody has
+// @ts-expect-error an unknown access level
 const policy = { read: { from: 'chief' } } satisfies Policy<string>
 void policy
 
-// @ts-expect-error a list says how it is ordered
+// @ts-expect-error a list needs an order
 void fetchPage({} as never, { select: {}, from: {}, where: [], type: 'X' }, {} as never)
 
 const idOnly = Type.Object({ id: Type.Integer() })

@@ -12,7 +12,7 @@ const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
 
 const mebibyte = 1024 * 1024
 
-/** Begins a request with a body of a mebibyte and sends little of it. Returns what ends it. */
+/** Begins a request with a body of one mebibyte and sends little of it. Returns a function that ends it. */
 function beginRequest(url: string, method: string, headers: Record<string, string>, body: string): () => void {
   const sent = request(url, { method, headers: { ...headers, 'content-length': mebibyte } })
   sent.on('error', () => {})
@@ -28,7 +28,7 @@ const beginUpload = (world: World, who: Client, path: string): (() => void) =>
     begin + 'x'.repeat(1024),
   )
 
-test('an account that begins forty uploads takes a third of the room, and another one can upload', async ({
+test('forty concurrent uploads of one account use a third of the slots, and another account can upload', async ({
   world,
 }) => {
   const [ann, bob] = [await world.user(), await world.user()]
@@ -50,7 +50,7 @@ test('an account that begins forty uploads takes a third of the room, and anothe
   await expect.poll(unfinished).toBe(before)
 })
 
-test('an account that begins forty uploads of large files takes a third of the room', async ({ world }) => {
+test('forty concurrent LFS uploads of one account use a third of the slots', async ({ world }) => {
   const ann = await world.user()
   const project = await world.project({ members: [[ann, 'developer']] })
   const folder = join(fileURLToPath(world.config.blobUrl), 'tmp')
@@ -66,7 +66,7 @@ test('an account that begins forty uploads of large files takes a third of the r
     )
   const ends = Array.from({ length: 40 }, (_, n) => begin(mebibyte, n))
   await expect.poll(unfinished).toBeGreaterThanOrEqual(before + 8)
-  // An answer after the forty requests were read shows that the others wait.
+  // A response after the forty requests were read shows that the others wait.
   expect((await ann.get('/user')).status).toBe(200)
   expect(unfinished()).toBe(before + 8)
   for (const end of ends) end()

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 
-/** What a process asked of the file system, in the order in which the system calls ended. Paths are absolute. */
+/** A file system operation of a process, in the order in which the system calls ended. Paths are absolute. */
 export type FileOperation =
   | { readonly kind: 'create' | 'make folder' | 'remove' | 'write' | 'sync'; readonly path: string }
   | { readonly kind: 'rename' | 'link'; readonly path: string; readonly to: string }
@@ -8,7 +8,7 @@ export type FileOperation =
 type Node = {
   /** Content that was written after the last fsync. A power loss may leave it empty or torn. */
   unsynced: boolean
-  /** Of a folder: what is in it now. */
+  /** Of a folder: its current entries. */
   readonly entries: Map<string, Node>
   /** Of a folder: names that changed after its last fsync. A power loss may undo each of these changes. */
   readonly changed: Set<string>
@@ -17,8 +17,9 @@ type Node = {
 const newNode = (): Node => ({ unsynced: false, entries: new Map(), changed: new Set() })
 
 /**
- * A folder as POSIX promises it after a power loss: a file has its content after an fsync of the file, and its name after an
- * fsync of the folder that holds it. File systems promise more, each something else; this is what they have in common.
+ * The state of a folder that POSIX guarantees after a power loss: a file has its content after an fsync of the file, and its
+ * name after an fsync of the folder that contains it. File systems guarantee more, each something else; this is the common
+ * minimum.
  */
 export class Disk {
   readonly #root: string
@@ -69,8 +70,8 @@ export class Disk {
   }
 
   /**
-   * What a power loss at this moment may take away, relative to the root: `content of a/b`, `name of a/b`, `removal of a/b`.
-   * Only what `matters`; a folder without a name takes what is in it along.
+   * What a power loss at this moment may destroy, relative to the root: `content of a/b`, `name of a/b`, `removal of a/b`.
+   * Lists only what `matters`; a folder without a name includes its entries.
    */
   atRisk(matters: (path: string) => boolean): string[] {
     const found: string[] = []

@@ -9,14 +9,14 @@ const syscalls = [
   ['rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink', 'unlinkat', 'rmdir', 'chdir'],
 ].flat()
 
-/** The words that run a command and record its file operations, those of all processes below it included. */
+/** The command prefix that runs a command and records its file operations and those of all its child processes. */
 export const recorder = (file: string): string[] => [
   'strace',
   ...['-f', '-y', '--seccomp-bpf', '-q', '-s', '12', '-o', file],
   ...['-e', `trace=${syscalls.join(',')}`, '-e', 'signal=none'],
 ]
 
-/** Why nothing can be recorded here; `undefined` when it can. */
+/** Why recording is impossible here; `undefined` when it is possible. */
 export function noRecorder(): string | undefined {
   const [program, ...words] = recorder('/dev/null') as [string, ...string[]]
   const { status, error } = spawnSync(program, [...words, 'true'], { encoding: 'utf8' })
@@ -27,9 +27,9 @@ export function noRecorder(): string | undefined {
 /** `answer` is what the service sends over a socket when it acknowledges a request: the head of a success, or its end. */
 export type Recorded = FileOperation | { readonly kind: 'answer' }
 
-/** Reads a recording line by line, as long as it grows. */
+/** Reads a recording line by line while it grows. */
 export class Recording {
-  /** Calls that another process interrupted in the listing, by process. */
+  /** Calls whose line another process interrupted, by process. */
   readonly #unfinished = new Map<string, string>()
   readonly #cwd = new Map<string, string>()
 
@@ -59,7 +59,7 @@ export class Recording {
     const [, name = '', args = '', result = ''] = /^(\w+)\((.*)\) += (-?\d+|\?)/.exec(call) ?? []
     if (result === '' || result.startsWith('-')) return
     const here = this.#cwd.get(pid) ?? '/'
-    // A path is quoted, after the folder it is relative to where the call takes one.
+    // A path is quoted, and follows the folder it is relative to in calls that take one.
     const paths = [...args.matchAll(/(?:(?:AT_FDCWD|\d+)<([^>]*)>, )?"((?:[^"\\]|\\.)*)"/g)].map(([, base, path]) =>
       resolve(base ?? here, path ?? ''),
     )

@@ -16,9 +16,9 @@ import { holds, publish, type Stage } from './stage.ts'
 
 /** A flow that has begun. */
 type Running = {
-  /** What comes before each attempt, and before the revocation. */
+  /** What happens before each attempt, and before the revocation. */
   readonly arm?: () => Promise<unknown>
-  /** Publishes something new and does the next step. Tells whether something new crossed between the projects. */
+  /** Publishes something new and does the next step. Returns whether something new moved between the projects. */
   readonly attempt: () => Promise<boolean>
 }
 
@@ -37,7 +37,7 @@ function expectStatus(answer: Answer, status: number): any {
   return answer.json
 }
 
-/** A merge request, opened by a user. */
+/** A merge request opened by a user. */
 async function open(
   who: Client,
   {
@@ -80,7 +80,7 @@ const reachesFork = (stage: Stage, branch: string, step: (oid: Oid) => Promise<u
   return holds(stage.fork, oid)
 }
 
-/** What a new project gets from the guarded one: ann asks for it before each attempt or during it. */
+/** What a new project gets from the guarded one: ann requests it before each attempt or during it. */
 function copying(create: (stage: Stage) => Promise<Answer>, fill: (stage: Stage, id: number) => Promise<void>) {
   const attempt = async (stage: Stage, made: Answer, oid: Oid) => {
     if (made.status !== 201) return false

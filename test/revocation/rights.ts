@@ -3,7 +3,7 @@ import type { StoredProject } from '../../src/modules/repository/commits/testing
 import type { Client, TestGroup, World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
-/** What a flow needs: to read the guarded project, to push to it, or a token that still works. */
+/** What a flow needs: read access to the guarded project, push access to it, or a valid token. */
 export type Need = 'read' | 'push' | 'token'
 
 type Place = {
@@ -19,11 +19,11 @@ export type Right = {
   readonly visibility?: 'private' | 'internal' | 'public'
   /** What the user can no longer do afterwards. */
   readonly takes: readonly Need[]
-  /** What the user can do before that, once the flows have begun; everything without. */
+  /** What the user can do before that, once the flows have begun; everything when absent. */
   readonly leaves?: readonly Need[]
   /** Gives the user the access of a developer. */
   readonly grant: (place: Place) => Promise<unknown>
-  /** Takes away other access, after the flows have begun, so that only the right in question is left. */
+  /** Removes other access, after the flows have begun, so that only the right in question is left. */
   readonly narrow?: (stage: Stage) => Promise<unknown>
   readonly revoke: (stage: Stage) => Promise<unknown>
 }

@@ -7,14 +7,14 @@ import { describe, expect } from 'vitest'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { git, temporaryFolder, test, World } from '../world.ts'
 
-/** Processes of git that work on this repository. Long-lived readers of objects, which all requests share, do not count. */
+/** Git processes that work on this repository. Long-lived object readers, which all requests share, do not count. */
 const processesOn = ({ repository }: StoredProject): string[] =>
   execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
     .split('\n')
     .filter((line) => line.includes(repository.gitDir) && !/^Z/.test(line))
     .filter((line) => !/cat-file --batch|cat-file.*-z/.test(line))
 
-/** More than a connection holds, and nothing that compresses: who does not read it keeps git waiting. */
+/** Incompressible content, larger than the buffers of a connection: a client that does not read it blocks git. */
 function addLargeFile({ repository }: StoredProject): void {
   const make = `oid=$(head -c ${8 * 1024 * 1024} /dev/urandom | git -c core.compression=0 hash-object -w --stdin)
     printf '100644 blob %s\\tlarge\\n' $oid | git mktree`
@@ -22,7 +22,7 @@ function addLargeFile({ repository }: StoredProject): void {
   repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', '-m', 'Large', tree))
 }
 
-/** Sends these bytes on a connection of their own, and closes it after this number of milliseconds. */
+/** Sends these bytes on a new connection, and closes it after this number of milliseconds. */
 async function abandon(world: World, bytes: string, afterMs: number): Promise<void> {
   const socket = connect(Number(new URL(world.origin).port), '127.0.0.1')
   socket.on('error', () => {})
@@ -32,7 +32,7 @@ async function abandon(world: World, bytes: string, afterMs: number): Promise<vo
   socket.destroy()
 }
 
-/** Makes `count` abandoned requests, 64 at a time, closed at moments between 0 and 19 ms. */
+/** Makes `count` abandoned requests, 64 at a time, closed after between 0 and 19 ms. */
 async function abandonMany(world: World, bytes: string, count: number): Promise<void> {
   let sent = 0
   const client = async () => {
@@ -61,7 +61,7 @@ describe('clients that close the connection', () => {
   }
 
   for (const [what, bytesOf] of Object.entries(paths))
-    test(`no git process lives on after 300 requests for ${what} were abandoned`, async () => {
+    test(`no git process survives 300 abandoned requests for ${what}`, async () => {
       await using world = await withoutLimit()
       const project = await storedProject(world)
       addLargeFile(project)
@@ -69,7 +69,7 @@ describe('clients that close the connection', () => {
       await expect.poll(() => processesOn(project), { timeout: 20_000, interval: 100 }).toEqual([])
     }, 120_000)
 
-  test('a clone of another project completes while 2,000 archives are asked for and abandoned', async () => {
+  test('a clone completes while 2,000 archives of another project are requested and abandoned', async () => {
     await using world = await withoutLimit()
     const [flooded, other, user] = await Promise.all([storedProject(world), storedProject(world), world.user()])
     addLargeFile(flooded)

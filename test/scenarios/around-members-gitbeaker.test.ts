@@ -15,7 +15,7 @@ import {
 import { expect } from 'vitest'
 import { test, unique } from '../world.ts'
 
-test('@gitbeaker/rest asks for access, invites and attaches things to people', async ({ world }) => {
+test('@gitbeaker/rest manages access requests, invitations and notification settings', async ({ world }) => {
   const ann = await world.user()
   const project = await world.project({ visibility: 'public', request_access_enabled: true })
   const group = await world.group()
@@ -47,7 +47,7 @@ test('@gitbeaker/rest asks for access, invites and attaches things to people', a
   expect(await settings.show({ groupId: group.id })).toEqual({ level: 'global' })
 })
 
-test('@gitbeaker/rest keeps badges, deploy tokens, variables and topics', async ({ world }) => {
+test('@gitbeaker/rest manages badges, deploy tokens, variables and topics', async ({ world }) => {
   const name = unique('topic')
   const project = await world.project({ topics: [name] })
   const group = await world.group()
@@ -85,7 +85,7 @@ test('@gitbeaker/rest keeps badges, deploy tokens, variables and topics', async 
 
   const topics = new Topics(options)
   const topic = (await topics.all({ search: name }))[0]!
-  expect(await topics.edit(topic.id, { description: 'Told by a client' })).toMatchObject({
+  expect(await topics.edit(topic.id, { description: 'Set by a client' })).toMatchObject({
     name,
     total_projects_count: 1,
   })

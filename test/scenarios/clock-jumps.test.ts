@@ -17,7 +17,7 @@ const signIn = (world: World, username: string, secret: string, code?: string) =
   })
 
 describe('after the clock is set back by hours', () => {
-  test('failed sign-ins of the time before do not lock an account', async ({ world }) => {
+  test('failed sign-ins from before a clock set back by hours do not lock an account', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
     expect((await signIn(world, ann.username, password)).status).toBe(429)
@@ -25,7 +25,7 @@ describe('after the clock is set back by hours', () => {
     expect((await signIn(world, ann.username, password)).status).toBe(200)
   })
 
-  test('failures are counted anew', async ({ world }) => {
+  test('failed sign-ins are counted anew after the clock is set back', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
     await world.rows(`update sign_in_failures set ends_at = ends_at + interval '5 hours'`)
@@ -34,14 +34,14 @@ describe('after the clock is set back by hours', () => {
     await world.rows('delete from sign_in_failures')
   })
 
-  test('many failures at once are all counted', async ({ world }) => {
+  test('concurrent failed sign-ins are all counted', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     await Promise.all(Array.from({ length: 10 }, () => signIn(world, ann.username, 'wrong')))
     expect((await signIn(world, ann.username, password)).status).toBe(429)
     await world.rows('delete from sign_in_failures')
   })
 
-  test('a second factor that was used before is accepted, each code once', async ({ world }) => {
+  test('a two-factor code is accepted, once, after the clock is set back', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     const device = await withTwoFactor(world, ann)
     await world.rows('update two_factors set last_step = last_step + 600 where user_id = $1', [ann.id])
@@ -50,7 +50,7 @@ describe('after the clock is set back by hours', () => {
     expect((await signIn(world, ann.username, password, code)).status).toBe(400)
   })
 
-  test('credentials for large files of the time before have ended', async ({ world }) => {
+  test('401 with LFS credentials from before the clock was set back', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
     const objects = [{ oid: hash('sha256', content, 'hex'), size: content.length }]
@@ -68,7 +68,7 @@ describe('after the clock is set back by hours', () => {
     expect((await put(await ask())).status).toBe(200)
   })
 
-  test('mails that were sent before do not keep the next from being sent', async ({ world }) => {
+  test('mails sent before the clock was set back do not block new ones', async ({ world }) => {
     const ann = await world.user()
     const add = async () => {
       const email = `${unique('address')}@example.com`
@@ -80,7 +80,7 @@ describe('after the clock is set back by hours', () => {
     expect(await add()).toBe(201)
   })
 
-  test('housekeeping can be asked for again', async ({ world }) => {
+  test('housekeeping can be requested again after the clock is set back', async ({ world }) => {
     const project = await world.project()
     const ask = async () => (await world.root.post(`/projects/${project.id}/housekeeping`)).status
     expect([await ask(), await ask()]).toEqual([201, 409])
@@ -90,7 +90,7 @@ describe('after the clock is set back by hours', () => {
     expect(await ask()).toBe(201)
   })
 
-  test('jobs and timetables of the time before run', async () => {
+  test('jobs and cron schedules from before the clock was set back run', async () => {
     await using world = await World.start()
     const { promise: ran, resolve } = Promise.withResolvers<void>()
     const work = job({ name: 'work', input: Type.Object({}), attempts: 1, run: async () => resolve() })

@@ -11,7 +11,7 @@ import { git, type TestProject, temporaryFolder, test, type World } from '../wor
 const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
 const nothing = '0'.repeat(40)
 
-/** What a client says to make `main` of a commit with a file of 4 MB. */
+/** The request that pushes a commit with a file of 4 MB to `main`. */
 async function pushOf(folder: string): Promise<Buffer> {
   await git(folder, 'init', '-q', '-b', 'main')
   await writeFile(join(folder, 'large'), randomBytes(4 * 1024 * 1024))
@@ -37,7 +37,7 @@ const post = (world: World, { full_path }: Pick<TestProject, 'full_path'>, servi
     body,
   })
 
-test('a client that leaves in the middle of a push leaves nothing behind', async ({ world }) => {
+test('a client that disconnects during a push leaves no objects behind', async ({ world }) => {
   await using folder = await temporaryFolder()
   const project = await storedProject(world)
   const objects = join(project.repository.gitDir, 'objects')
@@ -53,17 +53,17 @@ test('a client that leaves in the middle of a push leaves nothing behind', async
   await expect.poll(() => readdir(objects)).toEqual(['info', 'pack'])
 })
 
-describe('a body that says it is gzip', () => {
-  test('and is not to the end: 400 with a sentence, and nothing of it is kept', async ({ world }) => {
+describe('pushes with a gzip body', () => {
+  test('400 when the gzip body of a push is corrupt or incomplete, and no objects remain', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await storedProject(world)
     const { gitDir } = project.repository
     const zipped = gzipSync(await pushOf(folder.path))
     const half = zipped.length >> 1
     const bodies = {
-      'no gzip at all': Buffer.from('0000'),
-      'cut off': zipped.subarray(0, half),
-      'broken in the middle': Buffer.concat([zipped.subarray(0, half), Buffer.alloc(half, 0xff)]),
+      'not gzip': Buffer.from('0000'),
+      truncated: zipped.subarray(0, half),
+      'corrupt in the middle': Buffer.concat([zipped.subarray(0, half), Buffer.alloc(half, 0xff)]),
     }
     for (const service of ['git-receive-pack', 'git-upload-pack'])
       for (const [what, body] of Object.entries(bodies)) {

@@ -23,7 +23,7 @@ const postmasterOf = (launched: Launched): number =>
     .find((pid) => /bin\/postgres$/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 1)[0]!))!
 
 describe('kill -9', () => {
-  test('of any process, while people push and write: what was acknowledged is there', async () => {
+  test('acknowledged pushes and writes survive kill -9 of any process', async () => {
     let service = await serve(await freshEnv())
     const work = await workTree()
     const remote = () => service.origin.replace('http://', 'http://root:root-token-for-tests@')
@@ -55,7 +55,7 @@ describe('kill -9', () => {
       await delay(300)
       const before = pushed.length
       process.kill(service.launched.named(title)[0]!, 'SIGKILL')
-      // Service goes on: pushes are acknowledged again.
+      // The service continues: it acknowledges pushes again.
       await eventually(() => expect(pushed.length).toBeGreaterThan(before + 1))
     }
     process.kill(service.launched.pid, 'SIGKILL')
@@ -74,7 +74,7 @@ describe('kill -9', () => {
 
     service.launched.process.kill('SIGTERM')
     expect(await service.launched.exit).toBe(0)
-    // Repositories and database agree, objects are whole.
+    // Repositories and database agree, and all objects are intact.
     const check = new Launched(['check'], service.env, { file: bin })
     expect([await check.exit, check.err]).toEqual([
       0,
@@ -82,7 +82,7 @@ describe('kill -9', () => {
     ])
   })
 
-  test('of any process, while people merge: what is merged says so, and nothing else does', async () => {
+  test('merged branches and merged merge requests agree after kill -9 of any process', async () => {
     let service = await serve(await freshEnv())
     const work = await workTree()
     const count = 16
@@ -127,7 +127,7 @@ describe('kill -9', () => {
     expect(await service.launched.exit).toBe(0)
   })
 
-  test('of PostgreSQL, while people write: workers stay, and answer 503 until it is back', async () => {
+  test('workers survive kill -9 of PostgreSQL and answer 503 until it is back', async () => {
     const { launched, root } = await serve({ ...(await freshEnv()), STITHY_LOG_LEVEL: 'warn' })
     const workers = () => launched.named('stithy worker').toSorted()
     const before = workers()
@@ -158,7 +158,7 @@ describe('kill -9', () => {
     )
   })
 
-  test('after a stop and a start everything is as it was, and a stop leaves nobody', async () => {
+  test('a restart preserves all state, and a stop leaves no process', async () => {
     const env = await freshEnv()
     const first = await serve(env)
     const work = await workTree()
@@ -176,7 +176,7 @@ describe('kill -9', () => {
     const raw = await second.root.get('/projects/root%2Fkept/repository/files/file/raw?ref=main')
     expect(raw).toMatchObject({ status: 200, text: 'content\n' })
     expect(await second.root.get('//-/readiness')).toMatchObject({ status: 200, json: { status: 'ok' } })
-    // Whichever worker answers, it tells the requests of all.
+    // Each worker reports the requests of all workers.
     const requests = /^stithy_http_requests_total\{method="GET",status="200"\} (\d+)$/m
     await Promise.all(
       Array.from({ length: 20 }, () => second.root.get('/version', { headers: { connection: 'close' } })),
@@ -187,7 +187,7 @@ describe('kill -9', () => {
     expect(await second.launched.exit).toBe(0)
   })
 
-  test('tokens made on the command line work at once', async () => {
+  test('tokens created on the command line work at once', async () => {
     const service = await serve(await freshEnv())
     const made = new Launched(['token', 'create', '--user', 'root', '--scopes', 'read_user'], service.env, {
       file: bin,

@@ -20,7 +20,7 @@ const processesOn = ({ repository }: StoredProject, subcommand: string): number 
 
 const fetchType = { 'content-type': 'application/x-git-upload-pack-request' }
 
-/** A project whose main branch has this number of commits, each of which a branch of its own names. */
+/** A project with this number of commits on its main branch, each the tip of a branch of its own. */
 async function projectWithRefs(world: World, count: number): Promise<StoredProject> {
   const project = await storedProject(world)
   const commits = Array.from(
@@ -41,8 +41,8 @@ async function projectWithRefs(world: World, count: number): Promise<StoredProje
   return project
 }
 
-describe('a fetch', () => {
-  test('of 100,000 branches works, and so does the next one that has them already', async ({ world }) => {
+describe('fetches over HTTP', () => {
+  test('a fetch of 100,000 branches works, and so does the next one that has them already', async ({ world }) => {
     const count = 100_000
     const project = await projectWithRefs(world, count)
     await using folder = await temporaryFolder()
@@ -59,7 +59,7 @@ describe('a fetch', () => {
   test.for([
     ['HTTP', {}],
     ['HTTP with protocol 2', { 'git-protocol': 'version=2' }],
-  ] as const)('over %s with half a million wants is refused with the limit', async ([, headers], { world }) => {
+  ] as const)('a fetch over %s with half a million wants is refused with the limit', async ([, headers], { world }) => {
     const project = await storedProject(world)
     const tip = project.repository.commit({ a: 'a\n' })
     const start = 'git-protocol' in headers ? `${line('command=fetch')}0001` : ''
@@ -78,7 +78,7 @@ describe('a fetch', () => {
   test.for([
     ['prefixes of refs', line(`ref-prefix ${'x'.repeat(60_000)}`), 'at most 16777216 bytes of other lines'],
     ['nonsense', line('x'.repeat(60_000)), undefined],
-  ] as const)('whose small gzip body unpacks to 200 MB of %s is refused', async ([, words, message], { world }) => {
+  ] as const)('a fetch whose small gzip body has 200 MB of %s is refused', async ([, words, message], { world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
     const start = `${line('command=ls-refs')}0001`
@@ -88,13 +88,13 @@ describe('a fetch', () => {
       headers: { ...fetchType, 'git-protocol': 'version=2', 'content-encoding': 'gzip' },
       body,
     })
-    // Git itself ends at the first words that it does not know.
+    // Git itself stops at the first unknown word.
     if (message !== undefined) expect(answer.text).toBe(`The fetch asks for too much: ${message}\n`)
     await expect.poll(() => processesOn(project, 'upload-pack'), { timeout: 10_000 }).toBe(0)
     expect(await world.anonymous.get('//-/health')).toMatchObject({ status: 200 })
   })
 
-  test('with a usual filter works; with one that reads a file or walks all trees it is refused', async ({ world }) => {
+  test('a fetch with a filter that reads a file or walks all trees is refused', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n', sparse: 'a\n' })
     await using folder = await temporaryFolder()
@@ -107,7 +107,7 @@ describe('a fetch', () => {
       await expect(clone(filter), filter).rejects.toThrow()
   })
 
-  test('whose request trickles in is ended, and its git process with it', async () => {
+  test('408 when the body of a fetch arrives too slowly, and its git process ends', async () => {
     await using world = await World.start({}, { httpLimits: { fetchPace: { graceMs: 500, bytesPerSecond: 1e6 } } })
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -126,8 +126,8 @@ describe('a fetch', () => {
   })
 })
 
-describe.skipIf(!hasSsh)('a fetch over SSH (needs OpenSSH)', () => {
-  test('with half a million wants is refused with the limit', async ({ world }) => {
+describe.skipIf(!hasSsh)('fetches over SSH (needs OpenSSH)', () => {
+  test('a fetch over SSH with half a million wants is refused with the limit', async ({ world }) => {
     const project = await storedProject(world)
     const tip = project.repository.commit({ a: 'a\n' })
     await using folder = await temporaryFolder()

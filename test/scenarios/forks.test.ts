@@ -8,7 +8,7 @@ import { bin, freshEnv, serve } from '../service.ts'
 import { eventually } from '../waiting.ts'
 import { git } from '../world.ts'
 
-test('forks get their repositories, whole, though the processes that bring them are killed', async () => {
+test('forks get complete repositories although the worker processes are killed', async () => {
   const { launched, origin, root, env } = await serve({ ...(await freshEnv()), STITHY_PROCESSES: '1' })
   const source = (await root.post('/projects', { path: 'source' })).json
   const work = await temporaryFolder()
@@ -45,7 +45,7 @@ test('forks get their repositories, whole, though the processes that bring them 
 
   launched.process.kill('SIGTERM')
   expect(await launched.exit).toBe(0)
-  // Nothing lies about, and every object is whole.
+  // No temporary files remain, and all objects are intact.
   const check = new Launched(['check'], env, { file: bin })
   expect([await check.exit, check.err]).toEqual([
     0,

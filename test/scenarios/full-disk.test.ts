@@ -14,7 +14,7 @@ import { openRepository } from '../../src/modules/projects/repositories/open.ts'
 import { contextFor } from '../contexts.ts'
 import { type Answer, git, type TestProject, unique, World } from '../world.ts'
 
-/** A small disk of its own, which nothing else fills. */
+/** A small disk that only this test fills. */
 class SmallDisk implements Disposable {
   readonly path: string
   readonly #filler: string
@@ -25,7 +25,7 @@ class SmallDisk implements Disposable {
     this.#filler = join(path, 'filler')
   }
 
-  /** `undefined` where nobody may mount. */
+  /** `undefined` when mounting is not permitted. */
   static mount(): SmallDisk | undefined {
     const path = execFileSync('mktemp', ['-d', '-t', 'stithy-full-XXXXXX'], { encoding: 'utf8' }).trim()
     const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128m,nr_inodes=3000', 'stithy', path])
@@ -55,7 +55,7 @@ class SmallDisk implements Disposable {
     closeSync(file)
   }
 
-  /** Leaves room for this number of new files and folders, with as much content as they like. */
+  /** Leaves room for this number of new files and folders, with unlimited content. */
   leaveFiles(files: number): void {
     mkdirSync(join(this.path, 'blockers'))
     try {
@@ -83,7 +83,7 @@ const disk = SmallDisk.mount()
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** `ok`, the status of a refusal, or what git or a job complained about. */
+/** `ok`, the status of a refusal, or the error of git or a job. */
 type Outcome = 'ok' | number | string
 
 const statusOf = ({ status }: Answer): Outcome => (status < 300 ? 'ok' : status)
@@ -94,8 +94,8 @@ const png = Buffer.from(
   'base64',
 )
 
-/** How the service and git say that a disk is full. */
-const saysWhy =
+/** How the service and git report a full disk. */
+const diskFull =
   /No space left|507|Insufficient Storage|unable to (?:create|write)|unpacker error|unable to migrate objects|could not|couldn't/i
 
 const isTemporary = (name: string) => /tmp|\.lock$|incoming|\.new$|\.removed$|\.import$|\.partial$/.test(name)
@@ -149,7 +149,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     return world.root.send(method, path, { body })
   }
 
-  /** Each kind of write. What `prepare` makes is there before the disk is full. */
+  /** Each kind of write. `prepare` runs before the disk is full. */
   const kinds: Record<string, { prepare?: () => Promise<unknown>; write: (prepared: any) => Promise<Outcome> }> = {
     'a push of loose objects': { prepare: () => commit(1), write: () => push(`+HEAD:refs/heads/${unique('pushed')}`) },
     'a push of a pack': { prepare: () => commit(120), write: () => push(`+HEAD:refs/heads/${unique('pushed')}`) },
@@ -214,11 +214,11 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       },
       write: async (iid) => statusOf(await world.root.put(at(`/merge_requests/${iid}/merge`))),
     },
-    'a picture': { write: async () => statusOf(await upload('PUT', '/user/avatar', 'avatar', png, 'face.png')) },
+    'an avatar': { write: async () => statusOf(await upload('PUT', '/user/avatar', 'avatar', png, 'face.png')) },
     'an upload': {
       write: async () => statusOf(await upload('POST', at('/uploads'), 'file', randomBytes(9000), 'notes.txt')),
     },
-    'a large file': {
+    'an LFS file': {
       prepare: async () => {
         const content = randomBytes(9000)
         const answer = await world.root.send('POST', `//${project.full_path}.git/info/lfs/objects/batch`, {
@@ -289,14 +289,14 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       .toSorted()
 
   const isRefusal = (outcome: Outcome) =>
-    typeof outcome === 'number' ? outcome === 507 : outcome === 'ok' || saysWhy.test(outcome)
+    typeof outcome === 'number' ? outcome === 507 : outcome === 'ok' || diskFull.test(outcome)
 
   const tries = [
     ...[0, 2, 8].map((pages) => ({ name: `${pages} pages`, fill: () => disk!.leavePages(pages) })),
     ...[0, 1, 3].map((files) => ({ name: `${files} files`, fill: () => disk!.leaveFiles(files) })),
   ]
 
-  test.for(Object.keys(kinds))('refuses %s, and takes it when there is room again', async (kind) => {
+  test.for(Object.keys(kinds))('a full disk refuses %s, which succeeds when there is room again', async (kind) => {
     const { prepare, write } = kinds[kind]!
     const wrong: Record<string, unknown> = {}
     for (const { name, fill } of tries) {
@@ -306,7 +306,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       const outcome = await write(prepared)
       if (!isRefusal(outcome)) wrong[name] = outcome
       const leftBehind = () => temporaryFiles().filter((file) => !before.includes(file))
-      // A file that was uploaded goes when the answer has been sent.
+      // An uploaded file is removed after the response.
       await vi
         .waitFor(() => expect(leftBehind()).toEqual([]))
         .catch(() => {

@@ -20,7 +20,7 @@ describe('git over HTTP', () => {
   test('a first push is read back through a clone and the API', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
-    // Unless the setting says otherwise, an empty repository waits for a maintainer.
+    // By default, only maintainers push to an empty repository.
     const project = await world.project({ members: [[ann, 'maintainer']] })
     const work = await workTree(folder.path)
 
@@ -32,7 +32,7 @@ describe('git over HTTP', () => {
     expect((await ann.get(`/projects/${project.id}`)).json).toMatchObject({ default_branch: 'main', empty_repo: false })
   })
 
-  test('protocol v0, shallow and partial clones', async ({ world }) => {
+  test('shallow, partial and protocol v0 clones work over HTTP', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project({ visibility: 'public' })
     const work = await workTree(folder.path)
@@ -50,25 +50,25 @@ describe('git over HTTP', () => {
 
   test.for([
     {
-      who: 'nobody',
+      who: 'anonymous',
       visibility: 'private',
       level: 'none',
       pull: /Authentication failed|could not read Username/,
       push: /could not read/,
     },
-    { who: 'nobody', visibility: 'public', level: 'none', pull: undefined, push: /could not read/ },
+    { who: 'anonymous', visibility: 'public', level: 'none', pull: undefined, push: /could not read/ },
     { who: 'a stranger', visibility: 'private', level: 'none', pull: /not found/, push: /not found/ },
     { who: 'a stranger', visibility: 'internal', level: 'none', pull: undefined, push: /403/ },
     { who: 'a guest', visibility: 'private', level: 'guest', pull: /403/, push: /403/ },
     { who: 'a reporter', visibility: 'private', level: 'reporter', pull: undefined, push: /403/ },
     { who: 'a developer', visibility: 'private', level: 'developer', pull: undefined, push: undefined },
-  ] as const)('$who of a $visibility project', async ({ who, visibility, level, pull, push }, { world }) => {
+  ] as const)('git over HTTP: $who, $visibility project', async ({ who, visibility, level, pull, push }, { world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const project = await world.project({ visibility, members: level === 'none' ? [] : [[ann, level]] })
     const work = await workTree(folder.path)
     await git(work, 'push', '-q', world.remote(project, world.root), 'main')
-    const url = who === 'nobody' ? project.url : world.remote(project, ann)
+    const url = who === 'anonymous' ? project.url : world.remote(project, ann)
 
     const pulled = git(folder.path, 'clone', '-q', url, 'copy')
     if (pull) await expect(pulled).rejects.toThrow(pull)
@@ -78,7 +78,7 @@ describe('git over HTTP', () => {
     else await pushed
   })
 
-  test('scopes and passwords', async ({ world }) => {
+  test('git over HTTP checks the scopes of tokens and accepts passwords', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']] })
@@ -99,7 +99,7 @@ describe('git over HTTP', () => {
     await expect(git(work, 'fetch', '-q', withPassword.toString())).rejects.toThrow(/Authentication failed/)
   })
 
-  test('the default branch is not deleted, nor a branch named like a commit made', async ({ world }) => {
+  test('pushes that delete the default branch or name a branch like a commit are refused', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -115,7 +115,7 @@ describe('git over HTTP', () => {
     expect(await git(work, 'ls-remote', url)).toMatch(/^[0-9a-f]{40}\tHEAD\n[0-9a-f]{40}\trefs\/heads\/main$/)
   })
 
-  test('names that nobody could use are refused, also as the first of all', async ({ world }) => {
+  test('pushes of invalid ref names are refused, in an empty repository too', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -129,7 +129,7 @@ describe('git over HTTP', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({ default_branch: 'main' })
   })
 
-  test('an archived project is read-only', async ({ world }) => {
+  test('an archived project is read-only over HTTP', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -140,7 +140,7 @@ describe('git over HTTP', () => {
     await git(work, 'fetch', '-q', url)
   })
 
-  test('a push follows nobody to a new address, a fetch does', async ({ world }) => {
+  test('a fetch follows a renamed project, a push to the old URL is a 403', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -151,7 +151,7 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', old, 'main:other')).rejects.toThrow(/403/)
   })
 
-  test('every push is written down once, with an event and its options', async ({ world }) => {
+  test('every push is recorded once, with an event and its options', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -167,7 +167,7 @@ describe('git over HTTP', () => {
     expect(events).toMatchObject([{ payload: { ref_count: 2 } }])
   })
 
-  test('a push that was cut off between the refs and the database is settled once', async ({ world }) => {
+  test('an interrupted push is settled once by recovery', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -188,7 +188,7 @@ describe('git over HTTP', () => {
     expect(events).toHaveLength(2)
   })
 
-  test('32 pushes at once to one branch: every accepted one is in its history', async ({ world }) => {
+  test('of 32 concurrent pushes to one branch, one is accepted', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -210,7 +210,7 @@ describe('git over HTTP', () => {
     ).toHaveLength(2)
   })
 
-  test('a push to where nothing is makes a private project, for those who may', async ({ world }) => {
+  test('pushing to a path that does not exist creates a private project, for permitted users', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const bob = await world.user()
@@ -219,9 +219,9 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', at(bob), 'main')).rejects.toThrow(/not found/)
     await git(work, 'push', '-q', '--dry-run', at(ann), 'main')
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).status).toBe(404)
-    const told = await gitTold(work, 'push', at(ann), 'main')
-    expect(told).toContain(`The private project ${ann.username}/from-push was successfully created.`)
-    expect(told).not.toMatch(/error|fatal|warning/i)
+    const output = await gitTold(work, 'push', at(ann), 'main')
+    expect(output).toContain(`The private project ${ann.username}/from-push was successfully created.`)
+    expect(output).not.toMatch(/error|fatal|warning/i)
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).json).toMatchObject({
       visibility: 'private',
       default_branch: 'main',
@@ -229,7 +229,7 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', `${at(ann).slice(0, -4)}!.git`, 'main')).rejects.toThrow()
   })
 
-  test('a project may begin with a README', async ({ world }) => {
+  test('a project can be created with a README', async ({ world }) => {
     const made = await world.root.post('/projects', {
       name: 'Begun here',
       path: `begun-${Date.now()}`,
@@ -243,7 +243,7 @@ describe('git over HTTP', () => {
     expect(commit).toMatchObject({ title: 'Initial commit', author_name: 'Administrator' })
   })
 
-  test('a start clears away the lock of a push that was cut off, and no other', async ({ world }) => {
+  test('a start removes the lock of an interrupted push, and no other lock', async ({ world }) => {
     await using folder = await temporaryFolder()
     const [project, other] = [await world.project(), await world.project()]
     const work = await workTree(folder.path)
@@ -260,7 +260,7 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', world.remote(other, world.root), 'main')).rejects.toThrow()
   })
 
-  test('of equal pushes at once one is told of', async ({ world }) => {
+  test('concurrent equal pushes emit one event', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = await workTree(folder.path)
@@ -272,7 +272,7 @@ describe('git over HTTP', () => {
     expect(events).toHaveLength(2)
   })
 
-  test('addresses without .git lead to those with it', async ({ world }) => {
+  test('URLs without .git redirect to those with it', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const answer = await world.anonymous.get(`//${project.full_path}/info/refs?service=git-upload-pack`)
     expect(answer).toMatchObject({

@@ -13,7 +13,7 @@ const installed = (() => {
   }
 })()
 
-/** A clone with git-lfs set up for itself alone, and the files it tracks. */
+/** A clone with a local git-lfs setup, and the files it tracks. */
 async function workTree(folder: string, url: string): Promise<string> {
   await git(folder, 'init', '-q', '-b', 'main', 'work')
   const work = join(folder, 'work')
@@ -27,7 +27,7 @@ async function workTree(folder: string, url: string): Promise<string> {
 describe.skipIf(!installed)(
   `git-lfs${installed ? '' : ' (skipped: it is not installed; apt-get install git-lfs)'}`,
   () => {
-    test('a push takes the files along, a clone brings them', async ({ world }) => {
+    test('git-lfs uploads files with a push and downloads them with a clone', async ({ world }) => {
       await using folder = await temporaryFolder()
       const project = await world.project()
       const url = world.remote(project, world.root)
@@ -60,7 +60,7 @@ describe.skipIf(!installed)(
         expect((await readFile(join(folder.path, 'copy', `${n}.bin`))).equals(content)).toBe(true)
     })
 
-    test('a push without its files is refused, and goes through after git lfs push', async ({ world }) => {
+    test('a push without its LFS files is refused, and accepted after git lfs push', async ({ world }) => {
       await using folder = await temporaryFolder()
       const project = await world.project()
       const work = await workTree(folder.path, world.remote(project, world.root))
@@ -72,7 +72,7 @@ describe.skipIf(!installed)(
       await git(work, 'push', '-q', '--no-verify', 'origin', 'main')
     })
 
-    test('files are locked and unlocked, and a push over somebody else’s lock is stopped', async ({ world }) => {
+    test('"a push that changes a file locked by another user is refused"', async ({ world }) => {
       await using folder = await temporaryFolder()
       const ann = await world.user()
       const bob = await world.user()
@@ -99,7 +99,7 @@ describe.skipIf(!installed)(
       await git(work, 'push', '-q', asBob, 'main')
     })
 
-    test('who may not read gets nothing', async ({ world }) => {
+    test('an LFS push is refused for users who cannot read the project', async ({ world }) => {
       await using folder = await temporaryFolder()
       const ann = await world.user()
       const project = await world.project()

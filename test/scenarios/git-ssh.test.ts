@@ -34,7 +34,7 @@ async function deployKey(world: World, folder: string, project: { id: number }, 
 }
 
 describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
-  test('a first push is read back through a clone, a fetch and the API', async ({ world }) => {
+  test('a first push over SSH is read back through a clone, a fetch and the API', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -66,7 +66,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     ).toEqual([{ used: true }])
   })
 
-  test('clients of protocol 0 and 2, shallow and partial ones and archives', async ({ world }) => {
+  test('protocol 0 and 2, shallow and partial clones and archives work over SSH', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -87,7 +87,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(archived).toMatchObject({ code: 0, out: expect.stringContaining('# Hello') })
   })
 
-  test('bare ssh says whose key it is, a shell and all the rest is refused', async ({ world }) => {
+  test('ssh without a command names the user of the key; shells and other commands are refused', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -103,21 +103,24 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       expect(await ssh(world, key, `git-lfs-authenticate ${words}`)).toMatchObject({ code: 1 })
   })
 
-  test('large files go over HTTP with a credential told over SSH, of people and of deploy keys', async ({ world }) => {
+  test('git-lfs-authenticate returns HTTP credentials for users and deploy keys', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const annsKey = await withKey(folder.path, ann)
     const project = await world.project({ members: [[ann, 'reporter']] })
     const robot = await deployKey(world, folder.path, project, true)
-    const told = async (key: KeyPair, operation: string) =>
+    const authenticate = async (key: KeyPair, operation: string) =>
       ssh(world, key, `git-lfs-authenticate '/${project.full_path}.git' ${operation}`)
-    expect(await told(annsKey, 'upload')).toMatchObject({ code: 1, err: expect.stringContaining('Access forbidden') })
+    expect(await authenticate(annsKey, 'upload')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Access forbidden'),
+    })
     for (const [key, operation] of [
       [annsKey, 'download'],
       [robot, 'download'],
       [robot, 'upload'],
     ] as const) {
-      const { code, out } = await told(key, operation)
+      const { code, out } = await authenticate(key, operation)
       expect(code).toBe(0)
       const { href, header } = JSON.parse(out)
       const batch = (wanted: string) =>
@@ -129,8 +132,8 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       expect((await batch('download')).status).toBe(200)
       expect((await batch('upload')).status).toBe(operation === 'upload' ? 200 : 403)
     }
-    // What the credential stands for is looked at with each use.
-    const { header, href } = JSON.parse((await told(robot, 'upload')).out)
+    // The credential is checked against its owner on each use.
+    const { header, href } = JSON.parse((await authenticate(robot, 'upload')).out)
     const lock = await fetch(`${href}/locks`, {
       method: 'POST',
       headers: { ...header, 'content-type': 'application/vnd.git-lfs+json' },
@@ -169,7 +172,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     "GIT-UPLOAD-PACK 'a/b.git'",
     "git  upload-pack 'a/b.git'",
     `git-upload-pack '${'a/'.repeat(3000)}b.git'`,
-  ])('%j is refused with a sentence', async (command, { world }) => {
+  ])('the SSH command %j is refused with a message', async (command, { world }) => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, await world.user())
     const { code, out, err } = await ssh(world, key, command)
@@ -187,16 +190,16 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     'git-upload-pack /PATH.git',
     "git upload-pack 'PATH'",
     "git-upload-pack '/PATH.git/'",
-  ])('%j finds the project', async (command, { world }) => {
+  ])('the SSH command %j finds the project', async (command, { world }) => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, await world.user())
     const project = await world.project({ visibility: 'public' })
     const asked = await sshWith(world, key, ['-n'], 'git', command.replace('PATH', project.full_path))
-    // An empty list of refs, and a client that then hangs up.
+    // An empty list of refs; then the client disconnects.
     expect(asked).toEqual({ code: 128, out: '0000', err: '' })
   })
 
-  test('nobody gets in without a key that somebody has, nor by another name', async ({ world }) => {
+  test('SSH refuses unknown keys, other user names and stolen public keys', async ({ world }) => {
     await using folder = await temporaryFolder()
     const [known, unknown] = [await withKey(folder.path, await world.user()), await keyPair(folder.path)]
     expect(await ssh(world, unknown)).toMatchObject({
@@ -204,7 +207,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       err: expect.stringContaining('Permission denied (publickey)'),
     })
     expect(await sshWith(world, known, [], 'root')).toMatchObject({ code: 255 })
-    // Somebody's public key without its private half.
+    // A public key of another user without its private half.
     await writeFile(join(folder.path, 'stolen.pub'), known.text)
     await copyFile(unknown.file, join(folder.path, 'stolen'))
     expect(await ssh(world, { ...known, file: join(folder.path, 'stolen') })).toMatchObject({ code: 255 })
@@ -215,7 +218,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     ['ecdsa', '256'],
     ['ecdsa', '521'],
     ['ed25519', '256'],
-  ] as const)('a key of type %s with %s bits is good', async ([type, bits], { world }) => {
+  ] as const)('an SSH key of type %s with %s bits is accepted', async ([type, bits], { world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await keyPair(folder.path, '-t', type, '-b', bits)
@@ -229,24 +232,24 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     ['diffie-hellman-group14-sha256', 0],
     ['diffie-hellman-group18-sha512', 255],
     ['diffie-hellman-group14-sha1', 255],
-  ] as const)('keys are exchanged by %s: %s', async ([algorithm, code], { world }) => {
+  ] as const)('ssh with key exchange %s ends with status %s', async ([algorithm, code], { world }) => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, world.root)
     expect((await sshWith(world, key, ['-o', `KexAlgorithms=${algorithm}`], 'git')).code).toBe(code)
   })
 
-  test('who waits for our offer before he makes his own gets it', async ({ world }) => {
+  test('a client that waits for the key exchange of the server gets it', async ({ world }) => {
     const socket = connect({ host: '127.0.0.1', port: world.config.sshPort })
-    let said = ''
+    let received = ''
     socket.setEncoding('latin1').on('data', (chunk) => {
-      said += chunk
+      received += chunk
     })
     socket.write('SSH-2.0-patient\r\n')
-    await expect.poll(() => said).toMatch(/^SSH-2\.0-Stithy\r\n.*curve25519-sha256/s)
+    await expect.poll(() => received).toMatch(/^SSH-2\.0-Stithy\r\n.*curve25519-sha256/s)
     socket.destroy()
   })
 
-  test('who is blocked, and a key that expired or is removed, is refused at once', async ({ world }) => {
+  test('SSH refuses blocked users, expired keys and removed keys at once', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -266,9 +269,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await ssh(world, key)).code).toBe(255)
   })
 
-  test('a key of a type or size that is forbidden since it was added opens nothing, be it a deploy key', async ({
-    world,
-  }) => {
+  test('SSH refuses keys whose type or size was forbidden later, deploy keys included', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -287,7 +288,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect([(await ssh(world, key)).code, (await fetches(robot)).code]).toEqual([0, 0])
   })
 
-  test('who lost his device has other recovery codes for his key, once he says yes', async ({ world }) => {
+  test('2fa_recovery_codes prints new recovery codes after a confirmation', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -295,8 +296,8 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     const ask = async (answer: string) => {
       const asking = spawn('ssh', sshWords(world, key, '2fa_recovery_codes'), { stdio: ['pipe', 'pipe', 'ignore'] })
       asking.stdin.end(answer)
-      const [said] = await Promise.all([asking.stdout.setEncoding('utf8').toArray(), once(asking, 'close')])
-      return said.join('')
+      const [printed] = await Promise.all([asking.stdout.setEncoding('utf8').toArray(), once(asking, 'close')])
+      return printed.join('')
     }
     const left = async () => (await ann.get('/user/two_factor')).json.recovery_codes_left
     for (const answer of ['', 'no\n', 'x'.repeat(10_000)])
@@ -313,7 +314,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await ssh(world, robot, '2fa_recovery_codes')).err).toBe('Stithy: A deploy key has no recovery codes.\n')
   })
 
-  test('a connection that was there before the key was removed runs nothing any more', async ({ world }) => {
+  test('an open SSH connection runs no more commands after its key was removed', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -328,7 +329,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     await sshWith(world, key, [...shared, '-O', 'exit'], 'git')
   })
 
-  test('a deploy key reads where it is enabled, and writes where it may', async ({ world }) => {
+  test('a deploy key reads where it is enabled, and writes where it has write access', async ({ world }) => {
     await using folder = await temporaryFolder()
     const [project, other, open] = [
       await world.project(),
@@ -368,7 +369,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await gitSsh(world, reads, work, 'ls-remote', url)).code).toBe(0)
   })
 
-  test('a push to where nothing is makes a private project, for those who may', async ({ world }) => {
+  test('an SSH push to a path that does not exist creates a private project', async ({ world }) => {
     await using folder = await temporaryFolder()
     const [ann, bob] = [await world.user(), await world.user()]
     const [key, other] = [await withKey(folder.path, ann), await withKey(folder.path, bob)]
@@ -378,18 +379,18 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await gitSsh(world, other, work, 'push', url, 'main')).err).toContain(missing)
     expect((await gitSsh(world, key, work, 'push', '-q', '--dry-run', url, 'main')).code).toBe(0)
     expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).status).toBe(404)
-    // One who says that there is nothing, and then nothing more, keeps nobody busy.
+    // A client that only says that it has no objects, and then nothing more, holds no resources.
     const silent = spawn('ssh', sshWords(world, key, `git-receive-pack '${full_path}.git'`))
     silent.stdin.write('0000')
     const [code] = await once(silent, 'exit')
     expect(code).toBe(0)
     expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).status).toBe(404)
-    const told = await gitSsh(world, key, work, 'push', url, 'main')
-    expect(told).toMatchObject({
+    const answer = await gitSsh(world, key, work, 'push', url, 'main')
+    expect(answer).toMatchObject({
       code: 0,
       err: expect.stringContaining(`The private project ${full_path} was successfully created.`),
     })
-    expect(told.err).toContain(`git remote add origin ${url}`)
+    expect(answer.err).toContain(`git remote add origin ${url}`)
     expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).json).toMatchObject({
       visibility: 'private',
       default_branch: 'main',
@@ -399,7 +400,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     ).not.toBe(0)
   })
 
-  test('a push follows nobody to a new address, a fetch does', async ({ world }) => {
+  test('over SSH a fetch follows a renamed project, and a push names the new URL', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -413,7 +414,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     )
   })
 
-  test('D2-SETTINGS-GIT-PROTOCOL: one protocol may be the only one', async ({ world }) => {
+  test('D2-SETTINGS-GIT-PROTOCOL: SSH or HTTP can be the only enabled protocol', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -435,9 +436,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect([(await overHttp()).status, (await overSsh()).code]).toEqual([200, 0])
   })
 
-  test('D2-SETTINGS-AUTHORIZED-KEYS: keys are looked up in the database, so the same get in on and off', async ({
-    world,
-  }) => {
+  test('D2-SETTINGS-AUTHORIZED-KEYS: the setting changes nothing, keys come from the database', async ({ world }) => {
     await using folder = await temporaryFolder()
     const [ann, bob] = [await world.user(), await world.user()]
     const before = await withKey(folder.path, ann)
@@ -452,7 +451,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     }
   })
 
-  test('a push that is too large, or that a rule refuses, says so', async ({ world }) => {
+  test('SSH pushes that are too large or break a push rule are refused with the reason', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
@@ -488,7 +487,7 @@ const decisions: readonly Row[] = [
   { who: 'a stranger', visibility: 'private', level: 'none', pull: missing, push: missing },
   { who: 'a stranger', visibility: 'internal', level: 'none', pull: undefined, push: unwritable },
   { who: 'a stranger', visibility: 'public', level: 'none', pull: undefined, push: unwritable },
-  { who: 'somebody external', visibility: 'internal', level: 'none', pull: missing, push: missing },
+  { who: 'external user', visibility: 'internal', level: 'none', pull: missing, push: missing },
   { who: 'a guest', visibility: 'private', level: 'guest', pull: unreadable, push: unwritable },
   { who: 'a reporter', visibility: 'private', level: 'reporter', pull: undefined, push: unwritable },
   { who: 'a developer', visibility: 'private', level: 'developer', pull: undefined, push: undefined },
@@ -497,8 +496,8 @@ const decisions: readonly Row[] = [
   { who: 'an administrator', visibility: 'private', level: 'none', pull: undefined, push: undefined },
 ]
 
-describe.skipIf(!hasSsh)('SSH and HTTP decide alike (needs OpenSSH)', () => {
-  test.for(decisions)('$who of a $visibility project, archived: $archived', async (row, { world }) => {
+describe.skipIf(!hasSsh)('SSH and HTTP make the same decisions (needs OpenSSH)', () => {
+  test.for(decisions)('SSH and HTTP agree: $who, $visibility project, archived: $archived', async (row, { world }) => {
     await using folder = await temporaryFolder()
     const ann: Client = await world.user({ external: row.who.includes('external'), admin: row.who.includes('admin') })
     const key = await withKey(folder.path, ann)
@@ -526,20 +525,20 @@ describe.skipIf(!hasSsh)('SSH and HTTP decide alike (needs OpenSSH)', () => {
   })
 })
 
-/** No connection ends because of its age while these tests run. */
+/** No connection reaches its maximum age while these tests run. */
 const longMs = 60 * 60_000
 
-const connectTo = async (at: World, said: string): Promise<{ socket: Socket; closed: Promise<unknown> }> => {
+const connectTo = async (at: World, greeting: string): Promise<{ socket: Socket; closed: Promise<unknown> }> => {
   const socket = connect(at.config.sshPort, '127.0.0.1')
   socket.on('error', () => {})
-  socket.write(said)
+  socket.write(greeting)
   socket.resume()
   const closed = new Promise((resolve) => socket.once('close', resolve))
   await new Promise((resolve) => socket.once('connect', resolve))
   return { socket, closed }
 }
 
-/** A client that has signed in and says nothing more. */
+/** A client that has signed in and then sends nothing. */
 async function silent(at: World, key: KeyPair): Promise<{ client: ssh2.Client; closed: Promise<unknown> }> {
   const client = new ssh2.Client()
   client.on('error', () => {})
@@ -549,40 +548,47 @@ async function silent(at: World, key: KeyPair): Promise<{ client: ssh2.Client; c
   return { client, closed: new Promise<void>((resolve) => client.once('close', () => resolve())) }
 }
 
-describe.skipIf(!hasSsh)('a connection over SSH on which nothing happens (needs OpenSSH)', () => {
+describe.skipIf(!hasSsh)('idle SSH connections (need OpenSSH)', () => {
   test.for(['', 'SSH-2.0-slow\r\n', 'GET / HTTP/1.1\r\n\r\n'])(
-    'ends when the client says %j and no more',
-    async (said) => {
+    'the server disconnects a client that sends %j and nothing more',
+    async (greeting) => {
       await using brief = await World.start({}, { sshLimits: { signInMs: 300 } })
-      const { closed } = await connectTo(brief, said)
+      const { closed } = await connectTo(brief, greeting)
       await closed
     },
   )
 
-  test('ends after a while when the client has signed in', async () => {
+  test('the server disconnects a signed-in SSH client after the idle timeout', async () => {
     await using brief = await World.start({}, { sshLimits: { idleMs: 300 } })
     await using folder = await temporaryFolder()
     const { closed } = await silent(brief, await withKey(folder.path, brief.root))
     await closed
   })
 
-  test('ends in the middle of a push, which makes no project', async () => {
+  test('an SSH push that stalls is ended and creates no project', async () => {
     await using brief = await World.start({}, { sshLimits: { stalledMs: 300 } })
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, brief.root)
     const project = await brief.project()
-    // One to a repository that is there, one to where the push would make it.
+    // One to an existing repository, one to a path where the push would create a project.
     for (const path of [project.full_path, 'root/not-there-yet'])
       await once(spawn('ssh', sshWords(brief, key, `git-receive-pack '${path}.git'`)), 'close')
     expect((await brief.root.get('/projects/root%2Fnot-there-yet')).status).toBe(404)
   })
 })
 
-describe.skipIf(!hasSsh)('limits of SSH (needs OpenSSH)', () => {
+describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
   let strict: World
   let usual: World
   beforeAll(async () => {
-    const strictLimits = { strangers: 5, attempts: 3, sessions: 2, idle: 3, signInMs: longMs, idleMs: longMs }
+    const strictLimits = {
+      maxUnauthenticated: 5,
+      maxAttempts: 3,
+      maxSessions: 2,
+      maxIdle: 3,
+      signInMs: longMs,
+      idleMs: longMs,
+    }
     strict = await World.start({}, { sshLimits: strictLimits })
     usual = await World.start({}, { sshLimits: { signInMs: longMs } })
   })
@@ -592,20 +598,20 @@ describe.skipIf(!hasSsh)('limits of SSH (needs OpenSSH)', () => {
   })
 
   test.for([
-    ['five places for those without a key', () => strict],
-    ['the usual places', () => usual],
-  ] as const)('500 connections without a key do not stand in the way of others, with %s', async ([, place]) => {
+    ['a limit of five connections without a key', () => strict],
+    ['the default limits', () => usual],
+  ] as const)('500 connections without a key do not block other clients, with %s', async ([, place]) => {
     await using folder = await temporaryFolder()
     const at = place()
     const key = await withKey(folder.path, at.root)
-    const said = (n: number) => (n % 2 ? '' : 'SSH-2.0-slow\r\n')
-    const stalled = await Promise.all(Array.from({ length: 500 }, (_, n) => connectTo(at, said(n))))
+    const greeting = (n: number) => (n % 2 ? '' : 'SSH-2.0-slow\r\n')
+    const stalled = await Promise.all(Array.from({ length: 500 }, (_, n) => connectTo(at, greeting(n))))
     expect((await ssh(at, key)).code).toBe(0)
     expect((await at.root.get('/user')).status).toBe(200)
     for (const { socket } of stalled) socket.destroy()
   })
 
-  test('silent connections of one user make room for others, who have fewer of them', async () => {
+  test('idle connections of a user at the limit are closed, not those of other users', async () => {
     await using folder = await temporaryFolder()
     const [ann, bob] = [
       await withKey(folder.path, await strict.user()),
@@ -624,7 +630,7 @@ describe.skipIf(!hasSsh)('limits of SSH (needs OpenSSH)', () => {
     for (const { client } of [first, ...crowd]) client.end()
   })
 
-  test('a client may try three keys and no more', async () => {
+  test('an SSH connection is closed after three refused keys', async () => {
     await using folder = await temporaryFolder()
     const keys = await Promise.all(Array.from({ length: 5 }, () => keyPair(folder.path)))
     const good = await withKey(folder.path, strict.root)
@@ -633,7 +639,7 @@ describe.skipIf(!hasSsh)('limits of SSH (needs OpenSSH)', () => {
     expect((await sshWith(strict, good, [], 'git')).code).toBe(0)
   })
 
-  test('a connection may run two commands at a time and no more', async () => {
+  test('an SSH connection runs at most two commands at a time', async () => {
     await using folder = await temporaryFolder()
     const key = await withKey(folder.path, strict.root)
     const project = await strict.project()
@@ -642,7 +648,7 @@ describe.skipIf(!hasSsh)('limits of SSH (needs OpenSSH)', () => {
     const command = `git-receive-pack '${project.full_path}.git'`
     const running = [0, 1].map(() => spawn('ssh', [...shared, ...sshWords(strict, key, command)]))
     await Promise.all(running.map(({ stdout }) => once(stdout, 'data')))
-    // It then goes on to try a connection of its own.
+    // The client then tries a new connection.
     expect((await sshWith(strict, key, shared, 'git')).err).toContain('refused')
     for (const { stdin } of running) stdin.end('0000')
     await Promise.all(running.map((each) => once(each, 'close')))

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-test('@gitbeaker/rest: group, subgroup, project, members, share, transfer, archive, delete, restore', async () => {
+test('@gitbeaker/rest manages a project from its group and members to deletion and restore', async () => {
   const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
   const as = ({ token }: { token: string | undefined }) => new Gitlab({ host: world.origin, token: token! })
   const [api, bobs, eves] = [as(ann), as(bob), as(eve)]

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest'
 import { describe, expect } from 'vitest'
 import { test } from '../world.ts'
 
-describe('@gitbeaker/rest', () => {
-  test('writes files and commits, picks and reverts', async ({ world }) => {
+describe('writes with @gitbeaker/rest', () => {
+  test('@gitbeaker/rest writes files and commits, cherry-picks and reverts', async ({ world }) => {
     const ann = await world.user()
     const { id } = await world.project({ members: [[ann, 'maintainer']] })
     const api = new Gitlab({ host: world.origin, token: ann.token! })

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest'
 import { describe, expect } from 'vitest'
 import { test, unique } from '../world.ts'
 
-describe('@gitbeaker/rest', () => {
-  test('lives a whole life: groups, projects, members, lists, deletion', async ({ world }) => {
+describe('basic calls of @gitbeaker/rest', () => {
+  test('@gitbeaker/rest creates, lists and deletes groups, projects and members', async ({ world }) => {
     const ann = await world.user()
     const bob = await world.user()
     const api = new Gitlab({ host: world.origin, token: ann.token! })

@@ -8,7 +8,7 @@ type Command = readonly [from: string, to: string, ref: string]
 
 const packet = (text: string): string => (Buffer.byteLength(text) + 4).toString(16).padStart(4, '0') + text
 
-/** Sends the commands of a push without its objects, as no git does. Resolves with the report. */
+/** Sends the commands of a push without objects, which no git client does. Resolves with the report. */
 async function send(
   who: Client,
   project: TestProject,
@@ -18,7 +18,7 @@ async function send(
   const lines = commands.map(([from, to, ref], index) =>
     packet(`${from} ${to} ${ref}${index === 0 ? `\0report-status ${capabilities}` : ''}`),
   )
-  // A pack of nothing, which git wants unless all commands delete.
+  // An empty pack, which git requires unless all commands delete.
   const emptyPack = Buffer.from('5041434b0000000200000000029d08823bd8a8eab510ad6ac75c823cfd3ed31e', 'hex')
   const { status, text } = await who.send('POST', `//${project.full_path}.git/git-receive-pack`, {
     headers: {
@@ -59,22 +59,20 @@ async function withMain(world: World): Promise<{ project: TestProject; main: str
   return { project, main: json.commit.id }
 }
 
-describe('a push that no git client makes', () => {
+describe('pushes that no git client sends', () => {
   test.for(['refs/tags', 'refs/heads', 'refs/foo', 'refs/notes'])(
-    'of a ref called %s is refused, and branches and tags can still be made',
+    'a push of a ref named %s is refused, and branches and tags can still be created',
     async (name, { world }) => {
       const { project, main } = await withMain(world)
-      const said = await send(world.root, project, [[zero, main, name]])
-      expect(said).toContain(`ng ${name}`)
+      const report = await send(world.root, project, [[zero, main, name]])
+      expect(report).toContain(`ng ${name}`)
       expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
       const tag = await world.root.post(`/projects/${project.id}/repository/tags`, { tag_name: 'v1', ref: 'master' })
       expect(tag.status).toBe(201)
     },
   )
 
-  test('of a ref called refs/heads is refused in an empty project, where branches can still be made', async ({
-    world,
-  }) => {
+  test('a push of a ref named refs/heads to an empty project is refused and blocks no branches', async ({ world }) => {
     const project = await world.project()
     await using folder = await temporaryFolder()
     await git(folder.path, 'init', '-q', '-b', 'main')
@@ -85,7 +83,7 @@ describe('a push that no git client makes', () => {
     expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/main'])
   })
 
-  test('of a branch and a ref directly below refs/ moves the branch and refuses the other', async ({ world }) => {
+  test('a push of a branch and a ref directly below refs/ updates only the branch', async ({ world }) => {
     const project = await world.project()
     await using folder = await temporaryFolder()
     await git(folder.path, 'init', '-q', '-b', 'main')
@@ -99,9 +97,9 @@ describe('a push that no git client makes', () => {
   test.for([
     ['none', ''],
     ['none', 'atomic'],
-    ['one that does not exist', ''],
-    ['one that does not exist', 'atomic'],
-  ])('does not delete a branch whose old commit it says is %s (%s)', async ([old, capabilities], { world }) => {
+    ['a missing commit', ''],
+    ['a missing commit', 'atomic'],
+  ])('a push with the old commit %s (%s) does not delete a branch', async ([old, capabilities], { world }) => {
     const { project, main } = await withMain(world)
     await send(world.root, project, [[zero, main, 'refs/heads/one']])
     await send(world.root, project, [[old === 'none' ? zero : absent, zero, 'refs/heads/one']], capabilities)
@@ -109,29 +107,29 @@ describe('a push that no git client makes', () => {
     expect(await journal(world, project)).toMatchObject([{ ref: 'refs/heads/master' }, { ref: 'refs/heads/one' }])
   })
 
-  test('deletes nothing that does not exist, and tells of no change', async ({ world }) => {
+  test('a push that deletes a missing ref is accepted and emits no event', async ({ world }) => {
     const { project } = await withMain(world)
     const before = await feed(world, project)
-    const said = await send(world.root, project, [[zero, zero, 'refs/heads/none']])
-    expect(said).toContain('ok refs/heads/none')
+    const report = await send(world.root, project, [[zero, zero, 'refs/heads/none']])
+    expect(report).toContain('ok refs/heads/none')
     expect(await journal(world, project)).toMatchObject([{ ref: 'refs/heads/master' }])
     expect(await feed(world, project)).toEqual(before)
   })
 
-  test('of one ref twice is refused with a reason', async ({ world }) => {
+  test('a push of the same ref twice is refused with a reason', async ({ world }) => {
     const { project, main } = await withMain(world)
-    const said = await send(world.root, project, [
+    const report = await send(world.root, project, [
       [zero, main, 'refs/heads/twice'],
       [zero, main, 'refs/heads/twice'],
     ])
-    expect(said).toContain('ng refs/heads/twice')
+    expect(report).toContain('ng refs/heads/twice')
     expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
   })
 
-  test('of a ref with a line break in its name is refused, and the ref of its second line stays', async ({ world }) => {
+  test('a push of a ref name with a line break is refused, including its second line', async ({ world }) => {
     const { project, main } = await withMain(world)
-    const said = await send(world.root, project, [[zero, main, `refs/heads/one\n${zero} ${main} refs/heads/two`]])
-    expect(said).toContain('ng refs/heads/one')
+    const report = await send(world.root, project, [[zero, main, `refs/heads/one\n${zero} ${main} refs/heads/two`]])
+    expect(report).toContain('ng refs/heads/one')
     expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
   })
 })

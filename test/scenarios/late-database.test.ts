@@ -11,7 +11,7 @@ const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** A service whose database is behind a proxy, and a way to ask that database beside it. */
+/** A service whose database is behind a proxy, and a way to query that database directly. */
 async function behindProxy() {
   const { adminUrl, template } = inject('postgres')
   const admin = new pg.Client({ connectionString: adminUrl })
@@ -43,7 +43,7 @@ async function behindProxy() {
 
 test.for([
   { what: 'its eighth connection is held for 15 s', ordinal: 8, lateMs: 15_000 },
-  { what: 'its database comes late', ordinal: undefined, lateMs: 5_000 },
+  { what: 'its database starts late', ordinal: undefined, lateMs: 5_000 },
 ])('the jobs process takes jobs again after it was killed, when $what', async ({ ordinal, lateMs }) => {
   const { launched, proxy, ask } = await behindProxy()
   await using _proxy = proxy

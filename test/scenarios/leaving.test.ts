@@ -7,7 +7,7 @@ import { type StoredProject, storedProject } from '../../src/modules/repository/
 import { withEnoughTime } from '../waiting.ts'
 import { test, type World } from '../world.ts'
 
-/** Processes of git on this repository, or that look for its `needle` in many. */
+/** Git processes that work on this repository, or that search several repositories for its `needle`. */
 const processesOn = ({ id, repository }: StoredProject): number[] =>
   execFileSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 })
     .split('\n')
@@ -17,8 +17,8 @@ const processesOn = ({ id, repository }: StoredProject): number[] =>
     .map(([pid]) => Number(pid))
 
 /**
- * A project whose long-lived processes are at work, and in which every other one waits for ever: git looks for further
- * repositories, and nobody tells it which.
+ * A project whose long-lived processes work, and in which every other git process blocks for ever: git reads a list of
+ * further repositories that never comes.
  */
 async function stuckProject(world: World) {
   const project = await storedProject(world)
@@ -33,7 +33,7 @@ async function stuckProject(world: World) {
   return { project, one, two, started }
 }
 
-/** Asks, and leaves when told. */
+/** Sends a request; `leave` disconnects. */
 function asking(world: World, path: string): { leave: () => Promise<void> } {
   const gone = new AbortController()
   const answer = request(`${world.origin}/api/v4${path}`, {
@@ -49,7 +49,7 @@ function asking(world: World, path: string): { leave: () => Promise<void> } {
   }
 }
 
-describe('a client that leaves', () => {
+describe('clients that disconnect', () => {
   const reads: Record<string, (at: { id: number; one: string; two: string }) => string> = {
     'a search in files': ({ id }) => `/projects/${id}/search?scope=blobs&search=needle`,
     'a search of many projects': ({ id }) => `/search?scope=blobs&search=needle${id}`,
@@ -62,7 +62,7 @@ describe('a client that leaves', () => {
   }
 
   for (const [what, pathOf] of Object.entries(reads))
-    test(`${what}: git works no longer for nobody`, async ({ world }) => {
+    test(`${what}: git stops when the client disconnects`, async ({ world }) => {
       const { project, one, two, started } = await stuckProject(world)
       const { leave } = asking(world, pathOf({ id: project.id, one, two }))
       await expect.poll(() => started().length).toBeGreaterThan(0)
@@ -70,7 +70,7 @@ describe('a client that leaves', () => {
       await expect.poll(started).toEqual([])
     })
 
-  test('leaves the work to others who wait for the same', ({ world }) =>
+  test('a shared git process continues while one of its clients is connected', ({ world }) =>
     withEnoughTime([200, 2_000, 20_000], async (arrivesMs) => {
       const { project, two, started } = await stuckProject(world)
       const path = `/projects/${project.id}/repository/files/a/blame?ref=${two}`

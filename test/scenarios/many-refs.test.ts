@@ -5,10 +5,10 @@ import { repositoriesDir } from '../../src/app.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
-/** More than the server moves in one transaction. */
+/** More than the server updates in one transaction. */
 const many = 600
 
-/** A repository with branches `b0` to `b<count - 1>` at one commit and an annotated tag, made without a process for each. */
+/** A repository with branches `b0` to `b<count - 1>` at one commit and an annotated tag, created without a process for each. */
 async function source(folder: string, count: number): Promise<{ work: string; oid: string }> {
   await git(folder, 'init', '-q', '-b', 'main', 'work')
   const work = join(folder, 'work')
@@ -24,7 +24,7 @@ async function source(folder: string, count: number): Promise<{ work: string; oi
   return { work, oid }
 }
 
-/** Runs git and resolves with its output and messages, however it ends. */
+/** Runs git and resolves with its output and messages, whatever its exit code. */
 const attempt = (work: string, ...args: string[]): Promise<string> =>
   git(work, ...args).then(
     (stdout) => stdout,
@@ -41,8 +41,8 @@ const journal = (world: World, project: TestProject): Promise<{ moved: boolean; 
     [project.id],
   )
 
-describe('a push of many refs', () => {
-  test('moves all of them and writes each in the journal once', async ({ world }) => {
+describe('pushes of many refs', () => {
+  test('a push of many refs updates all of them and records each in the journal once', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { work, oid } = await source(folder.path, many)
     const project = await world.project()
@@ -61,7 +61,7 @@ describe('a push of many refs', () => {
     expect(await refsOf(work, remote)).toHaveLength(many + 4 - 550)
   })
 
-  test('moves the others when one has moved meanwhile or collides with another name', async ({ world }) => {
+  test('a push of many refs updates the others when one is stale or its name collides', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { work, oid } = await source(folder.path, 40)
     const project = await world.project()
@@ -70,9 +70,9 @@ describe('a push of many refs', () => {
     const first = await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'c/d', ref: 'main' })
     expect(first.status).toBe(201)
     await git(work, 'update-ref', 'refs/heads/c', oid)
-    const said = await attempt(work, 'push', '--porcelain', remote, 'refs/heads/*:refs/heads/*')
-    expect(said).toMatch(/^!\s+refs\/heads\/c:refs\/heads\/c\s/m)
-    expect(said.match(/^\*\s/gm)).toHaveLength(40)
+    const output = await attempt(work, 'push', '--porcelain', remote, 'refs/heads/*:refs/heads/*')
+    expect(output).toMatch(/^!\s+refs\/heads\/c:refs\/heads\/c\s/m)
+    expect(output.match(/^\*\s/gm)).toHaveLength(40)
     expect(await refsOf(work, remote)).toHaveLength(1 + 1 + 1 + 40)
     const [moved] = await world.rows(
       `select count(*)::int as count from ref_changes c join pushes p on p.id = c.push_id where p.project_id = $1 and c.moved`,
@@ -81,7 +81,7 @@ describe('a push of many refs', () => {
     expect(moved.count).toBe(1 + 1 + 40)
   })
 
-  test.for([40, many])('moves none of %i when it is atomic and one collides', async (count, { world }) => {
+  test.for([40, many])('an atomic push of %i refs updates none when one collides', async (count, { world }) => {
     await using folder = await temporaryFolder()
     const { work, oid } = await source(folder.path, count)
     const project = await world.project()
@@ -96,15 +96,15 @@ describe('a push of many refs', () => {
     expect(await refsOf(work, remote)).toHaveLength(3 + count)
   })
 
-  test('deletes what exists and warns of what does not', async ({ world }) => {
+  test('a push deletes existing refs and warns of missing ones', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { work } = await source(folder.path, 3)
     const project = await world.project()
     const remote = world.remote(project, world.root)
     await git(work, 'push', '-q', remote, 'main', 'b0', 'b1')
-    // Git asks for what is not there only when it is told the whole name.
-    const said = await attempt(work, 'push', '--porcelain', remote, ':refs/heads/b0', 'b2')
-    expect(said).toMatch(/^-\s+:refs\/heads\/b0\s/m)
+    // Git requests the deletion of a missing ref only if given its full name.
+    const output = await attempt(work, 'push', '--porcelain', remote, ':refs/heads/b0', 'b2')
+    expect(output).toMatch(/^-\s+:refs\/heads\/b0\s/m)
     expect((await refsOf(work, remote)).map((line) => line.split(' ')[0])).toEqual([
       'HEAD',
       'refs/heads/b1',
@@ -113,15 +113,15 @@ describe('a push of many refs', () => {
     ])
   })
 
-  test('is refused for a branch that is no commit, and moves the others', async ({ world }) => {
+  test('a push refuses a branch that is not a commit and updates the other refs', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { work } = await source(folder.path, 3)
     const project = await world.project()
     const remote = world.remote(project, world.root)
     await git(work, 'push', '-q', remote, 'main')
     const tree = await git(work, 'rev-parse', 'HEAD^{tree}')
-    const said = await attempt(work, 'push', '--porcelain', remote, `${tree}:refs/heads/tree`, 'b0', 'b1')
-    expect(said).toMatch(/^!\s+.*refs\/heads\/tree/m)
+    const output = await attempt(work, 'push', '--porcelain', remote, `${tree}:refs/heads/tree`, 'b0', 'b1')
+    expect(output).toMatch(/^!\s+.*refs\/heads\/tree/m)
     expect(await refsOf(work, remote)).toHaveLength(4)
   })
 

@@ -9,14 +9,14 @@ import { temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { freshEnv, serve } from '../service.ts'
 import { git } from '../world.ts'
 
-/*
- * Large contents pass through a worker in memory that does not grow with them. The worker is a process of its own, and the
- * kernel remembers the most memory that it ever had.
+/**
+ * Large contents pass through a worker whose memory does not grow with them. The worker is a separate process, and the kernel
+ * records its peak memory.
  */
 
 const mebibyte = 1024 * 1024
 const size = 256 * mebibyte
-/** What waits to be collected comes and goes; a content that is held would be twice as much. */
+/** Garbage comes and goes; a content held in memory would be twice as much. */
 const mostGrowth = size / 2
 const piece = Buffer.alloc(mebibyte, 'Forty-two. ')
 
@@ -24,7 +24,7 @@ function* pieces(bytes: number): Generator<Buffer> {
   for (let sent = 0; sent < bytes; sent += piece.length) yield piece
 }
 
-/** The most resident memory of a process since the last reset, in bytes. */
+/** Peak resident memory of a process since the last reset, in bytes. */
 const peakOf = (pid: number): number =>
   1024 * Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5')
@@ -76,7 +76,7 @@ test.runIf(existsSync('/proc/self/clear_refs'))(
       const type = { 'content-type': 'multipart/form-data; boundary=b' }
       return send('POST', `/api/v4${project}/uploads`, Readable.from(form()), type)
     }
-    // What a worker needs once is not counted.
+    // Memory that a worker allocates once is not counted.
     await Promise.all([read('archive.tar?sha=main&path=small'), read('files/small/raw?ref=main')])
     await Promise.all([largeFile(piece.length), upload(piece.length)])
 

@@ -4,7 +4,7 @@ import { Branches, MergeRequests } from '@gitbeaker/rest'
 import { expect, test } from 'vitest'
 import { git, temporaryFolder, World } from '../world.ts'
 
-test('@gitbeaker/rest merges and rebases what git pushes, and what git merges is seen', async () => {
+test('@gitbeaker/rest merges and rebases pushed branches, and sees merges by git', async () => {
   await using world = await World.start()
   await world.runJobs()
   await using folder = await temporaryFolder()

@@ -2,7 +2,7 @@ import { Gitlab } from '@gitbeaker/rest'
 import { expect } from 'vitest'
 import { test } from '../world.ts'
 
-test('@gitbeaker/rest discusses commits, and finds what is around projects', async ({ world }) => {
+test('@gitbeaker/rest discusses commits and reads templates, import status and more', async ({ world }) => {
   const api = new Gitlab({ host: world.origin, token: world.root.token! })
   const group = await world.group()
   const { id } = await world.project({ group })
@@ -18,15 +18,18 @@ test('@gitbeaker/rest discusses commits, and finds what is around projects', asy
     oldPath: 'a',
     newLine: '1',
   }
-  const begun = await api.CommitDiscussions.create(id, second.id, 'Two?', { position })
-  expect(begun.notes?.[0]).toMatchObject({ type: 'DiffNote', position: { new_path: 'a', new_line: 1, old_line: null } })
-  const note = await api.CommitDiscussions.addNote(id, second.id, begun.id, 'Yes')
-  await api.CommitDiscussions.editNote(id, second.id, begun.id, note.id, { body: 'Yes, two' })
-  expect((await api.CommitDiscussions.show(id, second.id, begun.id)).notes?.map(({ body }) => body)).toEqual([
+  const discussion = await api.CommitDiscussions.create(id, second.id, 'Two?', { position })
+  expect(discussion.notes?.[0]).toMatchObject({
+    type: 'DiffNote',
+    position: { new_path: 'a', new_line: 1, old_line: null },
+  })
+  const note = await api.CommitDiscussions.addNote(id, second.id, discussion.id, 'Yes')
+  await api.CommitDiscussions.editNote(id, second.id, discussion.id, note.id, { body: 'Yes, two' })
+  expect((await api.CommitDiscussions.show(id, second.id, discussion.id)).notes?.map(({ body }) => body)).toEqual([
     'Two?',
     'Yes, two',
   ])
-  await api.CommitDiscussions.removeNote(id, second.id, begun.id, note.id)
+  await api.CommitDiscussions.removeNote(id, second.id, discussion.id, note.id)
   expect(await api.CommitDiscussions.all(id, second.id)).toHaveLength(1)
   expect(await api.Commits.showSequence(id, second.id)).toEqual({ count: 2 })
 

@@ -2,8 +2,8 @@ import { Gitlab } from '@gitbeaker/rest'
 import { describe, expect } from 'vitest'
 import { test, unique } from '../world.ts'
 
-describe('@gitbeaker/rest', () => {
-  test('makes, edits, blocks and removes people', async ({ world }) => {
+describe('users with @gitbeaker/rest', () => {
+  test('@gitbeaker/rest creates, edits, blocks and removes users', async ({ world }) => {
     const api = new Gitlab({ host: world.origin, token: world.root.token! })
     const username = unique('beaker')
     const made = await api.Users.create({

@@ -15,7 +15,7 @@ const missing = noRecorder()
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** What a client may rely on once a request is acknowledged. Everything else can be made again, or is being made. */
+/** What an acknowledged request guarantees to clients. Everything else can be rebuilt. */
 function matters(path: string): boolean {
   if (/^(?:secrets\.keys|root-credentials|installation|ssh\/host_ed25519)$/.test(path)) return true
   if (/^(?:blobs|uploads)\/sha256\//.test(path)) return true
@@ -25,7 +25,7 @@ function matters(path: string): boolean {
   )
 }
 
-/** Objects that git has put somewhere else disappear from here: only names of refs are missed. */
+/** Objects disappear from here when git repacks them: only names of refs matter. */
 const isMissed = (risk: string): boolean => !risk.startsWith('removal of ') || /\/(?:refs\/.*|packed-refs)$/.test(risk)
 
 class RecordedService {
@@ -37,7 +37,7 @@ class RecordedService {
   readonly #recording = new Recording()
   #read = 0
   #atAnswer: string[] = []
-  /** Moments at which the power could have gone. */
+  /** Moments at which a power loss was simulated. */
   states = 0
   /** What a power loss in the middle of a request would have damaged. */
   readonly damage = new Set<string>()
@@ -65,7 +65,7 @@ class RecordedService {
       },
       { node: program, file: words[0]! },
     )
-    // The recorder does not end what it records.
+    // The recorder does not end the process it records.
     onTestFinished(() => {
       for (const pid of launched.named('stithy')) process.kill(pid, 'SIGKILL')
     })
@@ -73,7 +73,7 @@ class RecordedService {
     return new RecordedService(dataDir, `http://127.0.0.1:${port}`, file)
   }
 
-  /** The address of a project with the right to push. */
+  /** The URL of a project with push access. */
   remote = (path: string) => `${this.#origin.replace('//', '//root:root-token-for-tests@')}/${path}.git`
 
   /** Whether all steps of housekeeping are over: the bitmap belongs to the pack, and the graph is written last. */
@@ -85,7 +85,7 @@ class RecordedService {
     return (graph?.mtimeMs ?? 0) > statSync(join(objects, 'pack', bitmap)).mtimeMs
   }
 
-  /** Does something that is acknowledged, and returns what a power loss right after that would have taken away. */
+  /** Runs an acknowledged change, and returns what a power loss right after it would have destroyed. */
   async after(work: () => Promise<unknown>): Promise<string[]> {
     await work()
     const text = readFileSync(this.#file, 'latin1').slice(this.#read)
@@ -102,7 +102,7 @@ class RecordedService {
     return this.#atAnswer
   }
 
-  /** What is there under its own name is whole, and a ref names only what lasts. */
+  /** Everything that has its final name is complete, and a ref names only durable objects. */
   #check(path: string, kind: string): void {
     this.states++
     if (kind !== 'rename' && kind !== 'link' && kind !== 'write') return
@@ -114,7 +114,7 @@ class RecordedService {
 }
 
 describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}`, () => {
-  test('takes away nothing that was acknowledged', async () => {
+  test('a power loss destroys nothing that was acknowledged', async () => {
     const service = await RecordedService.start()
     const { client } = service
     const work = await temporaryFolder()
@@ -138,7 +138,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
         })
         .then(done)
 
-    // Packs that are being made hold what is elsewhere still: they must last when housekeeping is over, and not before.
+    // New packs contain objects that exist elsewhere still: they must be durable when housekeeping ends, not before.
     await step('the first start', () => client.put('/application/settings', { housekeeping_enabled: false }).then(done))
     await git(work, 'init', '-q', '-b', 'main')
     await writeFile(join(work, 'file'), 'content\n')
@@ -175,7 +175,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
       done(made)
       done(await client.put(`/projects/root%2Ffirst/merge_requests/${made.json.iid}/merge`))
     })
-    await step('a picture', () => {
+    await step('an avatar', () => {
       const body = new FormData()
       body.set('avatar', new Blob([png as never]), 'face.png')
       return client.send('PUT', '/user/avatar', { body }).then(done)
@@ -185,7 +185,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
       body.set('file', new Blob(['text']), 'notes.txt')
       return client.send('POST', '/projects/root%2Ffirst/uploads', { body }).then(done)
     })
-    await step('a large file', async () => {
+    await step('an LFS file', async () => {
       const content = randomBytes(200)
       const oid = hash('sha256', content, 'hex')
       const answer = await client.send('POST', '//root/first.git/info/lfs/objects/batch', {

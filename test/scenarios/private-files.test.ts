@@ -11,25 +11,25 @@ const token = 'root-token-for-tests'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** Files and folders that group or others may use in some way, relative to `folder`. Links have no modes. */
+/** Files and folders with any permission for group or others, relative to `folder`. Links have no modes. */
 function openToOthers(folder: string): string[] {
   const found: string[] = []
   const visit = (path: string) => {
-    // Some come and go while the service runs.
+    // Some are created and removed while the service runs.
     const facts = lstatSync(path, { throwIfNoEntry: false })
     if (!facts || facts.isSymbolicLink()) return
     if ((facts.mode & 0o077) !== 0 && !facts.isSocket()) found.push(relative(folder, path))
     if (facts.isDirectory()) for (const name of readdirSync(path)) visit(join(path, name))
   }
   visit(folder)
-  // A copy of the programs of PostgreSQL, which are no secret, in a folder that is private.
+  // A copy of the PostgreSQL programs, which are not secret, in a private folder.
   return found.filter((path) => !/^postgres\/(postgresql-|lib)/.test(path))
 }
 
 const umaskOf = (pid: number): string | undefined =>
   /^Umask:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
 
-test('no file of the data folder is open to other users, and what a former version left open is closed at the start', async () => {
+test('a start makes all files of the data folder private, those of a former version too', async () => {
   const folder = await temporaryFolder()
   const env = {
     STITHY_DATA_DIR: folder,

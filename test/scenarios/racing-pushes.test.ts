@@ -58,7 +58,7 @@ async function changeAtRandom(world: World, project: TestProject): Promise<void>
   }
 }
 
-/** Kills a push to the repository now and then, whatever it does. */
+/** Kills pushes to the repository at random moments. */
 function killer(gitDir: string): { stop: () => void } {
   const timer = setInterval(() => {
     const pids = readdirSync('/proc').filter((name) => {
@@ -75,15 +75,15 @@ function killer(gitDir: string): { stop: () => void } {
     try {
       process.kill(Number(victim), 'SIGKILL')
     } catch {
-      // It ended by itself.
+      // It had already ended.
     }
   }, 15)
   return { stop: () => clearInterval(timer) }
 }
 
 /**
- * Compares the journal with the refs: each value of a ref must have come as often as it went, and once more when it is the
- * present one. Tells where that is not so.
+ * Compares the journal with the refs: each value of a ref must have been set as often as it was replaced, and once more if it
+ * is the current value. Returns the refs where that is not so.
  */
 async function imbalance(world: World, project: TestProject, gitDir: string): Promise<string[]> {
   const rows: { ref: string; from: string | null; to: string | null }[] = await world.rows(
@@ -113,24 +113,27 @@ async function imbalance(world: World, project: TestProject, gitDir: string): Pr
   return found
 }
 
-describe('pushes and API changes of the same refs at the same time', () => {
-  test.for(['', ' while pushes are killed'])('leave a journal that adds up to the refs%s', async (kills, { world }) => {
-    await using folder = await temporaryFolder()
-    const { work, commits } = await source(folder.path)
-    const project = await world.project()
-    const remote = world.remote(project, world.root)
-    await git(work, 'push', '-q', remote, 'main')
-    const gitDir = await gitDirOf(world, project)
-    const killing = kills === '' ? undefined : killer(gitDir)
-    await Promise.all([
-      ...Array.from({ length: pushers }, () => pushAtRandom(work, commits, remote)),
-      changeAtRandom(world, project),
-    ])
-    killing?.stop()
-    await world.recover()
-    expect(
-      await world.rows(`select id from pushes where project_id = $1 and state = 'intended'`, [project.id]),
-    ).toEqual([])
-    expect(await imbalance(world, project, gitDir)).toEqual([])
-  })
+describe('concurrent pushes and API changes of the same refs', () => {
+  test.for(['', ' while pushes are killed'])(
+    'the journal adds up to the refs after races%s',
+    async (kills, { world }) => {
+      await using folder = await temporaryFolder()
+      const { work, commits } = await source(folder.path)
+      const project = await world.project()
+      const remote = world.remote(project, world.root)
+      await git(work, 'push', '-q', remote, 'main')
+      const gitDir = await gitDirOf(world, project)
+      const killing = kills === '' ? undefined : killer(gitDir)
+      await Promise.all([
+        ...Array.from({ length: pushers }, () => pushAtRandom(work, commits, remote)),
+        changeAtRandom(world, project),
+      ])
+      killing?.stop()
+      await world.recover()
+      expect(
+        await world.rows(`select id from pushes where project_id = $1 and state = 'intended'`, [project.id]),
+      ).toEqual([])
+      expect(await imbalance(world, project, gitDir)).toEqual([])
+    },
+  )
 })

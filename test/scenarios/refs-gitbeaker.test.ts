@@ -2,7 +2,7 @@ import { Branches, ProtectedBranches, ProtectedTags, Tags } from '@gitbeaker/res
 import { expect } from 'vitest'
 import { git, temporaryFolder, test, unique } from '../world.ts'
 
-test('@gitbeaker/rest makes, reads, protects and removes branches and tags', async ({ world }) => {
+test('@gitbeaker/rest creates, reads, protects and removes branches and tags', async ({ world }) => {
   await using folder = await temporaryFolder()
   const project = await world.project()
   await git(folder.path, 'init', '-q', '-b', 'main')

@@ -2,7 +2,7 @@ import { Gitlab } from '@gitbeaker/rest'
 import { expect } from 'vitest'
 import { test } from '../world.ts'
 
-test('@gitbeaker/rest releases what was built', async ({ world }) => {
+test('@gitbeaker/rest creates, reads and removes releases', async ({ world }) => {
   const api = new Gitlab({ host: world.origin, token: world.root.token! })
   const { id } = await world.project()
   await api.Commits.create(id, 'main', 'Begin', [{ action: 'create', filePath: 'a', content: 'a' }])

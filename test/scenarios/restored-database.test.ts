@@ -22,7 +22,7 @@ async function administer(text: string): Promise<void> {
   await client.query(text).finally(() => client.end())
 }
 
-/** A new database, like `original`, which must have no connections. */
+/** A new database, a copy of `original`, which must have no connections. */
 async function copyDatabase(original: string): Promise<string> {
   const name = `installation_${process.pid}_${randomBytes(4).toString('hex')}`
   await administer(`create database ${name} template ${original}`)
@@ -101,7 +101,7 @@ const fileOf = (who: Client, id: number) => who.get(`/projects/${id}/repository/
 const lostIn = (folder: string): string[] =>
   existsSync(join(folder, 'lost+found')) ? readdirSync(join(folder, 'lost+found')) : []
 
-/** An installation, its database as it was before its newest project, and that project. */
+/** An installation, a copy of its database from before its newest project, and that project. */
 async function withOlderDatabase() {
   const folder = await dataFolder()
   const database = await emptyDatabase()
@@ -118,19 +118,19 @@ async function withOlderDatabase() {
 }
 
 describe('a database restored from a backup that is older than the repositories', () => {
-  test('does not give a new public project the private repository that has its number', async () => {
+  test('a new public project does not get the private repository that had its id', async () => {
     const { folder, older, kept, secret } = await withOlderDatabase()
     await serving(folder, older, async (root, origin) => {
       const anonymous = new Client(origin)
       const { id, path } = await projectWith(root, 'public')
-      // The sequence went back with the database, so the number is used again.
+      // The sequence went back with the database, so the id is used again.
       expect(id).toBe(secret.id)
       expect((await fileOf(anonymous, id)).status).toBe(404)
       expect((await anonymous.get(`/projects/${id}/repository/commits`)).text).not.toContain('Add')
       await using work = await temporaryFolder()
       await git(work.path, 'clone', '-q', `${origin}/${path}.git`, 'clone')
       expect(readdirSync(join(work.path, 'clone'))).toEqual(['.git'])
-      // The first write makes a repository of its own.
+      // The first write creates a new repository.
       expect(
         (
           await root.post(`/projects/${id}/repository/files/other`, {
@@ -149,9 +149,9 @@ describe('a database restored from a backup that is older than the repositories'
     expect(await git(join(folder, 'lost+found', lost!), 'show', 'master:secret')).toBe('private content')
   })
 
-  test('does not give a project that was created before this release the private repository, either', async () => {
+  test('a project created before this release does not get a private repository that had its id', async () => {
     const { folder, older, secret } = await withOlderDatabase()
-    // The row is there, as a version that did not look for folders would have made it.
+    // The row as a version that did not look for folders would have created it.
     await ask(
       older,
       `insert into projects (namespace_id, creator_id, name, path, full_path, visibility, default_branch, repository_storage, runners_token)
@@ -168,8 +168,8 @@ describe('a database restored from a backup that is older than the repositories'
   })
 })
 
-describe('a start with a database and a data folder that do not belong together', () => {
-  test('is refused when the database is new and the folder has repositories', async () => {
+describe('a database and a data folder that do not belong together', () => {
+  test('the start is refused when the database is new and the folder has repositories', async () => {
     const { folder, secret } = await withOlderDatabase()
     const fresh = await emptyDatabase()
     await expect(serving(folder, fresh, idle)).rejects.toThrow(
@@ -180,21 +180,21 @@ describe('a start with a database and a data folder that do not belong together'
     expect(secret.id).toBeGreaterThan(0)
   })
 
-  test('is refused when both are of other installations', async () => {
+  test('the start is refused when database and folder belong to different installations', async () => {
     const one = await withOlderDatabase()
     const two = await withOlderDatabase()
     await expect(serving(one.folder, two.older, idle)).rejects.toThrow('do not belong together')
-    // Before its schema is touched, too.
+    // Also before its schema is changed.
     const { config, databaseUrl } = await configOf(one.folder, two.older)
     await expect(requireOwn(config, databaseUrl)).rejects.toThrow('do not belong together')
   })
 
-  test('is refused when the folder is new and the database has projects', async () => {
+  test('the start is refused when the folder is new and the database has projects', async () => {
     const { older } = await withOlderDatabase()
     await expect(serving(await dataFolder(), older, idle)).rejects.toThrow('do not belong together')
   })
 
-  test('succeeds after the operator adopted the database, with the repositories of the projects that it knows', async () => {
+  test('after the operator adopts the database, the start succeeds with its repositories', async () => {
     const { folder, older, kept, secret } = await withOlderDatabase()
     // A backup from before this release has no installation id; the migration then gives its projects other keys.
     await ask(older, 'delete from installation')
@@ -213,7 +213,7 @@ describe('a start with a database and a data folder that do not belong together'
 
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 
-test('a start that forgets STITHY_DATABASE_URL once serves nothing and says why; the next one with it serves again', async () => {
+test('a start without STITHY_DATABASE_URL is refused with the reason; the next one with it serves', async () => {
   const folder = await dataFolder()
   const database = await emptyDatabase()
   let secret: { id: number; path: string } | undefined
@@ -252,7 +252,7 @@ test('a start that forgets STITHY_DATABASE_URL once serves nothing and says why;
 }, 120_000)
 
 describe('the first start after the upgrade', () => {
-  /** As an installation looks that knows neither ids nor keys. */
+  /** An installation as before the upgrade: without ids and keys. */
   async function beforeUpgrade() {
     const made = await withOlderDatabase()
     await ask(made.older, 'delete from installation')
@@ -264,7 +264,7 @@ describe('the first start after the upgrade', () => {
     return made
   }
 
-  test('gives the repositories of projects their keys, once, and leaves those of no project without', async () => {
+  test('the first start after the upgrade gives repositories of projects their keys, once', async () => {
     const { folder, older, kept, secret } = await beforeUpgrade()
     await serving(folder, older, async (root) => {
       expect((await fileOf(root, kept.id)).text).toBe('kept content')
@@ -274,7 +274,7 @@ describe('the first start after the upgrade', () => {
       expect((await projectWith(root, 'public')).id).toBe(secret.id)
       expect((await fileOf(root, secret.id)).status).toBe(404)
     })
-    // No later start stamps a repository that has no key.
+    // No later start gives a key to a repository without one.
     const gitDir = join(folder, 'repositories', 'default', kept.id.toString(16).padStart(3, '0'), `${kept.id}.git`)
     await rm(join(gitDir, 'stithy-project'))
     await serving(folder, older, async (root) => {
@@ -283,12 +283,12 @@ describe('the first start after the upgrade', () => {
     })
   })
 
-  test('is refused with a new database', async () => {
+  test('the first start after the upgrade is refused with a new database', async () => {
     const { folder } = await beforeUpgrade()
     await expect(serving(folder, await emptyDatabase(), idle)).rejects.toThrow('do not belong together')
   })
 
-  test('goes on where it was cut off', async () => {
+  test('an interrupted first start after the upgrade is continued', async () => {
     const { folder, older, kept } = await beforeUpgrade()
     await writeFile(join(folder, 'installation'), '7c2ad44a-7fe4-4d8e-bb4b-3e1a3d8f6a52 pending\n')
     await serving(folder, older, async (root) => {

@@ -14,7 +14,7 @@ const endedBy = ({ takes, leaves }: Right): Flow[] =>
       (hasSsh || !name.includes('SSH')),
   )
 
-test('every flow between projects is ended by some right, and every right ends some flow', () => {
+test('every flow between projects is ended by a right, and every right ends a flow', () => {
   for (const right of rights) expect(endedBy(right), right.name).not.toEqual([])
   const ended = new Set(rights.flatMap(endedBy))
   expect(flows.filter((flow) => !ended.has(flow))).toEqual([])
@@ -37,7 +37,7 @@ test.for(rights)('nothing new crosses between projects once $name', { timeout: 1
 
   for (const { arm } of running) await arm?.()
   await right.revoke(stage)
-  // Credentials may be cached for a moment after their end.
+  // Credentials may be cached briefly after their end.
   const tree = `/projects/${stage.guarded.id}/repository/tree`
   if (right.takes.some((need) => need !== 'push'))
     await expect.poll(async () => (await stage.ann.get(tree)).status, { timeout: 10_000 }).not.toBe(200)

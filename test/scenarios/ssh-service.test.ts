@@ -21,7 +21,7 @@ const hostKeys = async (port: string, times: number): Promise<Set<string>> => {
 }
 
 describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
-  test('all workers, now and later, show one host key', async () => {
+  test('all workers have the same host key, after a restart too', async () => {
     const env = {
       ...(await freshEnv()),
       STITHY_SSH_PORT: String(await freePort()),
@@ -42,7 +42,7 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     expect(await hostKeys(env.STITHY_SSH_PORT, 2)).toEqual(keys)
   })
 
-  test('a port that is taken is named with its setting', async () => {
+  test('a start with a taken SSH port is refused with the name of its setting', async () => {
     const port = await freePort()
     const env = {
       STITHY_DATA_DIR: await temporaryFolder(),
@@ -59,7 +59,7 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     )
   })
 
-  test('a stop lets a push end that is under way, and takes nothing new', async () => {
+  test('a stop waits for a running SSH push and refuses new connections', async () => {
     const world = await World.start()
     const folder = await temporaryFolder()
     const key = await withKey(folder, world.root)

@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest'
 import { hasSsh, keyPair, ssh, withKey } from '../ssh.ts'
 import { temporaryFolder, test } from '../world.ts'
 
-describe.skipIf(!hasSsh)('keys that nobody has (wants OpenSSH)', () => {
-  test('count as failed attempts of their address; right ones are taken all the same', async ({ world }) => {
+describe.skipIf(!hasSsh)('unknown SSH keys (need OpenSSH)', () => {
+  test('unknown keys count as failed sign-ins of their address, and known keys still work', async ({ world }) => {
     await using folder = await temporaryFolder()
     await world.rows('delete from sign_in_failures')
     const stray = await keyPair(folder.path)
@@ -15,7 +15,7 @@ describe.skipIf(!hasSsh)('keys that nobody has (wants OpenSSH)', () => {
     expect((await ssh(world, stray)).err).not.toContain('Permission denied')
     const ann = await world.user()
     expect((await ssh(world, await withKey(folder.path, ann))).out).toContain(ann.username)
-    // Passwords from there wait, too: one count for all doors.
+    // Password sign-ins from the address are throttled, too: all transports share one count.
     const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
     expect((await world.anonymous.send('POST', '//oauth/token', { json })).status).toBe(429)
     await world.rows('delete from sign_in_failures')

@@ -11,7 +11,7 @@ import { World } from '../world.ts'
 
 const size = 64 * 1024 * 1024
 
-/** A file that does not compress, and is larger than what systems keep for those who do not read. */
+/** Incompressible, and larger than the socket buffers of clients that do not read. */
 function grow({ repository }: StoredProject): void {
   const made = `oid=$(head -c ${size} /dev/urandom | git -c core.compression=0 hash-object -w --stdin)
     printf '100644 blob %s\\tlarge\\n' $oid | git mktree`
@@ -24,7 +24,7 @@ const processesOn = ({ repository }: StoredProject, subcommand: string): string 
     .toString()
     .trim()
 
-/** A client by hand, which has asked and reads nothing yet. */
+/** A raw client that has sent its request and not read any of the response. */
 async function ask(world: World, path: string, body?: string): Promise<{ socket: Socket; closed: () => boolean }> {
   const { port } = new URL(world.origin)
   const socket = connect(Number(port), '127.0.0.1')
@@ -43,8 +43,8 @@ async function ask(world: World, path: string, body?: string): Promise<{ socket:
 
 const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
 
-describe('a client that takes nothing of its answer', () => {
-  test('is disconnected, and what worked for it ends: archives, files and clones', async () => {
+describe('clients that do not read the response', () => {
+  test('a client that reads nothing is disconnected, and the work for it ends', async () => {
     await using world = await World.start({}, { httpLimits: { stalledMs: 600 } })
     const project = await storedProject(world)
     grow(project)
@@ -65,7 +65,7 @@ describe('a client that takes nothing of its answer', () => {
         await expect.poll(() => processesOn(project, subcommand)).toBe('0')
         // Another process may follow the first.
         await sleep(quietMs)
-        // The work has ended although the client has not got all: the system holds some of it, and nothing follows.
+        // The work ended before the client got everything: the system buffers a part, and nothing follows.
         let got = 0
         socket.on('data', (chunk: Buffer) => {
           got += chunk.length
@@ -76,7 +76,7 @@ describe('a client that takes nothing of its answer', () => {
       })
   })
 
-  test('is not disconnected while it takes a little', async () => {
+  test('a slow client is not disconnected while it reads', async () => {
     const limits = { stalledMs: 0 }
     await using world = await World.start({}, { httpLimits: limits })
     const project = await storedProject(world)
@@ -98,15 +98,15 @@ describe('a client that takes nothing of its answer', () => {
     })
   })
 
-  test('is not disconnected while the service has nothing for it', async () => {
+  test('a client is not disconnected while the service has no data for it', async () => {
     const stalledMs = 300
     await using world = await World.start({}, { httpLimits: { stalledMs } })
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
     const archive = `/projects/${project.id}/repository/archive.tar?sha=main`
-    // Processes that live on are there already.
+    // Long-lived processes exist already.
     expect((await world.root.get(archive)).status).toBe(200)
-    // Git looks for further repositories until it reads that there are none.
+    // Git searches further repositories until it reads that there are no more.
     const alternates = join(project.repository.gitDir, 'objects/info/alternates')
     execFileSync('mkfifo', [alternates])
     const answer = world.root.get(archive)

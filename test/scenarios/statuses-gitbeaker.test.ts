@@ -2,7 +2,7 @@ import { Commits, Jobs, Pipelines } from '@gitbeaker/rest'
 import { expect } from 'vitest'
 import { git, temporaryFolder, test } from '../world.ts'
 
-test('@gitbeaker/rest reports on a commit, and reads statuses, pipelines and jobs', async ({ world }) => {
+test('@gitbeaker/rest sets commit statuses and reads statuses, pipelines and jobs', async ({ world }) => {
   await using folder = await temporaryFolder()
   const { id, ...project } = await world.project()
   await git(folder.path, 'init', '-q', '-b', 'main')

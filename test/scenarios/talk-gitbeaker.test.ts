@@ -10,21 +10,24 @@ import { expect } from 'vitest'
 import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
 import { test } from '../world.ts'
 
-test('@gitbeaker/rest talks about a merge request', async ({ world }) => {
+test('@gitbeaker/rest comments on a merge request', async ({ world }) => {
   const dan = await world.user()
   const { project, iid, record } = await openMergeRequest(world, { members: [[dan, 'developer']] })
   const { id } = project
   const options = { host: world.origin, token: dan.token! }
 
   const notes = new MergeRequestNotes(options)
-  const said = await notes.create(id, iid, `Look, @${dan.username} and @root`)
-  expect(await notes.edit(id, iid, said.id, { body: 'Look again, @root' })).toMatchObject({ id: said.id })
-  expect(await notes.show(id, iid, said.id)).toMatchObject({ body: 'Look again, @root', noteable_type: 'MergeRequest' })
+  const created = await notes.create(id, iid, `Look, @${dan.username} and @root`)
+  expect(await notes.edit(id, iid, created.id, { body: 'Look again, @root' })).toMatchObject({ id: created.id })
+  expect(await notes.show(id, iid, created.id)).toMatchObject({
+    body: 'Look again, @root',
+    noteable_type: 'MergeRequest',
+  })
   expect(await notes.all(id, iid, { sort: 'asc', orderBy: 'updated_at' })).toHaveLength(1)
 
   const discussions = new MergeRequestDiscussions(options)
   const { base_sha, start_sha, head_sha } = record.diff_refs
-  const begun = await discussions.create(id, iid, 'Why?', {
+  const discussion = await discussions.create(id, iid, 'Why?', {
     position: {
       baseSha: base_sha,
       startSha: start_sha,
@@ -34,17 +37,17 @@ test('@gitbeaker/rest talks about a merge request', async ({ world }) => {
       newLine: '1',
     } as never,
   })
-  expect(begun.notes).toMatchObject([{ type: 'DiffNote', position: { new_path: 'b', new_line: 1 } }])
-  const answered = await discussions.addNote(id, iid, begun.id, 'Because')
-  expect(await discussions.editNote(id, iid, begun.id, answered.id, { body: 'So' } as never)).toMatchObject({
+  expect(discussion.notes).toMatchObject([{ type: 'DiffNote', position: { new_path: 'b', new_line: 1 } }])
+  const answered = await discussions.addNote(id, iid, discussion.id, 'Because')
+  expect(await discussions.editNote(id, iid, discussion.id, answered.id, { body: 'So' } as never)).toMatchObject({
     body: 'So',
   })
-  expect((await discussions.resolve(id, iid, begun.id, true)).notes).toMatchObject([
+  expect((await discussions.resolve(id, iid, discussion.id, true)).notes).toMatchObject([
     { resolved: true },
     { resolved: true },
   ])
-  await discussions.removeNote(id, iid, begun.id, answered.id)
-  expect((await discussions.show(id, iid, begun.id)) as unknown).toMatchObject({ notes: [{ body: 'Why?' }] })
+  await discussions.removeNote(id, iid, discussion.id, answered.id)
+  expect((await discussions.show(id, iid, discussion.id)) as unknown).toMatchObject({ notes: [{ body: 'Why?' }] })
   expect(await discussions.all(id, iid)).toHaveLength(3)
 
   const awards = new MergeRequestAwardEmojis(options)
@@ -52,8 +55,8 @@ test('@gitbeaker/rest talks about a merge request', async ({ world }) => {
   expect(await awards.all(id, iid)).toMatchObject([{ id: given.id, awardable_type: 'MergeRequest' }])
   await awards.remove(id, iid, given.id)
   const noteAwards = new MergeRequestNoteAwardEmojis(options)
-  const noted = await noteAwards.award(id, iid, said.id, 'tada')
-  expect(await noteAwards.show(id, iid, said.id, noted.id)).toMatchObject({ name: 'tada', awardable_type: 'Note' })
+  const noted = await noteAwards.award(id, iid, created.id, 'tada')
+  expect(await noteAwards.show(id, iid, created.id, noted.id)).toMatchObject({ name: 'tada', awardable_type: 'Note' })
 
   const mergeRequests = new MergeRequests(options)
   expect(await mergeRequests.unsubscribe(id, iid)).toMatchObject({ subscribed: false })

@@ -10,7 +10,7 @@ import { test } from '../world.ts'
 
 const later = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
 
-test('@gitbeaker/rest lives with tokens of every kind', async ({ world }) => {
+test('@gitbeaker/rest creates, rotates and revokes tokens of every kind', async ({ world }) => {
   const ann = await world.user()
   const asRoot = { host: world.origin, token: world.root.token! }
   const whoHas = async (token: string) => (await new Users({ host: world.origin, token }).showCurrentUser()).id
@@ -25,10 +25,10 @@ test('@gitbeaker/rest lives with tokens of every kind', async ({ world }) => {
   expect((await personal.all({ userId: ann.id, state: 'inactive' })).map(({ id }) => id)).toEqual([made.id, rotated.id])
 
   const impersonation = new UserImpersonationTokens(asRoot)
-  const lent = await impersonation.create(ann.id, 'look', ['api'])
-  expect(await whoHas(lent['token'] as string)).toBe(ann.id)
-  expect(await impersonation.show(ann.id, lent.id)).toMatchObject({ impersonation: true })
-  await impersonation.revoke(ann.id, lent.id)
+  const impersonated = await impersonation.create(ann.id, 'look', ['api'])
+  expect(await whoHas(impersonated['token'] as string)).toBe(ann.id)
+  expect(await impersonation.show(ann.id, impersonated.id)).toMatchObject({ impersonation: true })
+  await impersonation.revoke(ann.id, impersonated.id)
   expect(await impersonation.all(ann.id, { state: 'active' })).toEqual([])
 
   const group = await world.group()

@@ -12,7 +12,7 @@ type Ask = (
   token?: string,
 ) => Promise<{ status: number; id: string; json: any }>
 
-/** Talks over one connection, and so to one worker. */
+/** Requests over one connection, and so to one worker. */
 function connection(origin: string): Ask {
   const client = new Client(origin, { pipelining: 1 })
   return async (method, path, json, token = rootToken) => {
@@ -31,7 +31,7 @@ function connection(origin: string): Ask {
   }
 }
 
-/** A connection to each worker: the log says which of them answered. */
+/** A connection to each worker: the log names the worker of each request. */
 async function toEachWorker(service: Launched, origin: string): Promise<Map<number, Ask>> {
   const asks = Array.from({ length: 4 }, () => connection(origin))
   const ids = await Promise.all(asks.map(async (ask) => (await ask('GET', '/api/v4/version')).id))
@@ -72,7 +72,7 @@ test('two worker processes agree soon after a change', async () => {
       [(ask) => ask('POST', `/api/v4/users/${ann.json.id}/unblock`), user(kept.token), 403, 200],
     ]
   for (const [index, [change, look, before, after]] of changes.entries()) {
-    // Who makes the change takes turns, and the other has just looked, so that it remembers what was.
+    // The workers take turns in making the change; the other has just read the state, so it has cached the old one.
     const [maker, onlooker] = index % 2 === 0 ? [one, other] : [other, one]
     for (const ask of [maker, onlooker]) expect(await look(ask)).toBe(before)
     expect((await change(maker)).status).toBeLessThan(300)

@@ -5,7 +5,7 @@ import { moduleOf, readModules } from '../../tools/boundaries/modules.ts'
 import { boundaries, violations } from '../../tools/boundaries/rules.ts'
 import { foreignWrites, tablesWithoutOwner } from '../../tools/boundaries/tables.ts'
 
-/** One file with this text breaks these rules. */
+/** A file with this text that breaks these rules. */
 const planted: readonly [rule: string, path: string, source: string][] = [
   ['kernel-imports-what-is-below', 'src/kernel/a.ts', `import type { Db } from '../db/db.ts'`],
   ['git-imports-what-is-below', 'src/git/a.ts', `import { allows } from '../access/policy.ts'`],
@@ -52,15 +52,15 @@ const planted: readonly [rule: string, path: string, source: string][] = [
 ]
 
 describe('boundaries', () => {
-  test.for(planted)('%s catches %s', ([rule, path, source]) => {
+  test.for(planted)('the boundary rule %s catches %s', ([rule, path, source]) => {
     expect(violations([moduleOf(path, source)]).map((found) => found.rule)).toContain(rule)
   })
 
-  test('there is a planted violation of each', () => {
+  test('every boundary rule has a planted violation', () => {
     expect([...new Set(planted.map(([rule]) => rule))].sort()).toEqual(boundaries.map(({ name }) => name).sort())
   })
 
-  test('a cycle of files is caught, types included', () => {
+  test('a cycle of files is a violation, type imports included', () => {
     const found = violations([
       moduleOf('src/git/x.ts', `import { y } from './y.ts'`),
       moduleOf('src/git/y.ts', `import type { Z } from './z.ts'`),
@@ -71,7 +71,7 @@ describe('boundaries', () => {
     ])
   })
 
-  test('a cycle of folders is caught when no file is in it', () => {
+  test('a cycle of folders is a violation when no file is in a cycle', () => {
     const found = violations([
       moduleOf('src/modules/planning/labels/a.ts', `import { b } from '../milestones/b.ts'`),
       moduleOf('src/modules/planning/milestones/c.ts', `import { d } from '../labels/d.ts'`),
@@ -100,17 +100,17 @@ describe('boundaries', () => {
     ['text', 'src/kernel/a.ts', 'export const text = "// no comment"; export const more = `import(1)`'],
     ['a test', 'src/kernel/a.test.ts', `import { a } from '../app.ts'\nprocess.env`],
     ['git starting git', 'src/git/runner/child.ts', `import { spawn } from 'node:child_process'`],
-  ] as const)('%s is no violation', ([, path, source]) => {
+  ] as const)('no boundary violation: %s', ([, path, source]) => {
     expect(violations([moduleOf(path, source)])).toEqual([])
   })
 
-  test('an import after an address in a string is seen', () => {
+  test('an import after a URL in a string is found', () => {
     expect(
       moduleOf('src/a.ts', `const at = 'http://x'\nexport const b = 1\nimport { c } from './c.ts'`).imports,
     ).toEqual(['src/c.ts'])
   })
 
-  test('the project keeps them', async () => {
+  test('the source code has no boundary violations', async () => {
     const modules = await readModules(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'src')
     expect(modules.length).toBeGreaterThan(100)
     expect(modules.find(({ path }) => path === 'src/app.ts')!.imports).toContain('src/edges/http/server.ts')
@@ -118,8 +118,8 @@ describe('boundaries', () => {
   })
 })
 
-describe('tables', () => {
-  test('a statement that writes a table of another module is caught', () => {
+describe('writes to tables', () => {
+  test('a statement that writes a table of another module is a violation', () => {
     const source = (statement: string) => `export const a = (db: Db) => db.run(sql\`${statement}\`)`
     const planted = [
       moduleOf('src/modules/planning/labels/queries.ts', source('update users set name = 1')),
@@ -132,7 +132,7 @@ describe('tables', () => {
     ).toEqual([])
   })
 
-  test('the project writes its tables where they belong, and each table has an owner', async () => {
+  test('the source code writes tables only in their module, and each table has an owner', async () => {
     const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
     expect(foreignWrites(await readModules(root, 'src'))).toEqual([])
     const folder = `${root}/src/db/migrations`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countWords, grown } from '../../tools/english/words.ts'
 
-test('counts words of the old idiom in any case and only as whole words', () => {
+test('the word count ignores case and counts only whole words', () => {
   const counts = countWords(['Somebody opens the door; indoors, nobody does.', 'He tells somebody. Others are told.'])
   expect(counts).toMatchObject({ somebody: 2, nobody: 1, door: 1, he: 1, 'is told': 1, 'so many': 0 })
 })

@@ -11,7 +11,7 @@ import { namesOf } from '../../tools/scaffold/templates.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A copy of the project that can be written to. */
+/** A writable copy of the project. */
 async function copy(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stithy-new-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -22,7 +22,7 @@ async function copy(): Promise<string> {
 }
 
 describe('npm run new area', () => {
-  test('writes an area that is listed, keeps the boundaries and passes the linter', async () => {
+  test('npm run new area writes an area that is listed, keeps the boundaries and passes the linter', async () => {
     const folder = await copy()
     const written = await newArea(folder, 'planning/test-widgets')
     expect(written).toContain('src/modules/planning/test-widgets/routes.ts')
@@ -50,7 +50,7 @@ describe('npm run new area', () => {
     )
   })
 
-  test('what it writes type-checks', async () => {
+  test('the code that npm run new area writes type-checks', async () => {
     const folder = await copy()
     await newArea(folder, 'planning/test-widgets')
     await cp(join(root, 'test'), join(folder, 'test'), { recursive: true })
@@ -75,11 +75,11 @@ describe('npm run new area', () => {
     ['plans/labels', 'names an unknown module'],
     ['../labels', 'leaves the folder'],
     ['projects/projects', 'exists'],
-  ])('refuses %s, which %s', async ([noun]) => {
+  ])('npm run new area refuses %s, which %s', async ([noun]) => {
     await expect(newArea(root, noun!)).rejects.toThrow(/name a module and a plural noun|there is no module|exists/)
   })
 
-  test('names follow the noun', () => {
+  test('names of records and routes follow the noun of a new area', () => {
     expect(namesOf('merge-requests')).toEqual({
       noun: 'merge-requests',
       snake: 'merge_requests',
@@ -89,7 +89,7 @@ describe('npm run new area', () => {
     expect(namesOf('categories').record).toBe('Category')
   })
 
-  test('an area lands in its alphabetical place, the last one too', () => {
+  test('a new area is listed in alphabetical order, the last one too', () => {
     const text = `import type { X } from '../x.ts'\nimport { aRoutes } from './ci/a/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n}\n`
     expect(withArea(text, 'planning/labels', 'labelsRoutes')).toBe(
       `import type { X } from '../x.ts'\nimport { aRoutes } from './ci/a/routes.ts'\nimport { labelsRoutes } from './planning/labels/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n  labels: labelsRoutes,\n}\n`,

@@ -1,20 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 
-/** One file of ours, as far as boundaries go. */
+/** A source file with its imports. */
 export type Module = {
-  /** From the root of the project, with slashes: `src/git/refs.ts`. */
+  /** Relative to the project root, with slashes: `src/git/refs.ts`. */
   readonly path: string
-  /** What it imports: files of ours by path, everything else as it is written (`node:fs`, `fastify`). */
+  /** Its imports: source files by path, everything else as written (`node:fs`, `fastify`). */
   readonly imports: readonly string[]
   /** The code without comments. */
   readonly code: string
 }
 
 /**
- * Reads the TypeScript files below a folder. Types that are imported count like everything else: what a layer must not
- * know it must not know by name. Not dependency-cruiser, because that cannot read TypeScript 7 yet and then passes
- * with a warning, having seen nothing.
+ * Reads the TypeScript files below a folder. Type imports count like others: a layer must not depend on a name it must not
+ * know. Not dependency-cruiser, which cannot parse TypeScript 7 yet and then passes with a warning, without any check.
  */
 export async function readModules(root: string, folder: string): Promise<Module[]> {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true })
@@ -38,8 +37,8 @@ const resolved = (from: string, specifier: string): string =>
   specifier.startsWith('.') ? posix.join(posix.dirname(from), specifier) : specifier
 
 /**
- * Every spelling of an import: `import … from`, `export … from`, `import 'x'`, `import('x')` of values and of types,
- * `require('x')`. Between the word and `from` there is never a quote.
+ * Every form of import: `import … from`, `export … from`, `import 'x'`, `import('x')` of values and types, `require('x')`.
+ * There is never a quote between the keyword and `from`.
  */
 const spellings = [
   /^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm,
@@ -50,7 +49,7 @@ const spellings = [
 const specifiers = (code: string): string[] =>
   spellings.flatMap((spelling) => [...code.matchAll(spelling)].map((match) => match[1]!))
 
-/** Strings and templates are skipped as wholes, so that `//` in an address is no comment. */
+/** Matches strings and templates as a whole, so that `//` in a URL is not a comment. */
 const strings = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
 
 const withoutComments = (source: string): string =>

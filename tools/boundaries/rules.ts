@@ -1,24 +1,24 @@
 import type { Module } from './modules.ts'
 
-/** A boundary: which files it is about, and what of them breaks it. */
+/** A boundary: the files it applies to, and what violates it. */
 export type Boundary = {
   readonly name: string
-  /** Said with every violation: what to do instead. */
+  /** Printed with every violation: what to do instead. */
   readonly instead: string
-  /** Files it is about; all without. */
+  /** Files it applies to; all if absent. */
   readonly of?: RegExp
   readonly except?: RegExp
-  /** What one of its imports breaks it. */
+  /** Whether an import violates it. */
   readonly refuses?: (imported: string, from: string) => boolean
-  /** Whether the file breaks it by where it lies. */
+  /** Whether the path of the file violates it. */
   readonly refusesFile?: (path: string) => boolean
-  /** Code that breaks it. */
+  /** Code that violates it. */
   readonly forbids?: RegExp
 }
 
 const named = (pattern: RegExp) => (imported: string) => pattern.test(imported)
 
-/** Layers from the ground up: each imports itself, those before it, and no other of ours. */
+/** Layers in ascending order: each may import itself and the listed ones. */
 const layers: readonly (readonly [folder: string, mayImport: string])[] = [
   ['kernel', ''],
   ['git', 'kernel'],
@@ -62,7 +62,7 @@ export const moduleOrder = [
   'activity',
 ] as const
 
-/** The module and the rest of the path of a file below `src/modules/<module>/`. */
+/** The module of a file below `src/modules/<module>/`, and the rest of its path. */
 function placeOf(path: string): { module: string; rest: string } | undefined {
   const [, module, rest] = /^src\/modules\/([^/]+)\/(.+)$/.exec(path) ?? []
   return module === undefined || rest === undefined ? undefined : { module, rest }
@@ -143,7 +143,7 @@ export const boundaries: readonly Boundary[] = [
     name: 'only-config-reads-the-environment',
     instead: 'name the setting in src/config.ts and pass it',
     of: /^src\//,
-    // The runner hands git a PATH, the starter its children what they need.
+    // The runner passes git a PATH, the launcher passes its children their variables.
     except: /^src\/(config\.ts$|main\.ts$|git\/(runner|environment)|processes\/|db\/embedded\/)/,
     forbids:
       /\bprocess\.env\b|\bprocess\[['"]env['"]\]|\{[^}]*\benv\b[^}]*\}\s*(=\s*process\b|from\s*['"](node:)?process['"])/,
@@ -152,7 +152,7 @@ export const boundaries: readonly Boundary[] = [
     name: 'durations-use-the-monotonic-clock',
     instead: 'measure with performance.now(), and ages with kernel/clock.ts: the wall clock may be set at any time',
     of: /^src\//,
-    // Dates that people see, codes of the moment, and times of files.
+    // Displayed dates, time-based codes, and file times.
     except:
       /^src\/(kernel\/clock\.ts$|git\/refs\/ref-files\.ts$|blobs\/conformance\.ts$|modules\/(accounts\/(tokens\/service|two-factor\/(codes|testing))|administration\/broadcast-messages\/service|pushes\/large-files\/credentials)\.ts$)/,
     forbids: /\bDate\.now\b/,
@@ -179,7 +179,7 @@ export type Violation = {
   readonly instead: string
 }
 
-/** Everything that breaks a boundary, in the order of the files; cycles last. */
+/** All violations in the order of the files, then cycles. */
 export function violations(modules: readonly Module[]): Violation[] {
   const shipped = modules.filter(({ path }) => !isTest(path))
   const broken = shipped.flatMap((module) =>
@@ -198,7 +198,7 @@ export function violations(modules: readonly Module[]): Violation[] {
   return [...broken, ...fileCycles(shipped), ...folderCycles(shipped)]
 }
 
-/** Each cycle of files once, from the first file (by name) in it. */
+/** Each cycle of files once, from its first file by name. */
 const fileCycles = (modules: readonly Module[]): Violation[] =>
   cyclesOf(new Map(modules.map(({ path, imports }) => [path, new Set(imports)]))).map((cycle) => ({
     rule: 'no-cycles-of-files',
@@ -208,8 +208,8 @@ const fileCycles = (modules: readonly Module[]): Violation[] =>
   }))
 
 /**
- * Nouns that are one subject until the kernel of discussion (notes, todos, subscriptions and time of whatever can be discussed)
- * is taken out of them: a cycle among these is let pass.
+ * Folders that count as one until the shared parts of discussions (notes, todos, subscriptions and time tracking) are separated
+ * from them: cycles among these are allowed.
  */
 const oneSubject: readonly string[] = [
   'approvals',
@@ -221,14 +221,14 @@ const oneSubject: readonly string[] = [
   'todos',
 ].map((noun) => `src/modules/review/${noun}`)
 
-/** The folder of a file: of modules that of its noun, else the one it lies in. */
+/** The folder of a file: for modules the folder of its noun, otherwise its own. */
 function folderOf(path: string): string | undefined {
   const noun = /^src\/modules\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
   if (noun !== undefined) return oneSubject.includes(noun) ? 'src/modules/review/(merge requests)' : noun
   return path.startsWith('src/modules/') ? undefined : /^src\/.+(?=\/)/.exec(path)?.[0]
 }
 
-/** Each cycle of folders once: one that is cut into files until no file is in it is a cycle all the same. */
+/** Each cycle of folders once, including cycles without a cycle of files. */
 function folderCycles(modules: readonly Module[]): Violation[] {
   return cyclesOf(folderGraph(modules)).map((cycle) => ({
     rule: 'no-cycles-of-folders',
@@ -238,7 +238,7 @@ function folderCycles(modules: readonly Module[]): Violation[] {
   }))
 }
 
-/** Folder → the folders it imports. A face stands for its module. */
+/** Folder → the folders it imports. A face counts as its module. */
 export function folderGraph(modules: readonly Module[]): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>()
   for (const { path, imports } of modules) {
@@ -254,7 +254,7 @@ export function folderGraph(modules: readonly Module[]): Map<string, Set<string>
   return graph
 }
 
-/** Cycles of a graph, each once and from the node at which it was met first, which stands at its end again. */
+/** Cycles of a graph, each once, from the node at which it was found, which is repeated at the end. */
 function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const done = new Set<string>()
   const found: string[][] = []

@@ -1,7 +1,7 @@
 import type { Module } from './modules.ts'
 import { isTest, type Violation } from './rules.ts'
 
-/** The module, or folder of src, that writes each table. */
+/** The tables that each module, or folder of src, may write. */
 const owners: Readonly<Record<string, readonly string[]>> = {
   instance: ['mails', 'term_agreements', 'terms'],
   namespaces: ['group_access', 'namespaces', 'project_access', 'routes'],
@@ -89,8 +89,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Other modules that write a table, from before tables had owners: what they do is to become a function of the owner's face or
- * a reaction. None is to be added.
+ * Legacy exceptions: other modules that write a table. Replace each by a function of the owner's face or a reaction; add none.
  */
 const othersThatWrite: Readonly<Record<string, readonly string[]>> = {
   commit_signatures: ['accounts'],
@@ -135,7 +134,7 @@ export const foreignWrites = (modules: readonly Module[]): Violation[] =>
         })),
     )
 
-/** Tables of the migrations that have no owner here. */
+/** Tables of the migrations without an owner. */
 export const tablesWithoutOwner = (migrations: string): string[] =>
   [...migrations.matchAll(/\bcreate table (?:if not exists )?([a-z_]+)/g)]
     .flatMap(([, name]) => name ?? [])

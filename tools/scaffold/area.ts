@@ -4,8 +4,8 @@ import { moduleOrder } from '../boundaries/rules.ts'
 import { areaFiles, namesOf } from './templates.ts'
 
 /**
- * Writes the folder of a new noun into a module, `planning/labels`, and lists it in src/modules/index.ts. Returns the files
- * written. Refuses an unknown module, a noun that is no plural in kebab-case, and one that exists.
+ * Creates the folder of a new noun in a module, `planning/labels`, and lists it in src/modules/index.ts. Returns the files
+ * written. Throws for an unknown module, a noun that is not a plural in kebab-case, and an existing folder.
  */
 export async function newArea(root: string, place: string): Promise<string[]> {
   const [, module, noun] = /^([a-z-]+)\/([a-z][a-z0-9]*(?:-[a-z0-9]+)*s)$/.exec(place) ?? []
@@ -31,7 +31,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** The text of src/modules/index.ts with one more import and one more row, each in its alphabetical place. */
+/** The text of src/modules/index.ts with one more import and one more row, each in alphabetical order. */
 export function withArea(text: string, place: string, routes: string): string {
   const noun = place.split('/').at(-1)!
   const statement = `import { ${routes} } from './${place}/routes.ts'`

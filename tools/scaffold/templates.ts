@@ -18,13 +18,13 @@ export function namesOf(noun: string): Names {
   return { noun, snake: words.join('_'), camel, record }
 }
 
-/** Imported names as the linter orders them. */
+/** Imported names in the linter's order. */
 const sorted = (names: string[]): string => {
   const keyOf = (name: string) => name.replace('type ', '').toLowerCase()
   return names.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)).join(', ')
 }
 
-/** The files of an area that lists what belongs to a project: the most common kind, and the easiest to cut down. */
+/** The files of an area that lists records of a project: the most common kind, and the easiest to reduce. */
 export const areaFiles = (names: Names, module: string): Record<string, string> => ({
   'entity.ts': entity(names),
   'queries.ts': queries(names),
@@ -54,7 +54,7 @@ import type { Timestamp } from '../../../db/types.ts'
 
 export type ${record}Row = { id: number; name: string; created_at: Timestamp }
 
-/** Those of a project, oldest first. */
+/** Records of a project, oldest first. */
 export const ${camel}Of = (projectId: number): List => ({
   type: '${record}',
   select: raw('select t.id, t.name, t.created_at from ${snake} t'),

@@ -28,7 +28,7 @@ import {
 } from './types.ts'
 import { UploadedFile } from './uploaded-file.ts'
 
-/** The values, or the sentence of the 400. */
+/** The values, or the message of the 400. */
 function outcome(schema: TObject, raw: RawParams, method?: string): unknown {
   try {
     return compileParams(schema)(raw, method)
@@ -47,7 +47,7 @@ const file = new UploadedFile({
 })
 const json = JSON.parse
 
-describe('one value of each type', () => {
+describe('values of each parameter type', () => {
   const yes = ['true', '1', 'on', 't', 'y', 'yes', 'TRUE', 'ON', 'T', 'Y', 'YES', 'True', true, 1]
   const no = ['false', '0', 'off', 'f', 'n', 'no', 'FALSE', 'OFF', 'F', 'N', 'NO', 'False', false, 0]
   const invalid = 'x is invalid'
@@ -73,45 +73,50 @@ describe('one value of each type', () => {
     ['a number for text', Text(), [12], '12'],
     ['a boolean for text', Text(), [true], 'true'],
     [
-      'text with NUL, half a surrogate pair, or no text',
+      'text with NUL, half a surrogate pair, or of another type',
       Text(),
       ['a\0', '\ud800', 'x\udc00', ['a'], { a: 'a' }, file],
       invalid,
     ],
-    ['text longer than it may be', Text({ maxLength: 3 }), ['abcd'], noValue],
-    ['text of another shape', Text({ pattern: '^[a-z]+$' }), ['A', 'a b'], noValue],
+    ['text above its maximum length', Text({ maxLength: 3 }), ['abcd'], noValue],
+    ['text that does not match its pattern', Text({ pattern: '^[a-z]+$' }), ['A', 'a b'], noValue],
     ['a file path', FilePath(), ['a/..b/c.txt'], 'a/..b/c.txt'],
     [
-      'a file path that climbs',
+      'a file path with ..',
       FilePath(),
       ['..', '../x', 'a/../b', 'a/..', 'a\\..\\b', '.', 'a\nb'],
       'x should be a valid file path',
     ],
     ['a file', File(), [file], file],
-    ['no file, or what looks like one', File(), ['a', '', 1, [file], { path: '/etc/passwd' }, { ...file }], invalid],
-    ['a word', OneOf(['asc', 'desc']), ['asc'], 'asc'],
-    ['another word', OneOf(['asc', 'desc']), ['', 'ASC', 'asc ', 'constructor', '__proto__', 1], noValue],
-    ['no word', OneOf(['asc', 'desc']), [['asc'], {}, 'a\0', file], invalid],
-    ['a number of several', OneOf([10, 20]), ['10', 10, '+10'], 10],
-    ['another number', OneOf([10, 20]), ['15', 15, '99999999999'], noValue],
-    ['no number', OneOf([10, 20]), ['ten', [10], true, {}], invalid],
-    ['a word or a number', OneOf([0, 'none']), ['0', 0], 0],
+    ['not a file, or an imitation of one', File(), ['a', '', 1, [file], { path: '/etc/passwd' }, { ...file }], invalid],
+    ['a value of an enumeration', OneOf(['asc', 'desc']), ['asc'], 'asc'],
+    [
+      'a value outside of an enumeration',
+      OneOf(['asc', 'desc']),
+      ['', 'ASC', 'asc ', 'constructor', '__proto__', 1],
+      noValue,
+    ],
+    ['an empty value of an enumeration', OneOf(['asc', 'desc']), [['asc'], {}, 'a\0', file], invalid],
+    ['a number of an enumeration', OneOf([10, 20]), ['10', 10, '+10'], 10],
+    ['a number outside of an enumeration', OneOf([10, 20]), ['15', 15, '99999999999'], noValue],
+    ['not a number of an enumeration', OneOf([10, 20]), ['ten', [10], true, {}], invalid],
+    ['an enumeration of texts and numbers', OneOf([0, 'none']), ['0', 0], 0],
     ['a TypeBox union of literals', Type.Union([Type.Literal('a'), Type.Literal('b')]), ['b'], 'b'],
     ['a TypeBox enum', Type.Enum(['a', 'b']), ['c'], noValue],
     ['an id or a name', IdOrName(), ['7', 7], 7],
     ['an id or a name', IdOrName(), ['ann'], 'ann'],
     ['an id or a name', IdOrName(), [['ann'], {}], invalid],
-    ['an integer or a word', WholeOr(['None', 'Any']), ['3', 3], 3],
-    ['an integer or a word', WholeOr(['None', 'Any']), ['none', 'None', 'NONE'], 'None'],
+    ['an integer or a keyword', WholeOr(['None', 'Any']), ['3', 3], 3],
+    ['an integer or a keyword', WholeOr(['None', 'Any']), ['none', 'None', 'NONE'], 'None'],
     [
-      'an integer or a word',
+      'an integer or a keyword',
       WholeOr(['None', 'Any']),
       ['Some', ['None'], [1], {}, true, 'None\0'],
       "x should be an integer, 'None' or 'Any'",
     ],
-    ['a list or a word', ListOr(Id(), ['None', 'Any']), ['any'], 'Any'],
-    ['a list or a word', ListOr(Id(), ['None', 'Any']), ['3', ['x'], {}], "x should be an array, 'None' or 'Any'"],
-  ] as const)('%s', ([, type, raws, expected]) => {
+    ['a list or a keyword', ListOr(Id(), ['None', 'Any']), ['any'], 'Any'],
+    ['a list or a keyword', ListOr(Id(), ['None', 'Any']), ['3', ['x'], {}], "x should be an array, 'None' or 'Any'"],
+  ] as const)('values parsed as %s', ([, type, raws, expected]) => {
     const schema = Params({ x: type as never })
     for (const raw of raws) {
       const result = outcome(schema, { x: raw as never })
@@ -134,7 +139,7 @@ describe('D1-TIMESTAMPS', () => {
     ['20200422T100000Z', '2020-04-22T10:00:00.000Z'],
     ['2020-04-22T24:00:00Z', '2020-04-23T00:00:00.000Z'],
     ['0099-01-01', '0099-01-01T00:00:00.000Z'],
-  ] as const)('%s is the moment %s', ([raw, moment]) => {
+  ] as const)('the timestamp %s is parsed as %s', ([raw, moment]) => {
     expect(outcome(Params({ since: Timestamp() }), { since: raw })).toEqual({ since: new Date(moment) })
   })
 
@@ -154,7 +159,7 @@ describe('D1-TIMESTAMPS', () => {
     ' 2020-01-01',
     '2020-01-01\n',
     '10000-01-01',
-  ])('%s is no moment', (raw) => {
+  ])('the timestamp %s is invalid', (raw) => {
     expect(outcome(Params({ since: Timestamp() }), { since: raw })).toBe('since is invalid')
   })
 
@@ -164,7 +169,7 @@ describe('D1-TIMESTAMPS', () => {
     ['2020-2-3', 'due is invalid'],
     ['2020-02-03T00:00:00Z', 'due is invalid'],
     ['20200203', 'due is invalid'],
-  ] as const)('the date %s gives %s', ([raw, expected]) => {
+  ] as const)('the date %s is parsed as %s', ([raw, expected]) => {
     const result = outcome(Params({ due: DateOnly() }), { due: raw })
     expect(result).toEqual(expected.includes(' ') ? expected : { due: expected })
   })
@@ -173,13 +178,13 @@ describe('D1-TIMESTAMPS', () => {
     ['2020-02-03', '2020-02-03'],
     ['2020-02-03T23:00:00-05:00', '2020-02-03'],
     ['2020-02-03 nonsense', 'due is invalid'],
-  ] as const)('where a date-time will do, %s gives %s', ([raw, expected]) => {
+  ] as const)('a date parameter that accepts a date-time parses %s as %s', ([raw, expected]) => {
     const result = outcome(Params({ due: DateOnly({ dateTime: true }) }), { due: raw })
     expect(result).toEqual(expected.includes(' ') ? expected : { due: expected })
   })
 })
 
-describe('absence, emptiness and null', () => {
+describe('missing, empty and null values', () => {
   const update = Params({
     name: Optional(Text()),
     bio: Optional(Nullable(Text())),
@@ -190,25 +195,30 @@ describe('absence, emptiness and null', () => {
   })
 
   test.for([
-    ['absent names stay absent, defaults come in', 'PUT', {}, { page: 1 }],
+    ['absent parameters stay absent, defaults are added', 'PUT', {}, { page: 1 }],
     [
-      'null clears on PUT what can be null',
+      'null clears a nullable parameter on PUT',
       'PUT',
       { bio: null, due: null, avatar: null },
       { bio: null, due: null, avatar: null, page: 1 },
     ],
-    ['null clears on PATCH, too', 'PATCH', { due: null }, { due: null, page: 1 }],
-    ['null is absence on PUT for what cannot be null', 'PUT', { name: null, page: null }, { page: 1 }],
-    ['null is absence on POST', 'POST', { name: null, bio: null, due: null, page: null, ids: null }, { page: 1 }],
-    ['null is absence on GET', 'GET', { due: null, page: null, ids: null }, { page: 1 }],
-    ['empty text is text', 'PUT', { name: '', bio: '' }, { name: '', bio: '', page: 1 }],
-    ['emptiness clears on PUT what is no text', 'PUT', { due: '', avatar: '' }, { due: null, avatar: null, page: 1 }],
-    ['emptiness is absence for what is no text', 'GET', { due: '', page: '', ids: '' }, { page: 1 }],
-    ['emptiness is absence on POST, but a list is empty', 'POST', { due: '', page: '', ids: '' }, { page: 1, ids: [] }],
+    ['null clears a nullable parameter on PATCH', 'PATCH', { due: null }, { due: null, page: 1 }],
+    ['null counts as absent on PUT for other parameters', 'PUT', { name: null, page: null }, { page: 1 }],
+    ['null counts as absent on POST', 'POST', { name: null, bio: null, due: null, page: null, ids: null }, { page: 1 }],
+    ['null counts as absent on GET', 'GET', { due: null, page: null, ids: null }, { page: 1 }],
+    ['an empty text is a text', 'PUT', { name: '', bio: '' }, { name: '', bio: '', page: 1 }],
+    ['an empty value clears other types on PUT', 'PUT', { due: '', avatar: '' }, { due: null, avatar: null, page: 1 }],
+    ['an empty value counts as absent for other types', 'GET', { due: '', page: '', ids: '' }, { page: 1 }],
+    [
+      'an empty value counts as absent on POST, or as an empty list',
+      'POST',
+      { due: '', page: '', ids: '' },
+      { page: 1, ids: [] },
+    ],
     ['null empties a list on PUT', 'PUT', { ids: null }, { ids: [], page: 1 }],
     ['a form sends an empty list as one blank element', 'PUT', { ids: [''] }, { ids: [], page: 1 }],
-    ['unknown names are dropped', 'PUT', { admin: 'true', constructor: 'x', toString: 'y' }, { page: 1 }],
-  ] as const)('%s (%s)', ([, method, raw, expected]) => {
+    ['unknown parameters are dropped', 'PUT', { admin: 'true', constructor: 'x', toString: 'y' }, { page: 1 }],
+  ] as const)('parameter values: %s (%s)', ([, method, raw, expected]) => {
     expect(outcome(update, raw as unknown as RawParams, method)).toStrictEqual(expected)
   })
 
@@ -240,17 +250,17 @@ describe('absence, emptiness and null', () => {
       { branch: ' ', ref: ' \t', start: ' ', ids: [] },
       'ref is empty, start is invalid, ids is empty',
     ],
-  ] as const)('required parameters given as %s (%s)', ([, method, raw, expected]) => {
+  ] as const)('400 for required parameters given as %s (%s)', ([, method, raw, expected]) => {
     expect(outcome(create, raw as unknown as RawParams, method)).toBe(expected)
   })
 
-  test('a default that is a list is a new one each time', () => {
+  test('a list default is a new list each time', () => {
     const read = compileParams(Params({ ids: List(Id(), { default: [1] }) }))
     read({}).ids.push(2)
     expect(read({})).toEqual({ ids: [1] })
   })
 
-  test('no name of every object can be declared', () => {
+  test('a parameter cannot have the name of an Object.prototype member', () => {
     expect(() => compileParams(Params({ constructor: Text() }))).toThrow(TypeError)
   })
 })
@@ -280,11 +290,11 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ['a comma list with indexes', labels, { labels: { 1: 'c', 0: 'a,b' } }, { labels: ['a', 'b', 'c'] }],
     ['an empty comma list', labels, { labels: [''] }, { labels: [] }],
     ['more commas than any list has', labels, { labels: ','.repeat(1_000_000) }, 'labels is invalid'],
-    ['a list of such', labels, { labels: ['a', ','.repeat(10_000)] }, 'labels is invalid'],
+    ['a list of comma lists with too many commas', labels, { labels: ['a', ','.repeat(10_000)] }, 'labels is invalid'],
     ['a number for a comma list', labels, { labels: 5 }, { labels: ['5'] }],
     ['a hash for a comma list', labels, { labels: { a: 'b' } }, 'labels is invalid'],
-    ['one for a list', names, { name: 'ann' }, { name: ['ann'] }],
-    ['two where one is allowed', names, { name: ['a', 'b'] }, 'name allows one value, but found 2: a, b'],
+    ['a single value for a list', names, { name: 'ann' }, { name: ['ann'] }],
+    ['two values where one is allowed', names, { name: ['a', 'b'] }, 'name allows one value, but found 2: a, b'],
     [
       'hashes',
       actions,
@@ -320,17 +330,17 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ['an endless list', ids, { ids: Array(200_000).fill(1) }, 'ids does not have a valid value'],
     ['a free hash of words', Params({ h: Hash(OneOf(['a'])) }), { h: { x: 'b' } }, 'h does not have a valid value'],
     [
-      'a bottomless free hash',
+      'a free hash nested too deeply',
       anything,
       { override: json(`{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}}`) },
       'override is invalid',
     ],
-  ] as const)('%s', ([, schema, raw, expected]) => {
+  ] as const)('list or hash parameter: %s', ([, schema, raw, expected]) => {
     const result = outcome(schema, raw as RawParams)
     expect(result).toEqual(expected)
   })
 
-  test('a million mistakes are answered like a hundred', () => {
+  test('an error message lists at most 100 mistakes', () => {
     const message = outcome(actions, { actions: Array.from({ length: 100_000 }, () => ({})) })
     expect(String(message).split(', ')).toHaveLength(100)
   })
@@ -353,31 +363,51 @@ describe('rules over several parameters', () => {
   )
 
   test.for([
-    ['what another needs', needing, { do: 'move' }, 'to is missing'],
-    ['what another needs, given', needing, { do: 'move', to: '' }, { do: 'move', to: '' }],
-    ['what is needed otherwise', needing, { do: 'stay' }, { do: 'stay' }],
-    ['what a bad one would need', needing, { do: 'x' }, 'do does not have a valid value'],
-    ['none of some', some, {}, 'name, path are missing, at least one parameter must be provided'],
-    ['one of some', some, { path: '' }, { path: '' }],
-    ['both of some', some, { name: 'a', path: 'b' }, { name: 'a', path: 'b' }],
-    ['none of one', one, {}, 'body, resolved are missing, exactly one parameter must be provided'],
-    ['two of one', one, { body: 'a', resolved: '1' }, 'body, resolved are mutually exclusive'],
-    ['a bad one of one', one, { resolved: 'x' }, 'resolved is invalid'],
+    ['a parameter without the one it requires', needing, { do: 'move' }, 'to is missing'],
+    ['a parameter with the one it requires', needing, { do: 'move', to: '' }, { do: 'move', to: '' }],
+    ['a parameter required unless another is given', needing, { do: 'stay' }, { do: 'stay' }],
+    ['an invalid parameter that would require another', needing, { do: 'x' }, 'do does not have a valid value'],
     [
-      'two that exclude each other',
+      'none of the parameters of which one is required',
+      some,
+      {},
+      'name, path are missing, at least one parameter must be provided',
+    ],
+    ['one of the parameters of which one is required', some, { path: '' }, { path: '' }],
+    ['both parameters of which one is required', some, { name: 'a', path: 'b' }, { name: 'a', path: 'b' }],
+    [
+      'none of two exclusive parameters of which one is required',
+      one,
+      {},
+      'body, resolved are missing, exactly one parameter must be provided',
+    ],
+    [
+      'both exclusive parameters of which one is required',
+      one,
+      { body: 'a', resolved: '1' },
+      'body, resolved are mutually exclusive',
+    ],
+    ['an invalid one of two exclusive parameters', one, { resolved: 'x' }, 'resolved is invalid'],
+    [
+      'two mutually exclusive parameters',
       exclusive,
       { author_id: 1, author_username: 'a' },
       'author_id, author_username are mutually exclusive',
     ],
-    ['half of all', all, { provider: 'x' }, 'extern_uid, provider provide all or none of parameters'],
-    ['none of all', all, {}, {}],
     [
-      'within a hash',
+      'one of two parameters required together',
+      all,
+      { provider: 'x' },
+      'extern_uid, provider provide all or none of parameters',
+    ],
+    ['none of two parameters required together', all, {}, {}],
+    [
+      'a rule within a hash',
       nested,
       { a: { author_id: 1, author_username: 'a' } },
       'a[author_id], a[author_username] are mutually exclusive',
     ],
-  ] as const)('%s', ([, schema, raw, expected]) => {
+  ] as const)('parameter rule: %s', ([, schema, raw, expected]) => {
     expect(outcome(schema, raw as RawParams)).toEqual(expected)
   })
 })
@@ -393,16 +423,16 @@ describe('D1-TIER-OFFER', () => {
     ['starter', { weight: 1 }],
     ['premium', { weight: 1 }],
     ['ultimate', { weight: 1, epic_id: 2 }],
-  ] as const)('on %s, parameters above the plan are unknown names', ([plan, expected]) => {
+  ] as const)('on the plan %s, parameters of higher plans are unknown names', ([plan, expected]) => {
     expect(compileParams(schema, { plan })({ weight: '1', epic_id: '2' })).toEqual(expected)
   })
 
-  test('a rule over unknown names alone holds', () => {
+  test('a rule over unknown names only always passes', () => {
     expect(compileParams(schema, { plan: 'free' })({})).toEqual({})
   })
 })
 
-describe('the declaration', () => {
+describe('parameter declarations', () => {
   const schema = Params({
     ref: Text({ description: 'Branch' }),
     page: Whole({ default: 1 }),
@@ -412,7 +442,7 @@ describe('the declaration', () => {
     actions: Optional(List(Params({ force: Optional(Flag({ default: false })) }))),
   })
 
-  test('gives types in which a default is present', () => {
+  test('parameter types include defaults', () => {
     expectTypeOf<ParamsOf<typeof schema>>().toEqualTypeOf<{
       ref: string
       page: number
@@ -423,7 +453,7 @@ describe('the declaration', () => {
     }>()
   })
 
-  test('is a JSON schema in which a default is not required', () => {
+  test('a parameter declaration is a JSON schema in which parameters with a default are optional', () => {
     expect(JSON.parse(JSON.stringify(schema))).toMatchObject({
       required: ['ref'],
       properties: {
@@ -435,7 +465,7 @@ describe('the declaration', () => {
     })
   })
 
-  test('may be plain TypeBox', () => {
+  test('a parameter declaration can be plain TypeBox', () => {
     const plain = Type.Object({
       name: Type.String(),
       ids: Type.Optional(Type.Array(Type.Integer())),

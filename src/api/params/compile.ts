@@ -14,18 +14,18 @@ import { integerReader, numberReader, readBoolean, textReader } from './scalars.
 import { alternatives, isNullable, isNullSchema, isOptional, literals, type ParamSchema } from './schema.ts'
 import { UploadedFile } from './uploaded-file.ts'
 
-/** Raw parameters of one request → typed ones, or a `ParameterError` that names everything wrong with them. */
+/** Converts the raw parameters of one request to typed ones. Throws a `ParameterError` that names every invalid parameter. */
 export type ParamsReader<S extends TObject> = (raw: RawParams, method?: string) => ParamsOf<S>
 
 export type CompileOptions = {
-  /** Parameters above this plan are as unknown as any undeclared name. */
+  /** Parameters above this plan count as unknown. */
   plan?: Plan
 }
 
 /**
- * Compiles a declaration into closures: some microseconds per parameter, so compile on first use and keep the
- * result. `method` decides what null means: PUT and PATCH clear, others leave out. A schema that cannot be read
- * from the wire is a mistake of ours and throws here, not at the first request.
+ * Compiles a declaration into closures, which takes microseconds per parameter: compile on first use and cache the result.
+ * `method` determines the meaning of null: PUT and PATCH clear the value, others ignore it. Throws here, not at the first
+ * request, if a schema cannot be parsed from the wire, which is a bug.
  */
 export function compileParams<S extends TObject>(
   schema: S,
@@ -60,7 +60,7 @@ function fieldOf(name: string, schema: ParamSchema, plan: Plan): Field {
     read: readerOf(schema, plan),
     required: !isOptional(schema) && schema.default === undefined,
     nullable: isNullable(schema),
-    // Compat: python-gitlab sends `avatar=` to take an avatar away.
+    // Compat: python-gitlab sends `avatar=` to remove an avatar.
     takesEmptyText: core.some(takesEmptyText) && !(isNullable(schema) && core.every(isFile)),
     isList: core.some((each) => each.type === 'array'),
     refusesBlank: core.some((each) => each.blank === false),
@@ -78,7 +78,10 @@ const isFile = (schema: ParamSchema): boolean => schema.type === 'string' && sch
 
 const isDated = (schema: ParamSchema): boolean => schema.format === 'date-time' || schema.format === 'date'
 
-/** Whether the empty string is looked at as a value, be it only to be refused. A word list is text unless it has numbers. */
+/**
+ * Whether the empty string is treated as a value, even if only to be rejected. A list of words is text unless it contains
+ * numbers.
+ */
 function takesEmptyText(schema: ParamSchema): boolean {
   const words = literals([schema])
   if (words !== undefined) return words.some((word) => typeof word === 'string') && schema.ignoreCase !== true
@@ -87,7 +90,7 @@ function takesEmptyText(schema: ParamSchema): boolean {
 
 function readerOf(schema: ParamSchema, plan: Plan): Reader {
   const choices = alternatives(schema).filter((each) => !isNullSchema(each))
-  // `blank` and the like may stand on the union of a nullable parameter.
+  // `blank` and similar keywords may be on the union of a nullable parameter.
   if (choices.length === 1)
     return singleReader(schema.anyOf === undefined ? choices[0]! : { ...schema, ...choices[0]! }, plan)
   const values = literals(choices)
@@ -95,14 +98,14 @@ function readerOf(schema: ParamSchema, plan: Plan): Reader {
   return unionReader(schema, choices, plan)
 }
 
-/** The first alternative that takes the value wins, in the order of the declaration. */
+/** The first alternative that accepts the value wins, in the order of the declaration. */
 function unionReader(schema: ParamSchema, choices: readonly ParamSchema[], plan: Plan): Reader {
   const readers = choices.map((choice) => singleReader(choice, plan))
   const complaint = schema.complaint === undefined ? undefined : new Complaint(schema.complaint)
   return (raw, reading, path) => {
     let refusal = isInvalid
     for (const read of readers) {
-      // Parts of an alternative that does not fit must not complain.
+      // Violations in an alternative that does not match are discarded.
       const value = read(raw, { ...reading, complaints: [] }, path)
       if (!(value instanceof Complaint)) return value
       if (value === hasNoValidValue) refusal = value
@@ -136,7 +139,7 @@ function singleReader(schema: ParamSchema, plan: Plan): Reader {
 }
 
 function freeHashOf({ additionalProperties, patternProperties, maxProperties }: ParamSchema, plan: Plan): Reader {
-  // TypeBox writes a record's values as `patternProperties`, people as `additionalProperties`.
+  // TypeBox writes a record's values as `patternProperties`, hand-written schemas use `additionalProperties`.
   const values = additionalProperties ?? Object.values(patternProperties ?? {})[0] ?? {}
   return freeHashReader(isAnything(values) ? undefined : readerOf(values, plan), maxProperties)
 }

@@ -7,7 +7,7 @@ const extended =
 const basic =
   /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(\d{2})(?:(\d{2})(?:[.,](\d{1,12}))?)?(?:([Zz])|([+\- ])(\d{2}):?(\d{2})?)?)?$/
 
-/** True for a day that the (proleptic Gregorian) calendar has; PostgreSQL knows no year 0. */
+/** Whether the (proleptic Gregorian) calendar has the day; PostgreSQL has no year 0. */
 function isCalendarDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
@@ -15,7 +15,7 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
   return day <= length
 }
 
-/** Any ISO 8601 date-time, basic or extended; a date alone is midnight, no zone is UTC. Finer than milliseconds is cut off. */
+/** Parses any ISO 8601 date-time, basic or extended; a date alone is midnight, no zone means UTC. Truncates to milliseconds. */
 export function readTimestamp(raw: RawValue): Date | Complaint {
   if (typeof raw !== 'string' || raw.length > 48) return isInvalid
   const parts = extended.exec(raw) ?? basic.exec(raw)
@@ -26,10 +26,10 @@ export function readTimestamp(raw: RawValue): Date | Complaint {
     return isInvalid
   if (hour > 23 && !(hour === 24 && minute === 0 && second === 0)) return isInvalid
   const millisecond = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'))
-  // Compat: a `+` that a client forgot to encode in a query string arrives as a blank.
+  // Compat: a `+` that a client did not encode in a query string arrives as a blank.
   const offsetMinutes = (number(10) * 60 + number(11)) * (parts[9] === '-' ? -1 : 1)
   const date = new Date(0)
-  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute - offsetMinutes, second, millisecond)
   return date

@@ -5,7 +5,7 @@ import { integerReader, readBoolean, readText } from './scalars.ts'
 
 const anyInteger = integerReader({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 
-/** One value of a fixed set. Something of another type than all of them is invalid rather than no valid value. */
+/** One value of a fixed set. A value of another type is `invalid`; otherwise an unknown one has "no valid value". */
 export function enumReader(values: readonly unknown[], ignoreCase = false): Reader {
   const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text)
   const byText = new Map(values.map((value) => [fold(String(value)), value]))

@@ -3,14 +3,14 @@ import { isRawHash, type RawValue } from './raw.ts'
 import type { Reader } from './reader.ts'
 import { readText } from './scalars.ts'
 
-/** Levels of a value whose shape is not declared, and values in it, itself included. */
+/** Maximum depth of an undeclared value, and maximum values in it, including itself. */
 const maximumDepth = 16
 const maximumValues = 100_000
 
-/** Values that may still come. */
+/** Remaining number of values. */
 type Budget = { left: number }
 
-/** Any JSON value, checked for text the database cannot hold and copied without `__proto__` keys. */
+/** Accepts any JSON value, checks for text that the database cannot store, and copies it without `__proto__` keys. */
 export const readAnything: Reader = (raw) => copy(raw, 0, { left: maximumValues })
 
 function copy(raw: RawValue, depth: number, budget: Budget): unknown | Complaint {
@@ -28,11 +28,11 @@ function copy(raw: RawValue, depth: number, budget: Budget): unknown | Complaint
     }
     return values
   }
-  // What is neither is an uploaded file, which has no place among values.
+  // Anything else is an uploaded file, which is not allowed here.
   return isRawHash(raw) ? copyHash(raw, (value) => copy(value, depth + 1, budget)) : isInvalid
 }
 
-/** A hash whose keys the caller chooses, at most `maximumKeys`; it has no prototype. */
+/** A hash with arbitrary keys, at most `maximumKeys`; the result has no prototype. */
 export function freeHashReader(readValue: Reader | undefined, maximumKeys = maximumValues): Reader {
   return (raw, reading, path) => {
     if (!isRawHash(raw)) return isInvalid

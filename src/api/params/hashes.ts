@@ -4,21 +4,21 @@ import { complain, type Reader, type Reading } from './reader.ts'
 import { ruleChecks } from './rules.ts'
 import type { ParamRules } from './schema.ts'
 
-/** What a declared name does with each kind of raw value. */
+/** How one declared parameter handles raw values. */
 export type Field = {
   readonly name: string
   readonly read: Reader
   readonly required: boolean
   readonly nullable: boolean
-  /** Whether the empty string is a value; otherwise it stands for nothing. */
+  /** Whether the empty string is a value; otherwise it counts as absent. */
   readonly takesEmptyText: boolean
   readonly isList: boolean
   readonly refusesBlank: boolean
-  /** Makes the value of a parameter that was left out, anew each time; undefined when there is none. */
+  /** Returns a new copy of the default; undefined if there is none. */
   readonly makeDefault: (() => unknown) | undefined
 }
 
-/** A hash of declared names; others are dropped. */
+/** Reads a hash of declared names; drops others. */
 export function hashReader(fields: readonly Field[], rules: ParamRules): Reader {
   const checks = ruleChecks(rules, (name) => fields.some((field) => field.name === name))
   return (raw, reading, path) => {
@@ -55,7 +55,7 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
 
 const nameWithin = (path: string, name: string): string => (path === '' ? name : `${path}[${name}]`)
 
-/** The typed value, a complaint, or undefined for a parameter that was (in effect) left out. */
+/** The typed value, a violation, or undefined for an absent parameter. */
 function readField(field: Field, raw: RawParams, reading: Reading, path: string): unknown {
   const given = raw[field.name]
   if (given === undefined) return field.required ? isMissing : undefined

@@ -3,12 +3,12 @@ import { isRawHash, type RawValue } from './raw.ts'
 import { isFull, type Reader } from './reader.ts'
 import type { ParamSchema } from './schema.ts'
 
-/** Elements of a list that declares no `maxItems`: a commit may be large, a body of commas must not take seconds. */
+/** Maximum elements of a list without `maxItems`: a commit may be large, but a body of commas must not take seconds. */
 const maximumElements = 100_000
 
 /**
- * A list. Elements that are hashes complain under their own names (`actions[0][action]`), others under the name
- * of the list. `emptyMeansNothing`: a blank element (`ids[]=`, the one way a form has to send an empty list) is dropped.
+ * Reads a list. Violations in hashes have the names of their fields (`actions[0][action]`), others the name of the list.
+ * `emptyMeansNothing` drops blank elements (`ids[]=`, the only way to send an empty list in a form).
  */
 export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansNothing: boolean): Reader {
   const { blank, split, single, atMostOne, minItems, maxItems = maximumElements } = schema
@@ -24,7 +24,7 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
       if (element === null || (element === '' && emptyMeansNothing)) continue
       const value = readElement(element, reading, isRawHash(element) ? `${path}[${index}]` : path)
       if (isFull(reading)) break
-      // The first refused element speaks for the list; hashes have complained one by one.
+      // Reports only the first invalid element; hashes have reported theirs already.
       if (value === isRefusedInPart) continue
       if (value instanceof Complaint) return value
       values.push(value)
@@ -36,7 +36,7 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
   }
 }
 
-/** The one complaint that repeats what was sent; cut, because that may be megabytes. */
+/** The only message that repeats the input; shortened, because that may have megabytes. */
 const allowsOne = (values: readonly unknown[]): Complaint =>
   new Complaint(`allows one value, but found ${values.length}: ${values.slice(0, 10).join(', ').slice(0, 1000)}`)
 
@@ -47,7 +47,7 @@ function toElements(raw: RawValue, split: 'comma' | undefined, single: boolean |
   return single === true ? [raw] : undefined
 }
 
-/** Words one text may be split into: a megabyte of commas would be a list of a million. */
+/** Maximum words in one text: a megabyte of commas would be a list of a million. */
 const maximumWords = 10_000
 
 function splitCommas(raw: RawValue): RawValue[] | undefined {
@@ -69,7 +69,7 @@ function splitText(text: string): string[] | undefined {
   return words.map((word) => word.trim()).filter((word) => word !== '')
 }
 
-/** `a[0]=x&a[1]=y` is a list spelled as a hash: its keys are 0 to n-1, in any order. */
+/** `a[0]=x&a[1]=y` is a list written as a hash: its keys are 0 to n-1, in any order. */
 function indexed(raw: { [name: string]: RawValue | undefined }): RawValue[] | undefined {
   const count = Object.keys(raw).length
   if (count === 0) return undefined

@@ -1,8 +1,8 @@
 import { Failure } from '../../kernel/failure.ts'
 
 /**
- * The caller's parameters cannot be read as declared. Unlike other failures its message travels under
- * `error`, as it stands: `{"error":"branch is missing, commit_message is missing"}` with status 400.
+ * The parameters cannot be parsed as declared. Unlike other failures its message is sent as `error`, unchanged:
+ * `{"error":"branch is missing, commit_message is missing"}` with status 400.
  */
 export class ParameterError extends Failure {
   override name = 'ParameterError'

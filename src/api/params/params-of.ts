@@ -1,8 +1,8 @@
 import type { Static, TArray, TObject, TOptional, TProperties, TSchema } from 'typebox'
 
 /**
- * What a handler gets for a declaration: like `Static`, but a parameter with a default is always there, even
- * though the caller may leave it out. Only defaults given to the helpers of `types.ts` are seen by the types.
+ * The type of the parsed parameters: like `Static`, but a parameter with a default is always present. The types see only
+ * defaults given to the helpers of `types.ts`.
  */
 export type ParamsOf<S> = S extends TObject<infer P> ? Flat<Present<P> & Absentable<P>> : never
 

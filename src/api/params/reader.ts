@@ -1,23 +1,23 @@
 import type { Complaint } from './complaint.ts'
 import type { RawValue } from './raw.ts'
 
-/** What one conversion of a whole tree shares. */
+/** State shared while one parameter tree is converted. */
 export type Reading = {
-  /** Sentences about refused parameters, in the order of their declaration. */
+  /** Violations, in the order of the declaration. */
   readonly complaints: string[]
-  /** Whether null was given to clear something (PUT, PATCH) rather than left out. */
+  /** Whether null clears a value (PUT, PATCH) instead of counting as absent. */
   readonly clears: boolean
-  /** Whether the request writes, so that an empty list is a value rather than a filter left blank. */
+  /** Whether the request writes: an empty list is then a value and not an empty filter. */
   readonly writes: boolean
 }
 
-/** Turns a raw value that is neither null nor undefined into a typed one. `path` is its name in complaints. */
+/** Converts a raw value that is neither null nor undefined. `path` is its name in violations. */
 export type Reader = (raw: RawValue, reading: Reading, path: string) => unknown | Complaint
 
-/** Complaints kept of one request: a list with a million bad elements is answered like one with a hundred. */
+/** Maximum violations per request: a list with a million invalid elements gives the same response as one with a hundred. */
 const maximumComplaints = 100
 
-/** Nothing more that is said will be heard, so nothing more need be read. */
+/** Whether the maximum is reached, so that parsing can stop. */
 export const isFull = (reading: Reading): boolean => reading.complaints.length >= maximumComplaints
 
 export function complain(reading: Reading, path: string, complaint: Complaint): void {

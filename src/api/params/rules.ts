@@ -1,13 +1,13 @@
 import type { ParamRules } from './schema.ts'
 
-/** Says what is wrong with the set of given names, or nothing. `label` turns a name into its path. */
+/** Checks the set of given names; returns a message or undefined. `label` converts a name to its path. */
 type RuleCheck = (
   isGiven: (name: string) => boolean,
   label: (name: string) => string,
   read: (name: string) => unknown,
 ) => string | undefined
 
-/** Names that are not offered (above the plan) take no part; a rule over none of them always holds. */
+/** Ignores names that the plan does not offer; a rule over none of them always holds. */
 export function ruleChecks(rules: ParamRules, isOffered: (name: string) => boolean): RuleCheck[] {
   const checks: RuleCheck[] = []
   const add = (names: readonly string[] | undefined, check: (names: readonly string[]) => RuleCheck): void => {

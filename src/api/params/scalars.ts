@@ -9,7 +9,7 @@ for (const [words, value] of [
   for (const word of words.split(' ')) booleans.set(word, value)
 }
 
-/** The words above in any case (python-gitlab writes `True` into queries), and 1 and 0 as numbers. */
+/** Accepts the words above in any case (python-gitlab sends `True` in queries), and 1 and 0 as numbers. */
 export function readBoolean(raw: RawValue): boolean | Complaint {
   if (typeof raw === 'boolean') return raw
   if (typeof raw === 'string') return booleans.get(raw.toLowerCase()) ?? isInvalid
@@ -24,8 +24,8 @@ export type Bounds = { minimum?: number | undefined; maximum?: number | undefine
 const databaseInteger = 2 ** 31 - 1
 
 /**
- * A bound that is not declared is that of the database's `integer`, so a number too large for its column is a
- * 400 rather than a 500. Beyond a declared bound the value is understood but not offered, a different complaint.
+ * Default bounds are those of the database's `integer`, so a number too large for its column gives a 400 instead of a 500.
+ * Outside a declared bound, the message is different.
  */
 export function integerReader({ minimum, maximum }: Bounds): (raw: RawValue) => number | Complaint {
   const lowest = minimum ?? -databaseInteger - 1
@@ -50,14 +50,14 @@ export function numberReader({ minimum, maximum }: Bounds): (raw: RawValue) => n
   }
 }
 
-/** Text, or a number or boolean as its text. NUL and lone surrogates have no place in the database. */
+/** Text; a number or boolean becomes its text. The database cannot store NUL and lone surrogates. */
 export function readText(raw: RawValue): string | Complaint {
   if (typeof raw === 'string') return raw.includes('\0') || !raw.isWellFormed() ? isInvalid : raw
   return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : isInvalid
 }
 
 export type TextRules = {
-  /** `false` refuses the empty string and blanks alone. */
+  /** `false` rejects empty and blank text. */
   blank?: boolean | undefined
   minLength?: number | undefined
   /** In UTF-16 units. */

@@ -2,8 +2,8 @@ import type { TSchema } from 'typebox'
 import type { Tier } from '../../kernel/plan.ts'
 
 /**
- * The JSON-schema keywords that conversion understands, and ours beside them (`blank`, `split`, `single`,
- * `tier`, `complaint`, `rules`). Read from plain TypeBox schemas and from the helpers of `types.ts` alike.
+ * The JSON-schema keywords that conversion understands, and custom ones (`blank`, `split`, `single`, `tier`, `complaint`,
+ * `rules`), in plain TypeBox schemas and from the helpers of `types.ts`.
  */
 export type ParamSchema = TSchema & {
   type?: string
@@ -24,21 +24,21 @@ export type ParamSchema = TSchema & {
   pattern?: string | RegExp
   minItems?: number
   maxItems?: number
-  /** `false`: a value without content is refused with `is empty`. */
+  /** `false`: an empty value is rejected with `is empty`. */
   blank?: boolean
-  /** `'comma'`: text is a list, and so is the text of each element. */
+  /** `'comma'`: splits text, and the text of each element, at commas. */
   split?: 'comma'
-  /** `true`: one value stands for a list of one. */
+  /** `true`: a single value becomes a list of one. */
   single?: boolean
-  /** `true`: a list for the sake of its spelling; more than one value is refused. */
+  /** `true`: list syntax is accepted, but more than one value is rejected. */
   atMostOne?: boolean
-  /** `true`: text that must not climb out of a folder. */
+  /** `true`: text that must not leave its folder with `..`. */
   filePath?: boolean
-  /** `true`: a date may be given as a date-time, of which the day is kept. */
+  /** `true`: accepts a date-time and keeps its day. */
   dateTime?: boolean
   /** Replaces `is invalid` and `does not have a valid value` of a union. */
   complaint?: string
-  /** `true`: words are compared without regard to case. */
+  /** `true`: compares words case-insensitively. */
   ignoreCase?: boolean
   /** The smallest plan that offers the parameter. */
   tier?: Tier
@@ -51,7 +51,7 @@ export type ParamRules<Name extends string = string> = {
   /** Several sets, each on its own. */
   mutuallyExclusive?: readonly (readonly Name[])[]
   allOrNone?: readonly Name[]
-  /** A parameter that is required when another has this value. */
+  /** A parameter that is required if another one has the given value. */
   needed?: readonly { readonly name: Name; readonly is: string | boolean; readonly needs: Name }[]
 }
 
@@ -59,13 +59,13 @@ export const isOptional = (schema: ParamSchema): boolean => schema['~optional'] 
 
 export const isNullSchema = (schema: ParamSchema): boolean => schema.type === 'null'
 
-/** The alternatives of a union, those of unions within it included; a schema that is no union stands alone. */
+/** The alternatives of a union, including nested unions; any other schema is its only alternative. */
 export const alternatives = (schema: ParamSchema): ParamSchema[] =>
   schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(alternatives)
 
 export const isNullable = (schema: ParamSchema): boolean => alternatives(schema).some(isNullSchema)
 
-/** The values of an enumeration, or undefined when some alternative is not a single value. */
+/** The values of an enumeration; undefined if an alternative is not a single value. */
 export function literals(schemas: readonly ParamSchema[]): unknown[] | undefined {
   const values: unknown[] = []
   for (const schema of schemas) {

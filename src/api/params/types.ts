@@ -12,39 +12,39 @@ import type { Tier } from '../../kernel/plan.ts'
 import type { ParamRules } from './schema.ts'
 import type { UploadedFile } from './uploaded-file.ts'
 
-/** What every parameter may say about itself. One with a `default` may be left out, and is there all the same. */
+/** Options of every parameter. One with a `default` is optional, and always present in the result. */
 export type ParamOptions<T> = {
   description?: string
   default?: T
-  /** The smallest plan that offers it; below it, the name is unknown. */
+  /** The smallest plan that offers it; below it, the parameter is unknown. */
   tier?: Tier
   deprecated?: boolean
   examples?: readonly unknown[]
 }
 
-/** Brings a default into the type, where `ParamsOf` looks for it. */
+/** Adds a default to the type, where `ParamsOf` finds it. */
 type Defaulted<S extends TSchema, O> = O extends { default: infer D } ? S & { default: D } : S
 
 type Blank = {
-  /** `false` refuses the empty string and blanks alone: `ref is empty`. */
+  /** `false` rejects empty and blank text: `ref is empty`. */
   blank?: false
 }
 
 export type TextOptions = ParamOptions<string> & Blank & { maxLength?: number; minLength?: number; pattern?: string }
 
-/** Text. Numbers and booleans in JSON are taken as their text. */
+/** Text. Converts numbers and booleans in JSON to text. */
 export const Text = <const O extends TextOptions>(options?: O): Defaulted<TUnsafe<string>, O> =>
   made({ type: 'string' }, options)
 
-/** Text that must have content. */
+/** Text that must not be blank. */
 export const Filled = <const O extends Omit<TextOptions, 'blank'>>(options?: O): Defaulted<TUnsafe<string>, O> =>
   made({ type: 'string', blank: false }, options)
 
-/** Path of a file within a repository: no `..`, not a line break. Whether git takes it is for git to say. */
+/** Path of a file in a repository: no `..` and no line break. Git checks the rest. */
 export const FilePath = <const O extends Omit<TextOptions, 'pattern'>>(options?: O): Defaulted<TUnsafe<string>, O> =>
   made({ type: 'string', filePath: true }, options)
 
-/** true, 1, on, t, y, yes and their opposites. */
+/** Accepts true, 1, on, t, y, yes and their opposites. */
 export const Flag = <const O extends ParamOptions<boolean>>(options?: O): Defaulted<TUnsafe<boolean>, O> =>
   made({ type: 'boolean' }, options)
 
@@ -54,7 +54,7 @@ export type BoundedOptions = ParamOptions<number> & { minimum?: number; maximum?
 export const Whole = <const O extends BoundedOptions>(options?: O): Defaulted<TUnsafe<number>, O> =>
   made({ type: 'integer' }, options)
 
-/** Number of a row. Zero and negative numbers are looked up in vain rather than refused. */
+/** Id of a row. Zero and negative numbers are accepted and find nothing. */
 export const Id = <const O extends ParamOptions<number>>(options?: O): Defaulted<TUnsafe<number>, O> =>
   made({ type: 'integer' }, options)
 
@@ -66,7 +66,7 @@ export const Decimal = <const O extends BoundedOptions>(options?: O): Defaulted<
 export const Timestamp = <const O extends ParamOptions<Date>>(options?: O): Defaulted<TUnsafe<Date>, O> =>
   made({ type: 'string', format: 'date-time' }, options)
 
-/** `YYYY-MM-DD`, as text. `dateTime` takes a date-time, too, and keeps its day. */
+/** `YYYY-MM-DD`, as text. With `dateTime`, also accepts a date-time and keeps its day. */
 export const DateOnly = <const O extends ParamOptions<string> & { dateTime?: boolean }>(
   options?: O,
 ): Defaulted<TUnsafe<string>, O> => made({ type: 'string', format: 'date' }, options)
@@ -81,7 +81,7 @@ export const OneOf = <const V extends readonly (string | number)[], const O exte
     options,
   )
 
-/** A whole number or one of the given words, whatever their case: `assignee_id should be an integer, 'None' or 'Any'`. */
+/** A whole number or one of the given words, case-insensitive: `assignee_id should be an integer, 'None' or 'Any'`. */
 export const WholeOr = <const V extends readonly string[], const O extends ParamOptions<number | V[number]>>(
   words: V,
   options?: O,
@@ -117,34 +117,34 @@ export const ListOr = <
 
 const choice = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' or ')
 
-/** A number if it looks like one, text otherwise: a user or project by id or by name. */
+/** A number if it parses as one, otherwise text: a user or project by id or by name. */
 export const IdOrName = <const O extends ParamOptions<number | string>>(
   options?: O,
 ): Defaulted<TUnsafe<number | string>, O> => made({ anyOf: [{ type: 'integer' }, { type: 'string' }] }, options)
 
 export type ListOptions<T> = ParamOptions<T[]> & {
-  /** `false` refuses a list without elements. */
+  /** `false` rejects an empty list. */
   blank?: false
-  /** `true`: one value stands for a list of one. */
+  /** `true`: a single value becomes a list of one. */
   single?: boolean
   /** `true`: `assignee_username allows one value, but found 2: a, b`. */
   atMostOne?: boolean
   maxItems?: number
 }
 
-/** `name[]=a&name[]=b` or a JSON array. A comma string is not split. */
+/** `name[]=a&name[]=b` or a JSON array. Does not split text at commas. */
 export const List = <S extends TSchema, const O extends ListOptions<Static<S>>>(
   items: S,
   options?: O,
 ): Defaulted<TArray<S>, O> => made({ type: 'array', items }, options)
 
-/** A list that may also come as text with commas, or have such text for elements: `labels`. */
+/** A list that may also be text with commas, or have such text as elements: `labels`. */
 export const CommaList = <S extends TSchema, const O extends ListOptions<Static<S>>>(
   items: S,
   options?: O,
 ): Defaulted<TArray<S>, O> => made({ type: 'array', items, split: 'comma' }, options)
 
-/** A hash whose keys the caller chooses, `custom_attributes[key]=v`; without `values`, anything JSON can say. */
+/** A hash with arbitrary keys, `custom_attributes[key]=v`; without `values`, any JSON values. */
 export const Hash = <
   S extends TSchema = TUnsafe<unknown>,
   const O extends ParamOptions<Record<string, Static<S>>> & { maxProperties?: number } = {},
@@ -159,8 +159,8 @@ export const File = <const O extends Omit<ParamOptions<never>, 'default'>>(optio
   made({ type: 'string', format: 'binary' }, options)
 
 /**
- * Given as null on PUT and PATCH (or left blank, unless it is text), the parameter clears. Everywhere else null
- * is absence. Options of the inner type stay in force.
+ * Null on PUT and PATCH (or an empty value, unless it is text) clears the value; otherwise null counts as absent. Keeps the
+ * options of the inner type.
  */
 export const Nullable = <S extends TSchema, const O extends ParamOptions<Static<S> | null>>(
   schema: S,
@@ -177,10 +177,10 @@ export const Nullable = <S extends TSchema, const O extends ParamOptions<Static<
   )
 }
 
-/** May be left out, and is then absent from what the handler gets (or has its default). */
+/** May be absent; then missing in the result, or its default. */
 export const Optional = <S extends TSchema>(schema: S): TOptional<S> => Type.Optional(schema) as unknown as TOptional<S>
 
-/** A declaration: `Type.Object` whose rules may only name its own parameters. */
+/** Declares parameters: a `Type.Object` whose rules may only name its own parameters. */
 export function Params<P extends TProperties>(
   properties: P,
   options: ParamRules<Extract<keyof P, string>> & { description?: string } = {},
@@ -190,7 +190,7 @@ export function Params<P extends TProperties>(
     const property: { default?: unknown; '~optional'?: boolean } = properties[name] as object
     return property['~optional'] !== true && property.default === undefined
   })
-  // For the interface document: a parameter with a default need not be sent.
+  // For the OpenAPI document: a parameter with a default is not required.
   const { required: _, ...rest } = schema as TObject<P> & { required?: unknown }
   return Object.defineProperties(
     required.length > 0 ? { ...rest, required } : rest,
@@ -198,7 +198,7 @@ export function Params<P extends TProperties>(
   ) as unknown as TObject<P>
 }
 
-/** TypeBox keeps its own marks out of the JSON by not enumerating them. */
+/** TypeBox stores its own symbols as non-enumerable properties. */
 const kindOf = (schema: object): PropertyDescriptorMap =>
   Object.fromEntries(
     Object.entries(Object.getOwnPropertyDescriptors(schema)).filter(
@@ -207,6 +207,6 @@ const kindOf = (schema: object): PropertyDescriptorMap =>
   )
 
 function made<T>(schema: object, options: object | undefined): T {
-  // The type is only in TypeScript's mind; at run time it is the JSON schema it looks like.
+  // The type exists only in TypeScript; at run time the value is a JSON schema.
   return Type.Unsafe({ ...schema, ...options }) as T
 }

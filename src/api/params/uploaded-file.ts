@@ -1,20 +1,17 @@
-/** An uploaded file as its transport received it. */
+/** An uploaded file as received. */
 export type UploadedFileFacts = {
-  /** Name of the form field, brackets included. */
+  /** Name of the form field, including brackets. */
   fieldName: string
-  /** Base name the caller gave. Any text without `/` and `\`: sanitize it before storing it. */
+  /** Base name from the client. Any text without `/` and `\`: sanitize it before storing it. */
   filename: string
-  /** Media type the caller claimed; never to be trusted when the file is served again. */
+  /** Media type from the client; never trust it when serving the file. */
   contentType: string
-  /** Temporary file, deleted when the request ends unless it has been renamed away. */
+  /** Temporary file, deleted when the request ends unless it was renamed. */
   path: string
   sizeBytes: number
 }
 
-/**
- * A file that came with a multipart form and lies in a temporary folder. A class, so that a JSON object
- * with a `path` in it can never pass for a file.
- */
+/** A file from a multipart form, in a temporary folder. A class, so that a JSON object with a `path` never counts as a file. */
 export class UploadedFile {
   readonly fieldName: string
   readonly filename: string

@@ -20,7 +20,7 @@ import { eventually } from '../../../test/waiting.ts'
 import { layoutOf } from './layout.ts'
 import { findEmbedded, startEmbedded } from './start.ts'
 
-/** A finished cluster, to copy: initdb takes most of the time of a test. */
+/** A template of a cluster: initdb takes most of the time of a test. */
 let template: string
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ async function dataDir(): Promise<string> {
   return folder
 }
 
-/** Keeps owners, which cpSync does not. */
+/** Preserves owners, which cpSync does not. */
 async function copy(from: string, to: string): Promise<void> {
   const [code] = await once(spawn('cp', ['-a', join(from, 'postgres'), to]), 'exit')
   expect(code).toBe(0)
@@ -69,7 +69,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** A process of its own that has started PostgreSQL and waits. */
+/** A separate process that has started PostgreSQL and waits. */
 async function startElsewhere(
   folder: string,
   run: (file: string) => ChildProcess = (file) => spawn(process.execPath, [file]),
@@ -94,7 +94,7 @@ async function startElsewhere(
 }
 
 describe('startEmbedded', () => {
-  test('the first start makes a UTF-8 cluster that keeps its promises', async () => {
+  test('the first start creates a UTF-8 cluster with durable settings', async () => {
     await using postgres = await start(await emptyFolder(), 'durable')
     const rows = await query(
       postgres.url,
@@ -113,7 +113,7 @@ describe('startEmbedded', () => {
     expect(await query(postgres.url, `select lower('ÄÉ') as low`)).toEqual([{ low: 'äé' }])
   })
 
-  test('a row is there after a stop and a warm start, at the same URL', async () => {
+  test('a row survives a stop and a warm start, at the same URL', async () => {
     const folder = await dataDir()
     const first = await start(folder)
     await query(first.url, 'create table kept as select 7 as n')
@@ -127,7 +127,7 @@ describe('startEmbedded', () => {
     expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
-  test('the socket is for us alone', async () => {
+  test('only the service can use the socket, data folder and peer login', async () => {
     const folder = await dataDir()
     await using _postgres = await start(folder)
     const { socket, home, cluster } = layoutOf(folder)
@@ -146,7 +146,7 @@ describe('startEmbedded', () => {
     expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('settings of a person win', async () => {
+  test('settings in local.conf override those of the service', async () => {
     const folder = await dataDir()
     const local = join(layoutOf(folder).cluster, 'local.conf')
     writeFileSync(local, "work_mem = '3MB'\n")
@@ -155,7 +155,7 @@ describe('startEmbedded', () => {
     expect(await query(postgres.url, 'show work_mem')).toEqual([{ work_mem: '3MB' }])
   })
 
-  test('kill -9 of the starter ends PostgreSQL, and what was acknowledged is there', async () => {
+  test('PostgreSQL ends after kill -9 of its starter, and acknowledged rows survive', async () => {
     const folder = await dataDir()
     const { child, url, pid } = await startElsewhere(folder)
     await query(url, 'create table kept as select 7 as n')
@@ -166,7 +166,7 @@ describe('startEmbedded', () => {
     expect(await query(again.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
-  test('a start right after kill -9 does not wait for anybody to clean up', async () => {
+  test('a start right after kill -9 of the service succeeds', async () => {
     const folder = await dataDir()
     const { child, url, pid } = await startElsewhere(folder)
     await query(url, 'create table kept as select 7 as n')
@@ -176,7 +176,7 @@ describe('startEmbedded', () => {
     expect(await query(again.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
-  test('an orphan that nobody watches is ended by the next start', async () => {
+  test('a start ends an orphaned PostgreSQL without a watcher', async () => {
     const folder = await dataDir()
     const { child, url, pid } = await startElsewhere(folder)
     // Both at once: a watcher that is killed alone is replaced.
@@ -206,7 +206,7 @@ describe('startEmbedded', () => {
     await eventually(() => expect(isAlive(pid)).toBe(false), 10)
   })
 
-  test('kill -9 of PostgreSQL itself is told, and the next start recovers', async () => {
+  test('a start recovers after kill -9 of PostgreSQL itself', async () => {
     const folder = await dataDir()
     const first = await start(folder, 'durable')
     await query(first.url, 'create table kept as select 7 as n')
@@ -217,7 +217,7 @@ describe('startEmbedded', () => {
     expect(await query(again.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
-  test('lock files that name a stranger or a zombie are no obstacle', async () => {
+  test('lock files that name another process or a zombie do not prevent a start', async () => {
     const folder = await dataDir()
     const { cluster, socket } = layoutOf(folder)
     // The shell does not wait for its child, which stays a zombie until the shell ends.
@@ -235,7 +235,7 @@ describe('startEmbedded', () => {
     }
   })
 
-  test('an initdb that was killed half-way leaves nothing in the way', async () => {
+  test('a start removes what a killed initdb left', async () => {
     const folder = await emptyFolder()
     const { home } = layoutOf(folder)
     mkdirSync(join(home, 'cluster.new-abc', 'base'), { recursive: true })
@@ -246,18 +246,18 @@ describe('startEmbedded', () => {
 
   test.for([
     {
-      why: 'a database of another major',
+      why: 'a cluster of another major version',
       file: 'PG_VERSION',
       text: '17\n',
       sentence: /was made by PostgreSQL 17 and this Stithy comes with PostgreSQL 18/,
     },
     {
-      why: 'a setting PostgreSQL does not know',
+      why: 'an unknown PostgreSQL setting',
       file: 'local.conf',
       text: 'no_such = 1\n',
       sentence: /did not start: .*errors/,
     },
-  ])('$why is told in one sentence', async ({ file, text, sentence }) => {
+  ])('$why is reported in one sentence', async ({ file, text, sentence }) => {
     const folder = await dataDir()
     const path = join(layoutOf(folder).cluster, file)
     writeFileSync(path, text)
@@ -267,7 +267,7 @@ describe('startEmbedded', () => {
     expect((failure as Error).message).not.toContain('\n')
   })
 
-  test('the log is kept short', async () => {
+  test('a start rotates a log of more than 10 MiB', async () => {
     const folder = await dataDir()
     const log = join(layoutOf(folder).log, 'postgresql.log')
     appendFileSync(log, 'x'.repeat(11 * 1024 * 1024))
@@ -276,7 +276,7 @@ describe('startEmbedded', () => {
     expect(statSync(`${log}.1`).size).toBeGreaterThan(11 * 1024 * 1024)
   })
 
-  test.runIf(process.getuid?.() === 0)('root and an ordinary user both work', async () => {
+  test.runIf(process.getuid?.() === 0)('root and an ordinary user can both start a data folder', async () => {
     const folder = await emptyFolder()
     chmodSync(folder, 0o777)
     const daemon = 1
@@ -284,7 +284,7 @@ describe('startEmbedded', () => {
     const { child, url, pid } = await startElsewhere(folder, ordinary)
     expect(statSync(`/proc/${pid}`).uid).toBe(daemon)
     expect(statSync(layoutOf(folder).cluster).uid).toBe(daemon)
-    // The kernel tells PostgreSQL that we are root, who may come in.
+    // For PostgreSQL the client is root, who may connect.
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
     child.kill('SIGKILL')
     await eventually(() => expect(isAlive(pid)).toBe(false), 10)
@@ -293,9 +293,9 @@ describe('startEmbedded', () => {
     expect(statSync(`/proc/${asRoot.pid}`).uid).toBe(daemon)
   })
 
-  test.runIf(process.getuid?.() === 0)('an installation under a private folder of root works', async () => {
+  test.runIf(process.getuid?.() === 0)('an installation in a private folder of root works', async () => {
     const folder = await emptyFolder()
-    // A closed folder with a package in it that `nobody` cannot reach, and the install script has not run.
+    // A private folder with a package that the user `nobody` cannot reach, whose install script has not run.
     chmodSync(folder, 0o700)
     const copies = '/var/lib/stithy'
     if (!existsSync(copies)) onTestFinished(() => rm(copies, { recursive: true, force: true }))

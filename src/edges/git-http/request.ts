@@ -1,10 +1,10 @@
 import { repositoryPath, type Service } from '../../modules/transport/index.ts'
 
-/** What a URL asks of git over HTTP. */
+/** The kind of Git request that a URL stands for. */
 export type GitRequest =
   | { kind: 'refs'; path: string; service: Service | undefined }
   | { kind: 'service'; path: string; service: Service }
-  /** Without `.git`: the client is sent to where it is. */
+  /** Without `.git`: redirects the client to the URL with it. */
   | { kind: 'elsewhere'; location: string }
 
 const services = new Set<string>(['git-upload-pack', 'git-receive-pack'])
@@ -13,7 +13,7 @@ export const isService = (text: string | null): text is Service => text !== null
 const refs = new RegExp(`^/${repositoryPath}(\\.git)?/info/refs$`)
 const service = new RegExp(`^/${repositoryPath}\\.git/(git-upload-pack|git-receive-pack)$`)
 
-/** `undefined` when the URL is none of git's. */
+/** `undefined` if the URL does not belong to Git over HTTP. */
 export function parseGitUrl(url: string): GitRequest | undefined {
   const [pathname = '', query = ''] = url.split('?', 2)
   const advertised = refs.exec(pathname)

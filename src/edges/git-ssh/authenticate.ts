@@ -5,14 +5,14 @@ import { isKnownKey, sha256Of } from '../../modules/accounts/index.ts'
 import { isThrottled, noteFailure, throttleKeys } from '../../modules/instance/index.ts'
 import type { SshLimits } from './limits.ts'
 
-/** Whoever it is, the key tells; so all come by one name. */
+/** The key identifies the user, so all clients use the same name. */
 const userName = 'git'
 
 /**
- * Answers attempts to sign in: public keys that somebody has, and nothing else. Resolves with the SHA-256 of the key once
- * its possession is proved; whose it is, and whether he may act, is asked again for every command. A connection that shows
- * none counts as a failed attempt of its address, as a wrong password does; where there are too many, the first wrong key
- * ends it. Right keys are taken all the same: they cannot be guessed.
+ * Handles authentication attempts: accepts only registered public keys. Resolves with the SHA-256 of the key once the client
+ * has proved possession; its owner, and whether they may act, is checked again for every command. A connection without an
+ * accepted key counts as a failed attempt of its address, like a wrong password; if the address is throttled, the first wrong
+ * key ends the connection. Valid keys are accepted even then, because they cannot be guessed.
  */
 export function signIn(
   connection: ssh2.Connection,
@@ -26,7 +26,8 @@ export function signIn(
   let known = false
   const refuse = async (attempt: ssh2.AuthContext) => {
     const isFirst = ++refused === 1
-    if (refused >= limits.attempts || (isFirst && (await isThrottled(db, keys)) !== undefined)) return connection.end()
+    if (refused >= limits.maxAttempts || (isFirst && (await isThrottled(db, keys)) !== undefined))
+      return connection.end()
     attempt.reject(['publickey'])
   }
   const failed = (error: unknown) => {
@@ -37,14 +38,14 @@ export function signIn(
     if (refused > 0 && !known) noteFailure(db, keys).catch(failed)
   })
   connection.on('authentication', (attempt) => {
-    // By this, clients ask what there is to try.
+    // Clients use this to list the supported methods.
     if (attempt.method === 'none') return attempt.reject(['publickey'])
     if (attempt.method !== 'publickey' || attempt.username !== userName) return void refuse(attempt).catch(failed)
     const sha256 = sha256Of(attempt.key.data)
     isKnownKey(db, sha256)
       .then((isKnown) => {
         if (!isKnown || !isSound(attempt)) return refuse(attempt)
-        // Without a signature it was only the question whether this key would do.
+        // Without a signature, the client only asks whether this key would be accepted.
         if (attempt.signature) {
           known = true
           resolve(sha256)
@@ -56,7 +57,9 @@ export function signIn(
   return promise
 }
 
-/** A key we can verify with, and, once there is a signature, a right one. RSA with SHA-1 is refused: it can be forged. */
+/**
+ * Whether the key is acceptable and, if there is a signature, whether it is valid. Rejects RSA with SHA-1, which can be forged.
+ */
 function isSound({ key, signature, blob, hashAlgo }: ssh2.PublicKeyAuthContext): boolean {
   if (key.algo === 'ssh-rsa' && hashAlgo === undefined) return false
   if (!signature || !blob) return true

@@ -6,58 +6,61 @@ import type { Transfer } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { gatherWrites } from './gather.ts'
 
-/** One command of a client: where its bytes go, until it is gone. */
+/** One command of a client and its channel. */
 export type Call = {
   readonly channel: ServerChannel
-  /** Carries this and all other commands of the connection. */
+  /** The socket carries all commands of the connection. */
   readonly socket: Socket
-  /** The client has hung up. */
-  readonly gone: AbortSignal
+  /** Aborts when the client closes the channel. */
+  readonly signal: AbortSignal
   /** `GIT_PROTOCOL` as the client sent it. */
   readonly protocol: string | undefined
-  /** A client that neither speaks nor listens for so long is cut off. */
+  /** Maximum time without progress, in milliseconds; then the connection is closed. */
   readonly stalledMs: number
 }
 
 const hungUp = () => new Error('the client has hung up')
 
-/** Resolves when there is room for more: in the client's window, and in the connection, which has none of its own. */
-export async function send({ channel, socket, gone, stalledMs }: Call, chunk: Buffer | string): Promise<void> {
+/**
+ * Sends a chunk. Resolves when there is room for more, in the client's window and in the socket, which has no flow control per
+ * channel.
+ */
+export async function send({ channel, socket, signal, stalledMs }: Call, chunk: Buffer | string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const onGone = () => reject(hungUp())
-  if (gone.aborted) throw hungUp()
-  gone.addEventListener('abort', onGone)
+  const onAbort = () => reject(hungUp())
+  if (signal.aborted) throw hungUp()
+  signal.addEventListener('abort', onAbort)
   const stalled = setTimeout(() => socket.destroy(), stalledMs)
   channel.write(chunk, () => resolve())
   try {
     await promise
-    if (socket.writableNeedDrain) await once(socket, 'drain', { signal: gone })
+    if (socket.writableNeedDrain) await once(socket, 'drain', { signal })
   } finally {
     clearTimeout(stalled)
-    gone.removeEventListener('abort', onGone)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
-/** A sentence for the person, beside git's own conversation. */
+/** Sends a message for the user to stderr, beside git's protocol. */
 export const say = ({ channel }: Call, text: string): void => void channel.stderr.write(`Stithy: ${text}\n`)
 
-/** Lets client and git talk, each only as fast as the other listens. Resolves when git has ended, whoever hung up. */
+/** Relays between client and git with back-pressure. Resolves when git has ended, even if the client disconnected. */
 export async function relay(call: Call, { stream, done }: Transfer): Promise<Exit> {
-  const { channel, gone } = call
+  const { channel, signal } = call
   const end = () => stream.destroy()
-  gone.addEventListener('abort', end)
-  if (gone.aborted) end()
-  // Git hands its client pieces of 8 KB, and each is a packet: one by one they would wake the process that reads them.
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
+  // Git reads its input in pieces of 8 KB, one per packet; writing them one by one would wake the reading process for each.
   gatherWrites(stream)
   channel.pipe(stream)
   try {
-    // Its end comes before the process's: destroying it then would make a signal of the exit.
+    // The stream ends before the process; destroying it then would turn the exit code into a signal.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) await send(call, chunk as Buffer)
   } catch (error) {
     if (error instanceof Failure) say(call, error.message)
     end()
   } finally {
-    gone.removeEventListener('abort', end)
+    signal.removeEventListener('abort', end)
   }
   try {
     return await done

@@ -1,6 +1,6 @@
 import { repositoryPath, type Service } from '../../modules/transport/index.ts'
 
-/** What a client asks us to run. */
+/** The commands that a client may run. */
 export type Command =
   | { readonly kind: 'welcome' }
   | { readonly kind: 'transfer'; readonly service: Service | 'git-upload-archive'; readonly path: string }
@@ -8,16 +8,19 @@ export type Command =
   | { readonly kind: 'recovery-codes' }
   | { readonly kind: 'unknown' }
 
-/** One word of a POSIX shell, as git quotes it. A path of ours holds nothing that would need more than that. */
+/** One word of a POSIX shell, as git quotes it. Repository paths need no other quoting. */
 const word = new RegExp(`^(?:'(/?${repositoryPath}(?:\\.git)?/?)'|(/?${repositoryPath}(?:\\.git)?/?))$`)
 const services = new Set(['git-upload-pack', 'git-receive-pack', 'git-upload-archive'])
 const longest = 4096
 
-/** No shell reads this: it is one of the forms we know, whole, or `unknown`. Nothing is asked for by `undefined`. */
+/**
+ * Parses a command without a shell: it must match one of the known forms completely, or it is `unknown`. `undefined` means that
+ * no command was given.
+ */
 export function parseCommand(text: string | undefined): Command {
   if (text === undefined) return { kind: 'welcome' }
   if (text.length > longest) return { kind: 'unknown' }
-  // Compat: clients of old say `git upload-pack`.
+  // Compat: old clients send `git upload-pack`.
   const said = text.replace(/^git (?=[a-z])/, 'git-')
   const space = said.indexOf(' ')
   const [name, rest] = space < 0 ? [said, ''] : [said.slice(0, space), said.slice(space + 1)]
@@ -27,7 +30,7 @@ export function parseCommand(text: string | undefined): Command {
   return path === undefined ? { kind: 'unknown' } : { kind: 'transfer', service: name as Service, path }
 }
 
-/** A path and what for; clients of old add the hash of a file, which changes nothing. */
+/** A path and an operation; old clients append the hash of a file, which is ignored. */
 function readLargeFiles(text: string): Command {
   const [, place, operation] = /^(\S+) (download|upload)(?: [0-9a-f]{64})?$/.exec(text) ?? []
   const path = place === undefined ? undefined : readPath(place)

@@ -4,25 +4,25 @@ import { Failure } from '../../kernel/failure.ts'
 import { findKeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
 import { type Call, say } from './call.ts'
 import { parseCommand } from './command.ts'
-import type { SshDoors } from './doors.ts'
+import type { ConnectionLimiter } from './connection-limiter.ts'
+import type { SshContext } from './context.ts'
 import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
-import type { WaitingRoom } from './waiting-room.ts'
 
-/** A client that sends more than its window allows, or takes no answers, is cut off: it would fill our memory. */
+/** Limits of memory: a client that exceeds its window, or does not read the output, is disconnected. */
 const mostUnreadBytes = 8 * 1024 * 1024
 const mostUnsentBytes = 64 * 1024 * 1024
 
-/** A client that has proved to hold a key: runs what it asks for, until it goes or is idle. */
+/** An authenticated connection: runs the client's commands until it disconnects or is idle for too long. */
 export class SignedIn {
   readonly #connection: Connection
   readonly #socket: Socket
   readonly #sha256: string
-  readonly #doors: SshDoors
+  readonly #context: SshContext
   readonly #limits: SshLimits
-  readonly #idle: WaitingRoom
+  readonly #idle: ConnectionLimiter
   readonly #remoteAddress: string | undefined
-  readonly #gone = new AbortController()
+  readonly #disconnected = new AbortController()
   readonly #channels = new Set<ServerChannel>()
   #sessions = 0
   #closing = false
@@ -31,29 +31,29 @@ export class SignedIn {
     connection: Connection,
     socket: Socket,
     sha256: string,
-    doors: SshDoors,
-    { limits, idle }: { limits: SshLimits; idle: WaitingRoom },
+    context: SshContext,
+    { limits, idle }: { limits: SshLimits; idle: ConnectionLimiter },
   ) {
     this.#connection = connection
     this.#socket = socket
     this.#sha256 = sha256
-    this.#doors = doors
+    this.#context = context
     this.#limits = limits
     this.#idle = idle
     this.#remoteAddress = socket.remoteAddress
     connection.on('session', (accept, reject) => {
-      if (this.#closing || this.#sessions >= limits.sessions) return reject()
+      if (this.#closing || this.#sessions >= limits.maxSessions) return reject()
       this.#open(accept())
     })
     socket.on('data', () => this.#isFlooded() && socket.destroy())
     socket.once('close', () => {
-      idle.leave(socket)
-      this.#gone.abort()
+      idle.remove(socket)
+      this.#disconnected.abort()
     })
     this.#rest()
   }
 
-  /** Takes no more commands, and ends when those that run have. */
+  /** Accepts no more commands, and ends the connection when the running ones have finished. */
   close(): void {
     this.#closing = true
     this.#endIfDone()
@@ -61,11 +61,11 @@ export class SignedIn {
 
   #open(session: Session): void {
     let protocol: string | undefined
-    const gone = new AbortController()
+    const closed = new AbortController()
     this.#sessions++
     session.on('close', () => {
       this.#sessions--
-      gone.abort()
+      closed.abort()
       this.#endIfDone()
     })
     session.on('env', (accept, reject, { key, val }) => {
@@ -76,7 +76,7 @@ export class SignedIn {
     const call = (channel: ServerChannel): Call => ({
       channel,
       socket: this.#socket,
-      gone: AbortSignal.any([gone.signal, this.#gone.signal]),
+      signal: AbortSignal.any([closed.signal, this.#disconnected.signal]),
       protocol,
       stalledMs: this.#limits.stalledMs,
     })
@@ -87,30 +87,33 @@ export class SignedIn {
   async #run(call: Call, text: string | undefined): Promise<void> {
     const { channel } = call
     const began = performance.now()
-    this.#idle.leave(this.#socket)
+    this.#idle.remove(this.#socket)
     this.#channels.add(channel)
-    // What is wrong with a channel is told by its end.
+    // Errors of a channel show as its end.
     channel.on('error', () => {})
     channel.stderr.on('error', () => {})
     const status = await this.#answer(call, text, began)
-    if (!call.gone.aborted) {
+    if (!call.signal.aborted) {
       channel.exit(status)
       channel.end()
     }
-    // Nobody reads the rest, and it must not stand in the way of the end.
+    // Discards the rest of the input, which would delay the end of the channel.
     channel.resume()
     this.#channels.delete(channel)
     if (this.#channels.size === 0) this.#rest()
   }
 
-  /** Only when the client has heard how the last of its commands ended. */
+  /** Only after the client has received the exit status of its last command. */
   #endIfDone(): void {
     if (this.#closing && this.#sessions === 0) this.#connection.end()
   }
 
-  /** The exit status. Whose key it is is asked anew: he may have been blocked, or the key removed, since he signed in. */
+  /**
+   * Runs the command and returns its exit status. Looks up the owner of the key again: since authentication the user may have
+   * been blocked, or the key removed.
+   */
   async #answer(call: Call, text: string | undefined, began: number): Promise<number> {
-    const { db, log, open } = this.#doors
+    const { db, log, open } = this.#context
     const command = parseCommand(text)
     let keyId: number | undefined
     let status = 1
@@ -127,7 +130,7 @@ export class SignedIn {
       }
     } catch (error) {
       if (error instanceof Failure) say(call, error.message)
-      else if (!call.gone.aborted) {
+      else if (!call.signal.aborted) {
         log.error({ err: error, command: command.kind }, 'git over SSH failed')
         say(call, 'Something went wrong on our side.')
       }
@@ -146,10 +149,10 @@ export class SignedIn {
   }
 
   #rest(): void {
-    if (this.#gone.signal.aborted) return
-    this.#idle.enter(this.#socket, this.#sha256, () => {
+    if (this.#disconnected.signal.aborted) return
+    this.#idle.add(this.#socket, this.#sha256, () => {
       this.#connection.end()
-      // Whether or not the client closes his side.
+      // Even if the client does not close its side.
       this.#socket.destroySoon()
     })
   }

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
 
 /**
- * Makes one write of all that is written in one turn. The library writes each packet in three or four pieces, and hands on
- * each that it read; without a delay each would be a system call, and of a socket a segment, of its own.
+ * Combines all writes of one turn of the event loop. The library writes each packet in three or four pieces; otherwise each
+ * would be a system call, and on a socket a segment of its own.
  */
 export function gatherWrites(stream: Writable): void {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean

@@ -8,7 +8,7 @@ import { newKeyPair } from './key-pair.ts'
 
 const folder = () => mkdtemp(join(tmpdir(), 'stithy-host-key-'))
 
-test('every new pair can be read again, the one in 256 included whose public key begins with a zero', () => {
+test('every new key pair can be parsed, those whose public key begins with a zero too', () => {
   for (let n = 0; n < 2000; n++) {
     const { private: secret, public: shown } = newKeyPair()
     expect(ssh2.utils.parseKey(secret)).not.toBeInstanceOf(Error)
@@ -16,14 +16,14 @@ test('every new pair can be read again, the one in 256 included whose public key
   }
 })
 
-test('the key is made once, and is the same for all who ask', async () => {
+test('the host key is created once and reused', async () => {
   const dataDir = await folder()
   const first = ensureHostKey(dataDir)
   expect(ensureHostKey(dataDir)).toBe(first)
   expect(await readFile(join(dataDir, 'ssh', 'host_ed25519'), 'utf8')).toBe(first)
 })
 
-test('a file that holds no key of ours is named, and left as it is', async () => {
+test('an unreadable host key file is reported and not changed', async () => {
   const dataDir = await folder()
   const path = join(dataDir, 'ssh', 'host_ed25519')
   await mkdir(join(dataDir, 'ssh'))

@@ -6,9 +6,9 @@ import { Failure } from '../../kernel/failure.ts'
 import { newKeyPair } from './key-pair.ts'
 
 /**
- * The private key by which clients know this installation again: `<data dir>/ssh/host_ed25519`, made when there is none.
- * All processes get the same one, however many ask at once. OpenSSH's format, readable by us alone.
- * Fails with a sentence when the file holds something else.
+ * The private host key by which clients recognize this installation: `<data dir>/ssh/host_ed25519` in OpenSSH's format,
+ * readable only by its owner. Created if missing; concurrent calls get the same key. Throws a readable error if the file
+ * contains something else.
  */
 export function ensureHostKey(dataDir: string): string {
   const folder = join(dataDir, 'ssh')
@@ -19,14 +19,14 @@ export function ensureHostKey(dataDir: string): string {
   const unfinished = `${path}.${process.pid}`
   writeFileSync(unfinished, newKeyPair().private, { mode: 0o600, flush: true })
   try {
-    // Fails when somebody was quicker, and shows nobody a half-written file.
+    // Fails if another process was first. Never exposes a half-written file.
     linkSync(unfinished, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(unfinished, { force: true })
   }
-  // Clients are shown it from now on, so its name must survive a power loss.
+  // Clients will remember this key, so its name must survive a power loss.
   for (const changed of [folder, dataDir]) syncFolderNow(changed)
   return readFileSync(path, 'utf8')
 }

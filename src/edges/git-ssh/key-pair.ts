@@ -1,10 +1,8 @@
 import ssh2 from 'ssh2'
 
 /**
- * A new ed25519 pair of keys, both in OpenSSH's formats.
- *
- * The library drops zeros at the beginning of a public key, so that one of 256 pairs is too short for any reader, itself
- * included. Such a pair is not taken.
+ * Generates an ed25519 key pair in OpenSSH's formats. The library drops leading zeros of a public key, so one of 256 pairs is
+ * unreadable, even for itself; such a pair is discarded.
  */
 export function newKeyPair(): { private: string; public: string } {
   for (;;) {

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 
-/** Who says nothing after his name waits for our offer. */
-const patienceMs = 10
+/** Maximum delay, for clients that wait for the server's offer. */
+const maxDelayMs = 10
 
 /**
- * Keeps what we answer to a client's name, the offer of algorithms, until the client's own offer comes. OpenSSH sends that
- * without waiting for ours, and its key only when the offer is acknowledged (Nagle's algorithm). The library says nothing to
- * an offer, so the kernel would acknowledge it after 40 ms; ours, sent then, is the acknowledgement. To be called before the
- * library has the socket.
+ * Delays the server's offer of algorithms until the client's offer arrives. OpenSSH sends its offer without waiting, but its
+ * key only after the offer is acknowledged (Nagle's algorithm). The library does not respond to an offer, so the kernel would
+ * acknowledge it after 40 ms; the server's offer, sent then, acknowledges it at once. Must be called before the library gets
+ * the socket.
  */
 export function offerLate(socket: Socket): void {
   socket.once('data', (said: Buffer) => {
-    // His offer has come with his name: nothing more comes before ours.
+    // The offer came together with the client's name; the client sends nothing more before the server's offer.
     if (said.indexOf('\n') !== said.length - 1) return
     socket.cork()
     const offer = () => {
@@ -19,7 +19,7 @@ export function offerLate(socket: Socket): void {
       socket.off('data', offer)
       socket.uncork()
     }
-    const timer = setTimeout(offer, patienceMs)
+    const timer = setTimeout(offer, maxDelayMs)
     socket.once('data', offer)
   })
 }

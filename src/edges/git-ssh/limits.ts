@@ -1,29 +1,29 @@
-/** How much of us one client, or all that nobody knows, may hold. Of each process. */
+/** Limits on the resources of one client, or of all unauthenticated clients. Per process. */
 export type SshLimits = {
-  /** From the connection to the proof of a key. */
+  /** Maximum time from the connection to the proof of a key, in milliseconds. */
   readonly signInMs: number
-  /** Connections that have not shown a key. */
-  readonly strangers: number
-  /** Keys, or signatures, that are refused before a connection ends. */
-  readonly attempts: number
-  /** Commands at a time on one connection. */
-  readonly sessions: number
-  /** A connection on which nothing runs. */
+  /** Maximum unauthenticated connections. */
+  readonly maxUnauthenticated: number
+  /** Rejected keys or signatures after which a connection ends. */
+  readonly maxAttempts: number
+  /** Maximum concurrent commands of one connection. */
+  readonly maxSessions: number
+  /** Maximum idle time of a connection, in milliseconds. */
   readonly idleMs: number
-  /** Connections on which nothing runs. */
-  readonly idle: number
-  /** A transfer in which no byte moves. */
+  /** Maximum idle connections. */
+  readonly maxIdle: number
+  /** Maximum time without traffic during a transfer, in milliseconds. */
   readonly stalledMs: number
 }
 
 export const sshLimits: SshLimits = {
   signInMs: 20_000,
-  strangers: 250,
+  maxUnauthenticated: 250,
   // An agent offers every key it holds, one after the other.
-  attempts: 10,
-  sessions: 10,
+  maxAttempts: 10,
+  maxSessions: 10,
   idleMs: 10 * 60_000,
-  // Each holds some 100 KB.
-  idle: 500,
+  // Each takes about 100 KB.
+  maxIdle: 500,
   stalledMs: 10 * 60_000,
 }

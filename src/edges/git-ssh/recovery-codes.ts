@@ -9,7 +9,7 @@ const question =
 const advice =
   'Sign in with one of them in the place of the code of your device, and set up another device: each is good once.'
 
-/** Other recovery codes for whoever lost his device, and says yes. Resolves with the exit status. */
+/** Regenerates the recovery codes of a user who lost their device, after confirmation. Resolves with the exit status. */
 export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
   const refused = ctx.actor!.deployKey
     ? 'A deploy key has no recovery codes.'
@@ -29,12 +29,12 @@ export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
 
 const longestAnswer = 64
 
-/** The line that somebody types; nothing when he hangs up or takes too long. */
-async function answerOf({ channel, gone, stalledMs }: Call): Promise<string> {
-  const signal = AbortSignal.any([gone, AbortSignal.timeout(stalledMs)])
+/** The line that the user types; empty if they disconnect or take too long. */
+async function answerOf({ channel, signal, stalledMs }: Call): Promise<string> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(stalledMs)])
   let typed = ''
   try {
-    for await (const [chunk] of on(channel, 'data', { signal, close: ['end', 'close'] })) {
+    for await (const [chunk] of on(channel, 'data', { signal: ended, close: ['end', 'close'] })) {
       typed += String(chunk)
       if (typed.includes('\n') || typed.length > longestAnswer) break
     }

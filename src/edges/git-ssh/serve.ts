@@ -12,7 +12,7 @@ import { recoveryCodes } from './recovery-codes.ts'
 
 const failed = 1
 
-/** Runs one command for somebody who may act. Resolves with its exit status. */
+/** Runs one command of an authorized user. Resolves with its exit status. */
 export async function serve(call: Call, command: Command, { name }: KeyHolder, ctx: Ctx): Promise<number> {
   switch (command.kind) {
     case 'welcome':
@@ -30,7 +30,7 @@ export async function serve(call: Call, command: Command, { name }: KeyHolder, c
   }
 }
 
-/** Tells a client where large files go over HTTP, and a credential for it. */
+/** Sends the URL of the LFS API and a credential for it. */
 async function largeFiles(
   call: Call,
   { path, operation }: Extract<Command, { kind: 'large-files' }>,
@@ -57,7 +57,7 @@ async function transfer(
   { service, path }: Extract<Command, { kind: 'transfer' }>,
   ctx: Ctx,
 ): Promise<number> {
-  // Whoever may fetch may have it as an archive.
+  // Permission to fetch includes archives.
   const access = await gitAccess(ctx, path, service === 'git-upload-archive' ? 'git-upload-pack' : service, 'ssh')
   const refusal = refusalOf(access)
   if (refusal !== undefined) {
@@ -68,12 +68,12 @@ async function transfer(
   if ('plan' in access) return pushToNothing(call, access.plan, ctx, options)
   const { project } = access as { project: ProjectSubject }
   if (service === 'git-receive-pack') return push(call, project, ctx, options)
-  const repo = openRepository(ctx, project).until(call.gone)
+  const repo = openRepository(ctx, project).withSignal(call.signal)
   const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
   return statusOf(await relay(call, await started))
 }
 
-/** Somebody who showed a key is never asked for another. */
+/** A client with a valid key is not asked for other credentials. */
 function refusalOf(access: Access): string | undefined {
   if ('refused' in access) return access.message
   return 'challenge' in access ? 'The project you were looking for could not be found.' : undefined
@@ -81,7 +81,7 @@ function refusalOf(access: Access): string | undefined {
 
 type Options = { readonly idleMs: number; readonly protocol: string | undefined }
 
-/** The client is told the end only when what follows from the push is committed. */
+/** Ends only after the effects of the push are committed. */
 async function push(
   call: Call,
   project: ProjectSubject,
@@ -97,13 +97,13 @@ async function push(
 }
 
 /**
- * A push to where there is no project: shows an empty repository and makes the project when the client does say what to
- * push. One who only looks, as with `--dry-run`, makes nothing.
+ * Handles a push to a project that does not exist: advertises an empty repository, and creates the project once the client
+ * sends updates. A dry run (`--dry-run`) creates nothing.
  */
 async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options): Promise<number> {
   const nothing = ctx.git
     .open(await ctx.git.emptyDir())
-    .until(call.gone)
+    .withSignal(call.signal)
     .for(ctx.shareKey)
   const { stream, done } = await receivePack(nothing, {
     ...options,
@@ -113,33 +113,33 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
   for await (const chunk of stream) await send(call, chunk as Buffer)
   await done
   if (!(await saysSomething(call))) return 0
-  // What is left of the conversation is what smart HTTP has for one request.
+  // The rest of the session equals one request of smart HTTP.
   return push(call, await createFromPush(ctx, plan), ctx, { ...options, statelessRpc: true, created: true })
 }
 
 const flush = '0000'
 
-/** Whether the client sends more than the line that says there is nothing. Takes none of it away. */
-async function saysSomething({ channel, gone, stalledMs }: Call): Promise<boolean> {
+/** Whether the client sends more than the flush packet that means "no updates". Consumes nothing. */
+async function saysSomething({ channel, signal, stalledMs }: Call): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const look = () => {
     const head = channel.read(flush.length) as Buffer | null
     if (head === null) return
-    // Before what was read goes back: that may be all there is, and tells anew that there is something to read.
+    // Removed before unshifting, because unshifted data triggers another event.
     channel.off('readable', look)
     channel.unshift(head)
     resolve(head.toString('latin1') !== flush)
   }
   const nothing = () => resolve(false)
   channel.on('readable', look).once('end', nothing)
-  gone.addEventListener('abort', nothing)
+  signal.addEventListener('abort', nothing)
   const stalled = setTimeout(nothing, stalledMs)
   try {
     return await promise
   } finally {
     clearTimeout(stalled)
     channel.off('readable', look).off('end', nothing)
-    gone.removeEventListener('abort', nothing)
+    signal.removeEventListener('abort', nothing)
   }
 }
 

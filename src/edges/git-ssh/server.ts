@@ -3,16 +3,16 @@ import { createServer, type ListenOptions, type Server, type Socket } from 'node
 import ssh2 from 'ssh2'
 import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
-import type { SshDoors } from './doors.ts'
+import { ConnectionLimiter } from './connection-limiter.ts'
+import type { SshContext } from './context.ts'
 import { gatherWrites } from './gather.ts'
 import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
 import { useKeyObjects } from './ssh2-internals.ts'
-import { WaitingRoom } from './waiting-room.ts'
 
 /**
- * Ciphers that Node runs in native code, the quickest first. Packing is git's work, so nothing is compressed. What is left
- * of SHA-1 is left out. Strangers choose how keys are exchanged, and the larger groups cost us 3 to 16 ms of the one thread.
+ * Algorithms that Node implements natively, fastest first. No compression, because packs are compressed already. No SHA-1.
+ * Unauthenticated clients choose the key exchange, and larger groups would block the event loop for 3 to 16 ms.
  */
 const algorithms: ssh2.Algorithms = {
   kex: [
@@ -27,55 +27,55 @@ const algorithms: ssh2.Algorithms = {
   compress: ['none'],
 }
 
-/** A client that is silent for three minutes, though we ask, is gone. */
+/** Disconnects a client that does not respond for three minutes. */
 const keepalive = { keepaliveInterval: 30_000, keepaliveCountMax: 6 }
 
-/** Git over SSH: show a key, say a command, and the same policy and the same streams as over HTTP. */
+/** Git over SSH: authenticates by key, runs commands with the same policy and the same streams as over HTTP. */
 export class SshServer implements AsyncDisposable {
   readonly #sockets: Server
-  /** Those who have not shown a key, crowding by address. */
-  readonly #strangers: WaitingRoom
-  /** Those on whose connection nothing runs, crowding by key. */
-  readonly #idle: WaitingRoom
-  /** Those whose handshake is under way, by address and port, which is how the library names them. */
+  /** Unauthenticated connections, grouped by address. */
+  readonly #unauthenticated: ConnectionLimiter
+  /** Idle connections, grouped by key. */
+  readonly #idle: ConnectionLimiter
+  /** Sockets during the handshake, by address and port, by which the library identifies them. */
   readonly #arriving = new Map<string, Socket>()
   readonly #open = new Set<Socket>()
   readonly #signedIn = new Set<SignedIn>()
 
-  constructor(hostKey: string, doors: SshDoors, limits: Partial<SshLimits> = {}) {
+  constructor(hostKey: string, context: SshContext, limits: Partial<SshLimits> = {}) {
     const all = { ...sshLimits, ...limits }
-    this.#strangers = new WaitingRoom(all.strangers, all.signInMs)
-    this.#idle = new WaitingRoom(all.idle, all.idleMs)
+    this.#unauthenticated = new ConnectionLimiter(all.maxUnauthenticated, all.signInMs)
+    this.#idle = new ConnectionLimiter(all.maxIdle, all.idleMs)
     const protocol = new ssh2.Server(
       { hostKeys: [hostKey], ident: 'Stithy', algorithms, ...keepalive },
-      (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), doors, all),
+      (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), context, all),
     )
     this.#sockets = createServer({ noDelay: true }, (socket) => {
       const { remoteAddress, remotePort } = socket
-      // Gone before we could look.
+      // Disconnected already.
       if (remoteAddress === undefined) return void socket.destroy()
       const name = `${remoteAddress} ${remotePort}`
       this.#open.add(socket)
       this.#arriving.set(name, socket)
       socket.once('close', () => {
         this.#open.delete(socket)
-        this.#strangers.leave(socket)
+        this.#unauthenticated.remove(socket)
         if (this.#arriving.get(name) === socket) this.#arriving.delete(name)
       })
       gatherWrites(socket)
       offerLate(socket)
-      this.#strangers.enter(socket, remoteAddress, () => socket.destroy())
+      this.#unauthenticated.add(socket, remoteAddress, () => socket.destroy())
       protocol.injectSocket(socket)
     })
   }
 
-  /** Rejects when the address is taken. Workers of one cluster share it. */
+  /** Rejects if the address is in use. Workers of a cluster share it. */
   async listen(address: ListenOptions): Promise<void> {
     this.#sockets.listen(address)
     await once(this.#sockets, 'listening')
   }
 
-  /** Takes nothing new; commands that run may finish, for at most `graceMs`. */
+  /** Accepts no more connections; running commands may finish within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#sockets.close(() => resolve()))
     for (const client of this.#signedIn) client.close()
@@ -94,16 +94,16 @@ export class SshServer implements AsyncDisposable {
     for (const socket of this.#open) socket.destroy()
   }
 
-  #welcome(connection: ssh2.Connection, socket: Socket | undefined, doors: SshDoors, limits: SshLimits): void {
-    // Clients break off in many ways, none of which is ours to mend.
+  #welcome(connection: ssh2.Connection, socket: Socket | undefined, context: SshContext, limits: SshLimits): void {
+    // Clients disconnect in many ways; none is an error of the server.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
     useKeyObjects(connection)
-    const holder = signIn(connection, doors, limits, socket.remoteAddress)
+    const holder = signIn(connection, context, limits, socket.remoteAddress)
     connection.once('ready', async () => {
-      this.#strangers.leave(socket)
+      this.#unauthenticated.remove(socket)
       this.#arriving.delete(`${socket.remoteAddress} ${socket.remotePort}`)
-      const client = new SignedIn(connection, socket, await holder, doors, { limits, idle: this.#idle })
+      const client = new SignedIn(connection, socket, await holder, context, { limits, idle: this.#idle })
       this.#signedIn.add(client)
       socket.once('close', () => this.#signedIn.delete(client))
     })

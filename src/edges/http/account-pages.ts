@@ -6,12 +6,12 @@ import { askForPassword, choosePassword, confirmByLink, isLink } from '../../mod
 import { type Exchange, sendText } from './answer.ts'
 import { atPace, usualPace } from './body/pace.ts'
 import { readBytes } from './body/read-bytes.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 /** The URL of a page contains a secret: it must not leak as a referrer, be cached or be framed. */
 const headers = {
@@ -103,7 +103,7 @@ const forgottenPassword: Form = {
   },
   async take(input, ctx) {
     await askForPassword(ctx, input.get('email') ?? '')
-    // The answer must not reveal whether the account exists.
+    // The response must not reveal whether the account exists.
     return text(200, 'Check your mail', 'If an account with this address exists, a link was sent to it.')
   },
 }
@@ -116,22 +116,22 @@ const forms: Readonly<Record<string, Form>> = {
 
 const longestBody = 16 * 1024
 
-/** The pages to which links in mails lead. */
+/** The pages that links in mails open. */
 export const accountPages =
-  (doors: Doors): Door =>
+  (context: HttpContext): Routes =>
   (app) => {
     const serve = async (request: FastifyRequest, reply: FastifyReply, answer: (ctx: Ctx) => Promise<Page>) => {
       reply.hijack()
-      const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+      const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
       try {
-        const ctx = await doors.open(null, request.ip)
+        const ctx = await context.open(null, request.ip)
         if (await refusedByLimits(exchange, ctx, null, request.ip, 'web')) return
         const page = await answer(ctx)
         sendText(exchange, page.status, html(page), headers)
       } catch (error) {
-        failed(exchange, error, doors)
+        failed(exchange, error, context)
       } finally {
-        logAnswer(doors.log, exchange, null)
+        logAnswer(context.log, exchange, null)
       }
     }
     for (const [url, { show, take }] of Object.entries(forms)) {
@@ -155,7 +155,7 @@ export const accountPages =
     }
   }
 
-function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
+function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
   const { status } = answerFor(error)
   logFault(log, error, { request_id: exchange.requestId }, 'an account page failed')
   if (exchange.res.headersSent) exchange.res.destroy()

@@ -2,29 +2,30 @@ import type { Caller } from '../../access/actor.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Exchange } from './answer.ts'
 import { callerOf } from './authenticate.ts'
-import type { Doors } from './doors.ts'
-import { hasLimits, type LimitedDoor, refusedByLimits } from './rate-limit.ts'
+import type { HttpContext } from './context.ts'
+import { hasLimits, type LimitedRequests, refusedByLimits } from './rate-limit.ts'
 
-/** Where a request comes from and which limits count for it. */
+/** The origin of a request, and the rate limits that apply to it. */
 export type Visitor = {
   readonly exchange: Exchange
   readonly remoteAddress: string
   readonly settings: Settings
-  readonly door: LimitedDoor
+  readonly kind: LimitedRequests
 }
 
 /**
- * Who shows this token. `undefined` when he is over a limit, and has been told so. A token that is refused counts for the
- * address, as none does: guessing is no way around the limits. Of a revoked one `onRevoked` hears first.
+ * Authenticates the token and applies the rate limits. `undefined` if the caller exceeds a limit; the response has been sent
+ * then. A rejected token counts against the address, like a request without one, so that guessing does not circumvent the
+ * limits. Calls `onRevoked` first for a revoked token.
  */
 export async function admit(
   token: string | undefined,
-  { exchange, remoteAddress, settings, door }: Visitor,
-  { db, authenticator }: Doors,
+  { exchange, remoteAddress, settings, kind }: Visitor,
+  { db, authenticator }: HttpContext,
   onRevoked?: ((token: string) => Promise<void>) | undefined,
 ): Promise<Caller | undefined> {
   const isLimited = async (caller: Caller) =>
-    hasLimits(settings, door) && refusedByLimits(exchange, { db, settings }, caller, remoteAddress, door)
+    hasLimits(settings, kind) && refusedByLimits(exchange, { db, settings }, caller, remoteAddress, kind)
   let caller: Caller
   try {
     caller = await callerOf(token, authenticator, onRevoked)

@@ -3,31 +3,31 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { listBytes, type RecordText } from '../../api/record-texts.ts'
-import { goneSignal } from './gone.ts'
+import { disconnectSignal } from './disconnect.ts'
 
 export type Headers = Record<string, string | number>
 
-/** On every answer of the service. */
+/** Sent with every response. */
 export const commonHeaders = {
   'x-frame-options': 'SAMEORIGIN',
   'x-content-type-options': 'nosniff',
   vary: 'Origin',
 } as const
 
-/** What one request knows of itself while it is answered. */
+/** State of one request. */
 export type Exchange = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly requestId: string
-  /** `performance.now()` at its beginning. */
+  /** `performance.now()` at its start. */
   readonly began: number
-  /** CORS and other headers that do not depend on the answer. */
+  /** CORS and other headers that do not depend on the response. */
   readonly headers: Headers
 }
 
 const runtime = (exchange: Exchange) => ((performance.now() - exchange.began) / 1000).toFixed(6)
 
-/** The headers of an answer, with those that every answer has. */
+/** The headers of a response, including the common ones. */
 export const allHeaders = (exchange: Exchange, headers: Headers = {}): Headers =>
   Object.assign(
     { ...commonHeaders, 'x-request-id': exchange.requestId, 'x-runtime': runtime(exchange) },
@@ -36,26 +36,26 @@ export const allHeaders = (exchange: Exchange, headers: Headers = {}): Headers =
   )
 
 /**
- * Sends JSON. A 200 to GET or HEAD gets a weak ETag of its bytes, unless `headers` has one (`W/"…"`), and is a 304 when
- * the caller has that.
+ * Sends JSON. A 200 to GET or HEAD gets a weak ETag of its bytes, unless `headers` has one (`W/"…"`), and becomes a 304 if the
+ * client's `If-None-Match` contains it.
  */
 export function sendJson(exchange: Exchange, status: number, value: unknown, headers: Headers = {}): void {
   sendText(exchange, status, JSON.stringify(value), { ...json, ...headers })
 }
 
 export function sendText(exchange: Exchange, status: number, text: string, headers: Headers): void {
-  // Node writes headers in the encoding of a string that follows them: only ASCII is the same in both of ours.
+  // Node encodes headers like the string body that follows them; only ASCII is the same in UTF-8 and latin1.
   const isAscii = Buffer.byteLength(text) === text.length
   sendTagged(exchange, status, isAscii ? text : Buffer.from(text), () => text, headers)
 }
 
 const json: Headers = { 'content-type': 'application/json' }
 
-/** One record as JSON, or those of a list. */
+/** One record as JSON, or a list of records. */
 export const bytesOf = (texts: readonly RecordText[], list: boolean): Buffer =>
   list ? listBytes(texts) : texts[0]!.bytes
 
-/** Sends records that are text already. The ETag is made of their digests, which costs less than hashing the bytes. */
+/** Sends serialized records. The ETag is computed from their digests, which is cheaper than hashing the bytes. */
 export function sendRecords(
   exchange: Exchange,
   status: number,
@@ -67,7 +67,7 @@ export function sendRecords(
   sendTagged(exchange, status, bytesOf(texts, list), tagged, { ...json, ...headers })
 }
 
-/** `tagged` is what the ETag is a digest of, when `headers` has none. */
+/** `tagged` returns the text from which the ETag is computed if `headers` has none. */
 function sendTagged(
   exchange: Exchange,
   status: number,
@@ -89,7 +89,7 @@ function sendTagged(
       res.end()
       return
     }
-    // With an ETag of its own, a HEAD may have made less than the whole body.
+    // With a given ETag, a handler may skip the body of a HEAD.
     if (req.method !== 'HEAD' || given === undefined) all['content-length'] = body.length
   } else {
     all['content-length'] = body.length
@@ -99,15 +99,15 @@ function sendTagged(
   else finish(res, body)
 }
 
-/** Each character is one byte, in every encoding of ours. */
+/** One byte per character, in UTF-8 and in latin1. */
 type AsciiText = string
 
-/** Up to here copying a body costs less than writing it apart from its headers. */
+/** Up to this size, copying a body is cheaper than a separate write. */
 const joinedBytes = 16 * 1024
 
 /**
- * Writes the body. A small one goes out in one write with the headers, which Node does for strings only: as latin1, in which
- * every byte is one character, and in which our headers are meant, too.
+ * Writes the body. A small one goes out in one write with the headers, which Node does only for strings; latin1 maps every byte
+ * to one character, and headers are latin1 as well.
  */
 function finish(res: ServerResponse, body: Buffer | AsciiText): void {
   if (typeof body === 'string') res.end(body, 'latin1')
@@ -115,7 +115,7 @@ function finish(res: ServerResponse, body: Buffer | AsciiText): void {
   else res.end(body)
 }
 
-/** Weak comparison, as If-None-Match asks for. */
+/** Weak comparison, as If-None-Match requires. */
 const isNamed = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag.slice(2))
@@ -126,9 +126,8 @@ export function sendEmpty(exchange: Exchange, status: number, headers: Headers =
 }
 
 /**
- * Sends bytes; a stream is read only as fast as the client takes it. Rejects when either side breaks, with `ClientGone`
- * when the client closed the connection, be it before the call. However it ends, the stream is destroyed, and with it the
- * process or file behind it.
+ * Sends a body; streams with back-pressure. Rejects if either side breaks; with `ClientDisconnected` if the client disconnected, even
+ * before the call. Always destroys the stream, and so the process or file behind it.
  */
 export async function sendBody(
   exchange: Exchange,
@@ -143,16 +142,16 @@ export async function sendBody(
     else finish(res, body)
     return
   }
-  const gone = goneSignal(exchange)
-  // A stream may fail between its making and the first read. Its reader gets the error; without one it ends the process.
+  const signal = disconnectSignal(exchange)
+  // A stream may fail before the first read. The reader gets the error; without a listener it would end the process.
   body.on('error', () => {})
   try {
-    gone.throwIfAborted()
+    signal.throwIfAborted()
     res.writeHead(status, allHeaders(exchange, headers))
     if (req.method === 'HEAD') res.end()
-    else await pipeline(body, res, { signal: gone })
+    else await pipeline(body, res, { signal })
   } catch (error) {
-    gone.throwIfAborted()
+    signal.throwIfAborted()
     throw error
   } finally {
     body.destroy()

@@ -2,26 +2,33 @@ import type { Caller } from '../../access/actor.ts'
 import { gitRefusals, type SignInRefusal, signIn } from '../../modules/accounts/index.ts'
 import { authenticateDeployToken } from '../../modules/groups/index.ts'
 import { basicCredentials } from './basic.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 
 export type Denial = { readonly denied: SignInRefusal; readonly retryAfterSeconds?: number }
 export type Shown = { caller: Caller } | Denial
 
-/** What git shows: a token beside any name, a deploy token beside its own, or a password. Nothing shown is nobody known. */
-export async function authenticateGit(header: string | undefined, doors: Doors, remoteAddress: string): Promise<Shown> {
+/**
+ * Authenticates Git credentials: an access token with any username, a deploy token with its own, or a password. Without
+ * credentials the caller is anonymous.
+ */
+export async function authenticateGit(
+  header: string | undefined,
+  context: HttpContext,
+  remoteAddress: string,
+): Promise<Shown> {
   if (header === undefined) return { caller: null }
   const shown = basicCredentials(header)
   if (!shown || shown.password === '' || shown.username === '') return { denied: 'wrong' }
-  const byToken = await doors.authenticator.authenticate(shown.password)
+  const byToken = await context.authenticator.authenticate(shown.password)
   if ('actor' in byToken) return { caller: byToken.actor }
   if (byToken.refused !== 'unknown') return { denied: byToken.refused }
-  // PostgreSQL has no NUL.
+  // PostgreSQL rejects NUL in text.
   if (/\0/.test(shown.username)) return { denied: 'wrong' }
-  const byDeployToken = await authenticateDeployToken(doors.db, { username: shown.username, token: shown.password })
+  const byDeployToken = await authenticateDeployToken(context.db, { username: shown.username, token: shown.password })
   if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
   if (byDeployToken.refused !== 'unknown') return { denied: byDeployToken.refused }
   const { username: login, password } = shown
-  const signedIn = await signIn(await doors.open(null, remoteAddress), { login, password, door: 'git' })
+  const signedIn = await signIn(await context.open(null, remoteAddress), { login, password, door: 'git' })
   if ('actor' in signedIn) return { caller: signedIn.actor }
   const { refused, retryAfterSeconds } = signedIn
   return { denied: refused, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
@@ -29,7 +36,7 @@ export async function authenticateGit(header: string | undefined, doors: Doors, 
 
 const accessDenied = 'HTTP Basic: Access denied'
 
-/** How git, and who moves large files for it, is told. With 401 belongs a challenge. */
+/** The response to a rejected sign-in, for Git and LFS clients. A 401 requires a challenge header. */
 export function denialAnswer(
   { denied, retryAfterSeconds }: Denial,
   siteUrl: string,

@@ -17,7 +17,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 const one = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** The token a request shows, wherever clients put one. */
+/** The token of a request, from any header or parameter that clients use. */
 export function shownToken(headers: Headers, params: RawParams): string | undefined {
   const bearer = /^bearer\s+(\S+)$/i.exec(one(headers['authorization']) ?? '')?.[1]
   return one(headers['private-token']) ?? one(params['private_token']) ?? bearer ?? one(params['access_token'])
@@ -32,7 +32,7 @@ const invalidToken = (description: string): WireFailure =>
     },
   })
 
-/** How each refusal of a credential reads. */
+/** The error response for a rejected credential. */
 export function refusal(reason: Refusal): Error {
   switch (reason) {
     case 'unknown':
@@ -59,8 +59,8 @@ export function refusal(reason: Refusal): Error {
 }
 
 /**
- * Who shows this token. A token that is not valid is refused even where nobody need be known; of a revoked one `onRevoked`
- * hears before that.
+ * The caller that a token authenticates. Throws for an invalid token, even where anonymous callers are allowed; calls
+ * `onRevoked` first for a revoked one.
  */
 export async function callerOf(
   token: string | undefined,
@@ -86,12 +86,12 @@ const insufficientScope = (wanted: readonly Scope[]): WireFailure =>
     },
   })
 
-/** Refuses a token that reaches none of the wanted scopes. Nobody known passes: the policy decides about him. */
+/** Throws unless the token has one of the wanted scopes. Anonymous callers pass; the policy decides about them. */
 export function requireScope(caller: Caller, wanted: readonly Scope[]): void {
   if (caller && !reaches(caller.scopes, wanted)) throw insufficientScope(wanted)
 }
 
-/** The user an administrator acts for, by the `sudo` parameter or header; `undefined` when nobody is named. */
+/** The user whom an administrator impersonates by the `sudo` parameter or header; `undefined` without either. */
 export async function sudoTarget(
   caller: Caller,
   headers: Headers,
@@ -105,10 +105,10 @@ export async function sudoTarget(
   if (caller.scopes === undefined)
     throw forbidden('Must be authenticated using an OAuth or Personal Access Token to use sudo')
   if (!caller.scopes.has('sudo')) throw insufficientScope(['sudo'])
-  // Refused rather than ignored: who asks to act for another must not act as himself.
+  // Rejected instead of ignored, so that a caller never acts as themselves by mistake.
   if (typeof asked !== 'string' && !Number.isInteger(asked)) throw new ParameterError('sudo is invalid')
   const named = String(asked)
-  // A NUL cannot be asked of the database.
+  // PostgreSQL rejects NUL in text.
   const account = named.includes('\0') ? undefined : await findAccount(db, named)
   if (!account) throw notFound(`User with ID or username '${named}'`)
   const refused = accountRefusal(account)

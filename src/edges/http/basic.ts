@@ -1,4 +1,4 @@
-/** Name and password of an `Authorization: Basic` header; `undefined` when it is absent or not of that form. */
+/** Username and password of an `Authorization: Basic` header; `undefined` if absent or malformed. */
 export function basicCredentials(header: string | undefined): { username: string; password: string } | undefined {
   const encoded = /^basic\s+([A-Za-z0-9+/=_-]+)\s*$/i.exec(header ?? '')?.[1]
   if (encoded === undefined) return undefined

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Headers, sendText } from './answer.ts'
 import { beginExchange } from './exchange.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 const folder = '/-/docs/'
 
@@ -57,7 +57,7 @@ const policy = [
 
 /** `/-/docs`: the API document as a page. `siteUrl` is the URL of the service, for CORS. */
 export const docsPage =
-  (siteUrl: string): Door =>
+  (siteUrl: string): Routes =>
   (app) => {
     const send = (request: FastifyRequest, reply: FastifyReply, text: string, headers: Headers) => {
       reply.hijack()

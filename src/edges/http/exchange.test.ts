@@ -9,7 +9,7 @@ const allowed = (origin: string, siteUrl: string) => {
 }
 
 test.for(['https://git.example', 'https://git.example/forge'])(
-  'pages of %s may send credentials, others not',
+  'only pages of the origin of %s may send credentials',
   (url) => {
     expect(allowed('https://git.example', url)).toEqual(['https://git.example', 'true'])
     for (const other of ['https://git.example.evil', 'http://git.example', 'null'])

@@ -4,7 +4,7 @@ import type { Exchange, Headers } from './answer.ts'
 
 const exposed = 'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, ETag'
 
-/** Any origin without credentials; that of our own pages with them. */
+/** Allows any origin without credentials, and the site's own pages with credentials. */
 function corsHeaders(origin: string | undefined, siteUrl: string): Headers {
   if (origin === undefined) return {}
   return origin === URL.parse(siteUrl)?.origin
@@ -16,7 +16,7 @@ function corsHeaders(origin: string | undefined, siteUrl: string): Headers {
     : { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
 }
 
-/** The answer to a browser that asks before it sends. */
+/** The response headers of a CORS preflight. */
 export const preflightHeaders = (req: IncomingMessage): Headers => ({
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': req.headers['access-control-request-headers'] ?? '*',
@@ -25,7 +25,7 @@ export const preflightHeaders = (req: IncomingMessage): Headers => ({
 
 const echoed = /^[\w.:-]{1,255}$/
 
-/** `siteUrl` is ours, for CORS. A request id that the caller chose is kept when it is harmless. */
+/** `siteUrl` is the site's own origin, for CORS. A request id from the client is used if it is harmless. */
 export function beginExchange(req: IncomingMessage, res: ServerResponse, siteUrl: string): Exchange {
   const given = req.headers['x-request-id']
   return {

@@ -4,14 +4,14 @@ import { Failure, type FailureKind, type RefusedAction } from '../../kernel/fail
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import { rubyHash } from './ruby-hash.ts'
 
-/** An answer that is written as it stands. */
+/** A complete response, sent as it is. */
 export type WireAnswer = {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A refusal with a wire of its own: OAuth's, the router's. Thrown only in this edge. */
+/** A refusal with its own wire format, such as OAuth's or the router's. Thrown only in this transport. */
 export class WireFailure extends Error {
   override name = 'WireFailure'
   readonly answer: WireAnswer
@@ -79,10 +79,10 @@ const refused: Record<RefusedAction, Refusal> = {
 
 const internal: WireAnswer = { status: 500, body: { message: '500 Internal Server Error' } }
 
-/** What the system, and PostgreSQL, say of a disk that takes nothing more. */
+/** Error codes of the system and of PostgreSQL for a full or read-only disk. */
 const full = new Set(['ENOSPC', 'EDQUOT', 'EROFS', '53100'])
 
-/** What is to be told of an error, if it is no bug. */
+/** The failure to report for an error; undefined if the error is a bug. */
 export const failureOf = (error: unknown): Failure | undefined =>
   error instanceof Failure
     ? error
@@ -90,7 +90,7 @@ export const failureOf = (error: unknown): Failure | undefined =>
       ? new Failure('storage_full', 'Insufficient Storage', { cause: error })
       : undefined
 
-/** The answer for anything thrown; a bug (status 500) says nothing more. */
+/** The response for any thrown error; for a bug, a 500 without details. */
 export function answerFor(error: unknown): WireAnswer {
   if (error instanceof WireFailure) return error.answer
   if (error instanceof UnsupportedContentType) return { status: 415, body: { error: error.message } }
@@ -113,7 +113,7 @@ export function answerFor(error: unknown): WireAnswer {
   }
 }
 
-/** Logs, once, what is no failure of the caller's: our bugs as errors; what is away or full for now as warnings. */
+/** Logs an error that the caller did not cause, once: bugs as errors; missing or full resources as warnings. */
 export function logFault(log: Logger, error: unknown, facts: object, message: string): void {
   const { status } = answerFor(error)
   if (status === 500) log.error({ err: error, ...facts }, message)
@@ -122,12 +122,12 @@ export function logFault(log: Logger, error: unknown, facts: object, message: st
 
 export const unknownRoute = (): WireFailure => new WireFailure({ status: 404, body: { error: '404 Not Found' } })
 
-/** A path whose percent signs lead nowhere. */
+/** The path has malformed percent-encoding. */
 export const malformedPath = (): WireFailure => new WireFailure({ status: 400, body: { error: 'path is invalid' } })
 
 export const verbNotOffered = (allow: readonly string[]): WireFailure =>
   new WireFailure({ status: 405, body: { error: '405 Not Allowed' }, headers: { allow: allow.join(', ') } })
 
-/** An address of the version before. */
+/** A URL of API version 3. */
 export const oldVersion = (): WireFailure =>
   new WireFailure({ status: 410, body: { error: 'API V3 is no longer supported. Use API V4 instead.' } })

@@ -6,9 +6,7 @@ const basic = ({ username, token }: Client) => ({
 })
 
 describe('GET /<path>?go-get=1', () => {
-  test('names the project at or above the path to whoever may fetch it, and to all others what the path looks like', async ({
-    world,
-  }) => {
+  test('go-get names the project for readers, and guesses from the path for all others', async ({ world }) => {
     const [reporter, guest, stranger] = [await world.user(), await world.user(), await world.user()]
     const parent = await world.group()
     const group = await world.group({ parent })
@@ -37,19 +35,19 @@ describe('GET /<path>?go-get=1', () => {
     expect([missing.status, missing.text]).toEqual([there.status, there.text])
   })
 
-  test('is open for public projects, also by the path they had', async ({ world }) => {
+  test('go-get works for public projects anonymously, also by a former path', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     await world.root.put(`/projects/${project.id}`, { path: `${project.path}-2` })
     for (const path of [project.full_path, `${project.full_path}-2`])
       expect((await world.anonymous.get(`//${path}/v2?x=1&go-get=1`)).text).toContain(`${world.origin}/${path}.git"`)
   })
 
-  test('looks no deeper than projects can be', async ({ world }) => {
+  test('go-get looks no deeper than projects can be nested', async ({ world }) => {
     const { status, text } = await world.anonymous.get(`//a/b${'/c'.repeat(3000)}?go-get=1`)
     expect([status, text.includes(`${world.origin}/a/b.git"`)]).toEqual([200, true])
   })
 
-  test('refuses wrong credentials, and other questions are none of it', async ({ world }) => {
+  test('go-get refuses wrong credentials, and other requests to the path are a 404', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const at = `//${project.full_path}`
     const headers = { authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` }
@@ -65,7 +63,7 @@ describe('GET /<path>?go-get=1', () => {
     expect((await world.root.send('POST', `${at}?go-get=1`)).status).toBe(404)
   })
 
-  test('names the address of the door that is open', async ({ world }) => {
+  test('go-get names the SSH URL when only SSH is enabled', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     await world.settings({ enabled_git_access_protocol: 'ssh' })
     const { text } = await world.anonymous.get(`//${project.full_path}?go-get=1`)

@@ -18,7 +18,7 @@ collectDefaultMetrics({ prefix: 'stithy_' })
 
 type Series = { count(): void; time(seconds: number): void }
 
-/** Looking a series up by its labels costs as much as adding to it. */
+/** Cached, because looking up a series by its labels costs as much as updating it. */
 const series = new Map<string, Series>()
 
 function seriesOf(method: string, status: number): Series {
@@ -41,18 +41,18 @@ export function observeAnswer(method: string, status: number, seconds: number): 
 type Loads = Readonly<Record<string, Load>>
 type Pools = { git(): Promise<Loads>; database(): Promise<Loads> }
 
-/** Those of each application in this process: one, but for tests. */
+/** One entry per application in this process: one, except in tests. */
 const measured: Pools[] = []
 
-/** From now on the metrics show what runs and waits in these pools, until the result is called. */
+/** Adds pools to the metrics, until the returned function is called. */
 export function measurePools(pools: Pools): () => void {
   measured.push(pools)
   return () => void measured.splice(measured.indexOf(pools), 1)
 }
 
 /**
- * Three gauges for the pools of one kind. `aggregator` says what the figures of several processes make together: git
- * processes belong to all of them, connections to each.
+ * Three gauges for the pools of one kind. `aggregator` combines the values of several processes: git processes are shared by
+ * all, connections belong to each.
  */
 function gaugesOf(kind: keyof Pools, prefix: string, label: string, noun: string, aggregator: 'max' | 'sum'): void {
   const gauge = (
@@ -88,6 +88,6 @@ function gaugesOf(kind: keyof Pools, prefix: string, label: string, noun: string
 gaugesOf('git', 'stithy_git_lane', 'lane', 'git processes', 'max')
 gaugesOf('database', 'stithy_database_pool', 'pool', 'uses of connections', 'sum')
 
-/** The figures of this process, for Prometheus. */
+/** The metrics of this process, for Prometheus. */
 export const ownMetrics = (): Promise<string> => register.metrics()
 export const metricsContentType: string = register.contentType

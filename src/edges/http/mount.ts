@@ -26,16 +26,16 @@ import { mergeRaw } from './body/merge.ts'
 import { readBody } from './body/read-body.ts'
 import type { ParsedBody } from './body/source.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
+import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
-import { ClientGone, clientGone, goneSignal } from './gone.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
 export const apiPrefix = '/api/v4'
 
-/** Parameters of every list. What is out of range is brought into it, as it always was. */
+/** Parameters of every list. Compat: values out of range are clamped. */
 export const pagingParams = {
   page: Whole({ default: 1, description: 'Page number, from 1' }),
   per_page: Whole({ default: 20, description: 'Items per page, at most 100' }),
@@ -50,7 +50,7 @@ export const pagingParams = {
   ),
 }
 
-/** All parameters of an endpoint: of its subject, its own, and those of lists. */
+/** All parameters of an endpoint: those of its subject, its own, and those of lists. */
 export function allParams(e: Endpoint): TObject {
   const own: TObject = e.params ?? Type.Object({})
   return {
@@ -59,7 +59,7 @@ export function allParams(e: Endpoint): TObject {
   } as TObject
 }
 
-/** Scopes of which one is enough, in the order they are named to a caller who has none. */
+/** Token scopes, one of which is enough, in the order in which the error message lists them. */
 export const scopesFor = (e: Endpoint): readonly Scope[] =>
   e.method === 'GET' ? ['api', 'read_api', ...(e.scopes ?? [])] : ['api', ...(e.scopes ?? [])]
 
@@ -86,12 +86,12 @@ function pageOf(params: {
   }
 }
 
-/** Serves the endpoints of the plan, HEAD included where there is GET. */
-export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], doors: Doors): void {
+/** Registers the endpoints that the plan offers; GET endpoints answer HEAD, too. */
+export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], context: HttpContext): void {
   const bodies = new LargeBodies()
   for (const e of endpoints) {
-    if (!isOffered(e.tier, doors.plan)) continue
-    const serve = server(e, doors, bodies)
+    if (!isOffered(e.tier, context.plan)) continue
+    const serve = server(e, context, bodies)
     app.route({
       method: e.method === 'GET' ? ['GET', 'HEAD'] : e.method,
       url: apiPrefix + e.path,
@@ -103,7 +103,7 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
   }
 }
 
-/** How much of the body of a known caller an endpoint reads. */
+/** Limits of the request body for an authenticated caller. */
 const limitsFor = ({ bodyLimit, fileLimit }: Endpoint, settings: Settings): BodyLimits => ({
   ...usualLimits,
   ...(bodyLimit !== undefined && { bytes: bodyLimit }),
@@ -114,14 +114,14 @@ const isTooMuch = (error: unknown): boolean => error instanceof Failure && error
 
 type Served = { caller: Caller }
 
-/** What the endpoint declared itself: that alone it is given. */
+/** The parameters that the endpoint itself declares; the handler gets no others. */
 function ownParams(params: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   const own: Record<string, unknown> = {}
   for (const name of names) if (name in params) own[name] = params[name]
   return own
 }
 
-/** Parameters of the path. A `.json` after a number that ends it changes nothing; in a name it is part of the name. */
+/** Parameters of the path. Removes `.json` after a final numeric id; after a name it is part of the name. */
 function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   const last = /:(\w*id)$/.exec(e.path)?.[1]
   if (last === undefined) return (given) => given
@@ -131,7 +131,7 @@ function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   }
 }
 
-function server(e: Endpoint, doors: Doors, bodies: LargeBodies) {
+function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
   const scopes = scopesFor(e)
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
@@ -140,21 +140,21 @@ function server(e: Endpoint, doors: Doors, bodies: LargeBodies) {
   let read: ParamsReader<TObject> | undefined
   const { onRevokedToken } = e
   const hearsOfRevoked = (remoteAddress: string) =>
-    onRevokedToken && (async (token: string) => onRevokedToken(await doors.open(null, remoteAddress), token))
+    onRevokedToken && (async (token: string) => onRevokedToken(await context.open(null, remoteAddress), token))
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+    const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
     const served: Served = { caller: null }
     let body: ParsedBody | undefined
     let leaveBodies = () => {}
     try {
       const query = queryOf(request.raw.url!)
       const queryParams = parseUrlencoded(query)
-      const settings = await doors.settings.get()
+      const settings = await context.settings.get()
       const onRevoked = hearsOfRevoked(request.ip)
-      const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, door: 'api' }
+      const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, kind: 'api' }
       const token = shownToken(request.raw.headers, queryParams)
-      const caller = await admit(token, visitor, doors, onRevoked)
+      const caller = await admit(token, visitor, context, onRevoked)
       if (caller === undefined) return
       served.caller = caller
       if (hasBody(request)) {
@@ -162,36 +162,36 @@ function server(e: Endpoint, doors: Doors, bodies: LargeBodies) {
           leaveBodies = await bodies.enter(
             request.raw.headers,
             shareKeyOf(served.caller, request.ip),
-            goneSignal(exchange),
+            disconnectSignal(exchange),
           )
         body = await readBody({
           method: e.method,
           headers: request.raw.headers,
           body: request.raw,
           limits: served.caller ? limitsFor(e, settings) : anonymousLimits,
-          tmpDir: doors.uploadsDir,
+          tmpDir: context.uploadsDir,
         }).catch((error: unknown) => {
-          // What a caller without an account cannot do is not worth reading more, whatever the rest says.
+          // Anonymous callers lack the ability in any case, so the rest of the body is not read.
           if (served.caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
           throw error
         })
         const tokenInBody = token === undefined ? shownToken({}, body.params) : undefined
         if (tokenInBody !== undefined) {
-          const caller = await admit(tokenInBody, visitor, doors, onRevoked)
+          const caller = await admit(tokenInBody, visitor, context, onRevoked)
           if (caller === undefined) return
           served.caller = caller
         }
       }
       const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)
-      const target = await sudoTarget(served.caller, request.raw.headers, raw, doors.db)
+      const target = await sudoTarget(served.caller, request.raw.headers, raw, context.db)
       if (target) served.caller = target
       else requireScope(served.caller, scopes)
-      read ??= compileParams(allParams(e), { plan: doors.plan })
+      read ??= compileParams(allParams(e), { plan: context.plan })
       const params = read(raw, e.method)
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
-      const gone = e.method === 'GET' ? goneSignal(exchange) : undefined
-      gone?.throwIfAborted()
-      const ctx = await doors.open(served.caller, request.ip, gone)
+      const signal = e.method === 'GET' ? disconnectSignal(exchange) : undefined
+      signal?.throwIfAborted()
+      const ctx = await context.open(served.caller, request.ip, signal)
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
@@ -214,13 +214,13 @@ function server(e: Endpoint, doors: Doors, bodies: LargeBodies) {
           },
         },
       })
-      await answer(e, exchange, ctx, result, page, headers, query, doors)
+      await answer(e, exchange, ctx, result, page, headers, query, context)
     } catch (error) {
-      fail(exchange, error, doors)
+      fail(exchange, error, context)
     } finally {
       leaveBodies()
       await body?.cleanup()
-      logAnswer(doors.log, exchange, served.caller)
+      logAnswer(context.log, exchange, served.caller)
     }
   }
 }
@@ -233,14 +233,14 @@ async function answer(
   page: Page,
   headers: Headers,
   query: string,
-  doors: Doors,
+  context: HttpContext,
 ): Promise<void> {
   if (result === unchanged) return sendEmpty(exchange, 304, headers)
   const status = statusOf(e)
   if (e.returns === null) return sendEmpty(exchange, status, headers)
   if ('list' in e.returns) {
     const records = await presentAll(e.returns.list, result as readonly unknown[], ctx)
-    doors.onAnswer?.(e.method, e.path, status, records)
+    context.onAnswer?.(e.method, e.path, status, records)
     return sendJson(exchange, status, records, headers)
   }
   if ('raw' in e.returns) {
@@ -249,7 +249,7 @@ async function answer(
     return sendBody(exchange, status, body, { 'content-type': contentType, ...length, ...headers })
   }
   if (result instanceof RecordText) {
-    doors.onAnswer?.(e.method, e.path, status, JSON.parse(result.bytes.toString()))
+    context.onAnswer?.(e.method, e.path, status, JSON.parse(result.bytes.toString()))
     return sendRecords(exchange, status, [result], false, headers)
   }
   const [shape, value] =
@@ -257,45 +257,45 @@ async function answer(
   const paged = e.paged ? (value as Paged<unknown>) : undefined
   const rows = paged ? paged.rows : [value]
   if (paged) {
-    const url = doors.siteUrl + exchange.req.url!.split('?', 1)[0]
+    const url = context.siteUrl + exchange.req.url!.split('?', 1)[0]
     Object.assign(headers, pageHeaders(url, query, paged, page))
   }
   const isText = rows.length > 0 && rows.every((row) => row instanceof RecordText)
   if (isText || 'load' in shape) {
     const texts = 'load' in shape ? await textsOf(shape, rows as { id: number }[], ctx) : (rows as RecordText[])
     if (!paged && texts.length === 0) throw notFound(e.subject.what)
-    if (doors.onAnswer)
-      doors.onAnswer(e.method, e.path, status, JSON.parse(bytesOf(texts, e.paged === true).toString()))
+    if (context.onAnswer)
+      context.onAnswer(e.method, e.path, status, JSON.parse(bytesOf(texts, e.paged === true).toString()))
     return sendRecords(exchange, status, texts, e.paged === true, headers)
   }
   const records = await presentAll(shape, rows, ctx)
   const answered = e.paged ? records : records[0]
-  doors.onAnswer?.(e.method, e.path, status, answered)
+  context.onAnswer?.(e.method, e.path, status, answered)
   sendJson(exchange, status, answered, headers)
 }
 
-/** Answers a failure; what is no failure of the caller's is logged once, here. */
-export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
-  if (error instanceof ClientGone) {
-    exchange.res.statusCode = clientGone
+/** Sends the error response; logs errors that the caller did not cause. */
+export function fail(exchange: Exchange, error: unknown, { log }: Pick<HttpContext, 'log'>): void {
+  if (error instanceof ClientDisconnected) {
+    exchange.res.statusCode = clientDisconnectedStatus
     return
   }
   const { status, body, headers } = answerFor(error)
   const { req, res, requestId } = exchange
-  // Who went away is not worth a line. The request does not tell: one that was read to its end counts as destroyed.
+  // Not if the client disconnected. `req.destroyed` does not tell: it is true for a fully read request.
   if (!res.destroyed)
     logFault(log, error, { request_id: requestId, method: req.method, path: pathOf(req.url!) }, 'request failed')
   if (res.headersSent) {
     res.destroy()
     return
   }
-  // What is left of the body is not worth reading.
+  // The rest of the body is not read.
   const close: Headers = req.complete ? {} : { connection: 'close' }
   sendJson(exchange, status, body, { ...headers, ...close })
 }
 
 function requireUnmodified(since: number, changedAt: string | undefined): void {
-  // The header knows seconds only.
+  // The header has a resolution of seconds.
   if (changedAt !== undefined && Math.floor(Date.parse(changedAt) / 1000) > Math.floor(since / 1000))
     throw new Failure('precondition_failed', 'Precondition Failed')
 }

@@ -5,25 +5,25 @@ import { admit } from './admit.ts'
 import type { Exchange } from './answer.ts'
 import { requireScope, shownToken } from './authenticate.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 
 /**
- * The context of a request for a file beside the API, whose caller passed what every request of the API passes: his token
- * and one of these scopes, limits, terms. `undefined` when he is over a limit, which he has been told.
+ * Opens the context of a file request outside the API, after the checks of API requests: token with one of the scopes, rate
+ * limits, terms. `undefined` if a limit is exceeded; the response has been sent then.
  */
 export async function openForFiles(
   exchange: Exchange,
   remoteAddress: string,
-  doors: Doors,
+  context: HttpContext,
   scopes: readonly Scope[],
 ): Promise<Ctx | undefined> {
   const { headers, url } = exchange.req
   const token = shownToken(headers, parseUrlencoded(url!.split('?', 2)[1] ?? ''))
-  const settings = await doors.settings.get()
-  const caller = await admit(token, { exchange, remoteAddress, settings, door: 'web' }, doors)
+  const settings = await context.settings.get()
+  const caller = await admit(token, { exchange, remoteAddress, settings, kind: 'web' }, context)
   if (caller === undefined) return undefined
   requireScope(caller, scopes)
-  const ctx = await doors.open(caller, remoteAddress)
+  const ctx = await context.open(caller, remoteAddress)
   await requireTerms(ctx)
   return ctx
 }

@@ -3,8 +3,8 @@ import type { Page, Paged } from '../../api/page.ts'
 export type PageHeaders = Record<string, string>
 
 /**
- * Headers of one page. `url` is the absolute address of the list without its query; `query` is the query string as it
- * came. Links carry every parameter, sorted, with `page` and `per_page` filled in.
+ * Headers of one page. `url` is the absolute URL of the list without its query; `query` is the raw query string. Links contain
+ * every parameter, sorted, with `page` and `per_page` filled in.
  */
 export function pageHeaders(
   url: string,
@@ -18,13 +18,13 @@ export function pageHeaders(
       ...pairs.filter((pair) => !without?.test(pair)),
       ...Object.entries(more).map(([name, value]) => `${name}=${value}`),
     ].sort()
-    // What a client did not encode must not end the address.
+    // An unencoded `>` must not end the URL.
     return `<${url}?${all.join('&').replaceAll('>', '%3E')}>; rel="${relation}"`
   }
   if (page.keyset) {
     if (!next || rows.length === 0) return {}
     const value = link('next', { [next.name]: next.id, per_page: page.perPage }, /^(id_after|id_before)(=|$)/)
-    // Compat: clients of the time read `Links`, later ones `Link`.
+    // Compat: old clients read `Links`, newer ones `Link`.
     return { link: value, links: value }
   }
   const at = (relation: string, number: number) => link(relation, { page: number, per_page: page.perPage })

@@ -1,9 +1,9 @@
-/** Part of a file, both ends included. */
+/** A byte range, both ends inclusive. */
 export type Range = { readonly start: number; readonly end: number }
 
 /**
- * The part of `sizeBytes` bytes that a Range header requests (RFC 9110, 14): `undefined` for all of it, also when it asks for several parts
- * or in a way we do not know, which servers may ignore; `unsatisfiable` when there is no such part.
+ * The part of `sizeBytes` bytes that a Range header requests (RFC 9110, 14). `undefined` for the whole, also for several ranges
+ * or an unknown unit, which servers may ignore; `unsatisfiable` if the range is outside.
  */
 export function parseRange(header: string | undefined, sizeBytes: number): Range | undefined | 'unsatisfiable' {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []

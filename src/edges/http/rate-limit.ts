@@ -5,30 +5,30 @@ import { admitsAddress, countHit } from '../../settings/queries.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { type Exchange, sendText } from './answer.ts'
 
-/** The API, or what lies beside it: git and large files. */
-export type LimitedDoor = 'api' | 'web'
+/** The API, or other paths: Git and LFS. */
+export type LimitedRequests = 'api' | 'web'
 
 type Limited = { retryAfterSeconds: number }
 
 const plain = { 'content-type': 'text/plain' }
 
 /**
- * Counts the request against the limits of its caller, if some are set: accounts by id, others by address. One statement
- * for a limit that is on, none otherwise. Counted in the database, so that processes count together.
+ * Counts the request against the rate limit of its caller: accounts by id, anonymous callers by network. One statement if the
+ * limit is enabled, none otherwise. Counts in the database, so that processes share the count.
  */
 async function exceedsRateLimit(
   db: Db,
   settings: Settings,
   caller: Caller,
   remoteAddress: string | undefined,
-  door: LimitedDoor = 'api',
+  kind: LimitedRequests = 'api',
 ): Promise<Limited | undefined> {
-  const isWeb = door === 'web'
+  const isWeb = kind === 'web'
   const limit = caller
-    ? settings[`throttle_authenticated_${door}_enabled`] && {
+    ? settings[`throttle_authenticated_${kind}_enabled`] && {
         key: isWeb ? `web user:${caller.id}` : `user:${caller.id}`,
-        requests: settings[`throttle_authenticated_${door}_requests_per_period`],
-        seconds: settings[`throttle_authenticated_${door}_period_in_seconds`],
+        requests: settings[`throttle_authenticated_${kind}_requests_per_period`],
+        seconds: settings[`throttle_authenticated_${kind}_period_in_seconds`],
       }
     : settings.throttle_unauthenticated_enabled && {
         key: `address:${remoteAddress === undefined ? 'unknown' : networkOf(remoteAddress)}`,
@@ -38,7 +38,7 @@ async function exceedsRateLimit(
   return limit ? exceeds(db, limit) : undefined
 }
 
-/** The path as the router reads it, which leads to the same place however it is spelled; one that cannot be read leads nowhere. */
+/** The decoded path, as the router reads it, so that encodings do not circumvent the limit. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path)
@@ -47,7 +47,7 @@ function decoded(path: string): string {
   }
 }
 
-/** The same for POST requests to paths that are protected, whoever makes them. */
+/** Counts POST requests to protected paths, by network. */
 export async function exceedsPathLimit(
   db: Db,
   settings: Settings,
@@ -72,7 +72,7 @@ async function exceeds(
   return (await countHit(db, key, seconds)) > requests ? { retryAfterSeconds: seconds } : undefined
 }
 
-/** Whether somebody comes from more addresses than he may. One statement while that is limited. */
+/** Whether the user has used more addresses than allowed. One statement if that limit is enabled. */
 async function comesFromTooMany(db: Db, settings: Settings, caller: Caller, remoteAddress: string): Promise<boolean> {
   if (!settings.unique_ips_limit_enabled || !caller || caller.id === 0) return false
   return !(await admitsAddress(db, caller.id, remoteAddress, {
@@ -84,21 +84,21 @@ async function comesFromTooMany(db: Db, settings: Settings, caller: Caller, remo
 export const sendTooMany = (exchange: Exchange, { retryAfterSeconds }: Limited): void =>
   sendText(exchange, 429, 'Retry later\n', { ...plain, 'retry-after': retryAfterSeconds })
 
-/** Whether there is any limit to be over. */
-export const hasLimits = (settings: Settings, door: LimitedDoor): boolean =>
-  settings[`throttle_authenticated_${door}_enabled`] ||
+/** Whether any limit is enabled. */
+export const hasLimits = (settings: Settings, kind: LimitedRequests): boolean =>
+  settings[`throttle_authenticated_${kind}_enabled`] ||
   settings.throttle_unauthenticated_enabled ||
   settings.unique_ips_limit_enabled
 
-/** Answers a request that is over a limit of its caller; false when there is none in its way. */
+/** Sends an error response if the caller exceeds a limit; false if not. */
 export async function refusedByLimits(
   exchange: Exchange,
   { db, settings }: { db: Db; settings: Settings },
   caller: Caller,
   remoteAddress: string,
-  door: LimitedDoor,
+  kind: LimitedRequests,
 ): Promise<boolean> {
-  const limited = await exceedsRateLimit(db, settings, caller, remoteAddress, door)
+  const limited = await exceedsRateLimit(db, settings, caller, remoteAddress, kind)
   if (limited) {
     sendTooMany(exchange, limited)
     return true

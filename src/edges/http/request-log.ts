@@ -3,7 +3,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { Exchange } from './answer.ts'
 import { observeAnswer } from './metrics.ts'
 
-/** One line a request. The query is left out: it may hold a token. */
+/** Writes one log line per request, without the query, which may contain a token. */
 export function logAnswer(log: Logger, exchange: Exchange, caller: Caller): void {
   const { req, res, requestId, began } = exchange
   const seconds = (performance.now() - began) / 1000

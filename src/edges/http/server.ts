@@ -6,7 +6,7 @@ import { isOffered } from '../../kernel/plan.ts'
 import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
 import { type HttpLimits, httpLimits } from './limits.ts'
@@ -22,9 +22,9 @@ function overrideMethod(req: IncomingMessage): void {
 }
 
 /**
- * `/api/v4/projects.json` is `/api/v4/projects`, and so is `/api/v4//projects`, as clients build it that leave a part out. Only
- * paths that lead nowhere come here: one that ends in a name keeps its `.json`, one that ends in a number loses it in
- * `mount.ts`. No parameter is empty, so nothing else is meant by two slashes.
+ * Normalizes a path that matched no route: removes `.json` and repeated slashes, which clients produce when they omit a part.
+ * Routes match first, so a path that ends in a name keeps its `.json`; `mount.ts` removes it after a number. Parameters are
+ * never empty, so repeated slashes are unambiguous.
  */
 function tidied(path: string): string | undefined {
   if (!path.startsWith(`${apiPrefix}/`)) return undefined
@@ -33,10 +33,10 @@ function tidied(path: string): string | undefined {
   return bare === path ? undefined : bare
 }
 
-/** What is no request of HTTP, or none that comes to an end. Nothing of it is known, so nothing is logged. */
-function refuseNonsense(error: Error & { code?: string }, socket: Socket): void {
+/** Malformed or incomplete HTTP request; not logged. */
+function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const status = nonsense[error.code ?? ''] ?? '400 Bad Request'
+  const status = statusByCode[error.code ?? ''] ?? '400 Bad Request'
   const body = JSON.stringify({ error: status })
   socket.write(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
@@ -44,14 +44,14 @@ function refuseNonsense(error: Error & { code?: string }, socket: Socket): void 
   socket.destroySoon()
 }
 
-const nonsense: Readonly<Record<string, string>> = {
+const statusByCode: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
 /**
- * Ends the connection, and with it what is done for the answer, when the client takes none of it for so long. One that
- * waits for us holds nothing. Node counts what the system could pass on, be it a part of what was written.
+ * Closes the connection, and so cancels the request, if the client makes no progress on the response for `stalledMs`. A
+ * response without unsent data is waiting for the server and is not affected. Node also counts partial writes as progress.
  */
 function endIfStalled(res: ServerResponse, stalledMs: number): void {
   res.setTimeout(stalledMs)
@@ -60,17 +60,17 @@ function endIfStalled(res: ServerResponse, stalledMs: number): void {
   })
 }
 
-/** A door beside the API that has routes of its own: git, health, documentation. */
-export type Door = (app: FastifyInstance) => void
+/** Registers routes outside the API: git, health, documentation. */
+export type Routes = (app: FastifyInstance) => void
 
 /**
- * The HTTP edge. Fastify routes on the raw path and keeps connections; bodies, answers and failures are ours.
- * Not listening yet.
+ * Creates the HTTP server, not listening yet. Fastify routes on the raw path and manages connections; this transport handles
+ * bodies, responses and failures itself.
  */
 export function createHttpServer(
   endpoints: readonly Endpoint[],
-  doors: Doors,
-  others: readonly Door[],
+  context: HttpContext,
+  others: readonly Routes[],
   limits: HttpLimits = httpLimits,
 ): FastifyInstance {
   const app = Fastify({
@@ -86,29 +86,29 @@ export function createHttpServer(
     forceCloseConnections: 'idle',
     bodyLimit: Number.MAX_SAFE_INTEGER,
     return503OnClosing: false,
-    clientErrorHandler: refuseNonsense,
-    // Before there is a route: all that can be wrong is the spelling of the path.
+    clientErrorHandler: handleClientError,
+    // Errors before routing: only the path can be malformed.
     frameworkErrors(_error, request, reply) {
       reply.hijack()
-      fail(beginExchange(request.raw, reply.raw, doors.siteUrl), malformedPath(), doors)
+      fail(beginExchange(request.raw, reply.raw, context.siteUrl), malformedPath(), context)
     },
   })
-  // Of answers that Fastify sends; those of the API are written by ourselves.
+  // For responses that Fastify sends; the API writes its own.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.headers(allHeaders(beginExchange(request.raw, reply.raw, doors.siteUrl)))
+    reply.headers(allHeaders(beginExchange(request.raw, reply.raw, context.siteUrl)))
     done()
   })
-  // Bodies are read by whoever needs them, as streams.
+  // Handlers read bodies as streams.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
-  /** True when it was refused, and answered. */
+  /** True if a limit was exceeded; the response has been sent then. */
   const refuseOverLimit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     const path = request.raw.url!.split('?', 1)[0]!
-    const limited = await exceedsPathLimit(doors.db, await doors.settings.get(), path, request.ip)
+    const limited = await exceedsPathLimit(context.db, await context.settings.get(), path, request.ip)
     if (!limited) return false
     reply.hijack()
-    sendTooMany(beginExchange(request.raw, reply.raw, doors.siteUrl), limited)
+    sendTooMany(beginExchange(request.raw, reply.raw, context.siteUrl), limited)
     return true
   }
   /**
@@ -118,13 +118,13 @@ export function createHttpServer(
    */
   const refuseAbandoning = ({ raw, ip }: FastifyRequest, reply: FastifyReply): boolean => {
     if (!isAnonymous(raw)) return false
-    doors.abandoned.watch(reply.raw, ip)
+    context.abandoned.watch(reply.raw, ip)
     if (!raw.url!.startsWith(apiPrefix)) return false
-    const retryAfterSeconds = doors.abandoned.retryAfter(ip)
+    const retryAfterSeconds = context.abandoned.retryAfter(ip)
     if (retryAfterSeconds === undefined) return false
     reply.hijack()
     reply.raw.setHeader('connection', 'close')
-    sendTooMany(beginExchange(raw, reply.raw, doors.siteUrl), { retryAfterSeconds })
+    sendTooMany(beginExchange(raw, reply.raw, context.siteUrl), { retryAfterSeconds })
     return true
   }
   app.addHook('onRequest', (request, reply, done) => {
@@ -135,13 +135,13 @@ export function createHttpServer(
     }, done)
   })
 
-  mount(app, endpoints, doors)
-  for (const door of others) door(app)
+  mount(app, endpoints, context)
+  for (const register of others) register(app)
 
-  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, doors.plan)))
+  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, context.plan)))
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
-    const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+    const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
     const [path = '', query] = request.raw.url!.split('?', 2)
     const bare = tidied(path)
@@ -153,18 +153,18 @@ export function createHttpServer(
     fail(
       exchange,
       /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
-      doors,
+      context,
     )
   }
   app.setNotFoundHandler(refuseRoute)
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
-    // No verb of ours, of which Fastify asks more than others.
+    // An unsupported method, for which Fastify requires a content type.
     if (error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return refuseRoute(request, reply)
     reply.hijack()
-    // All else that Fastify itself says of bodies: theirs is no type.
+    // Fastify's other errors about bodies: a malformed content type.
     const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
     const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
-    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), failure, doors)
+    fail(beginExchange(request.raw, reply.raw, context.siteUrl), failure, context)
   })
   return app
 }

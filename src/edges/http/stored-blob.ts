@@ -3,8 +3,8 @@ import { type Exchange, type Headers, sendBody, sendEmpty } from './answer.ts'
 import { parseRange } from './range.ts'
 
 /**
- * Sends a blob, or the part that `Range` asks for, with its digest as ETag; 304 when the caller has it. What a digest names
- * never changes. False, with nothing sent, when there is no such part: the door answers 416 in its own way.
+ * Sends a blob, or the part that `Range` requests, with its digest as ETag; 304 if the client has it. Content with a digest
+ * never changes. False if the range is unsatisfiable; nothing has been sent, and the caller sends its own 416.
  */
 export async function sendBlob(
   exchange: Exchange,

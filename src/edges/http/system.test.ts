@@ -3,15 +3,15 @@ import { describe, expect } from 'vitest'
 import { test, type World } from '../../../test/world.ts'
 import { TestGit } from '../../git/testing.ts'
 import type { Load } from '../../kernel/shares.ts'
-import type { Doors } from './doors.ts'
-import { systemDoor } from './system.ts'
+import type { HttpContext } from './context.ts'
+import { systemRoutes } from './system.ts'
 
-/** Readiness over a runner of its own, so that full lanes are in the way of no other test. */
+/** Readiness of a separate runner, so that full lanes do not block other tests. */
 async function readinessOver(world: World, { databaseLoads = () => world.db.loads() as Record<string, Load> } = {}) {
   const git = await TestGit.start()
   const { runner, folder } = git
   const app = Fastify()
-  systemDoor({ db: world.db } as Partial<Doors> as Doors, {
+  systemRoutes({ db: world.db } as Partial<HttpContext> as HttpContext, {
     runner,
     databaseLoads,
     dataDir: folder,
@@ -25,7 +25,7 @@ async function readinessOver(world: World, { databaseLoads = () => world.db.load
 const slow = ['-c', 'alias.slow=!sleep 1000', 'slow']
 
 describe('readiness', () => {
-  test('is ok with a check of each part, lanes and pools among them', async ({ world }) => {
+  test('readiness is ok with a check of each part, including lanes and pools', async ({ world }) => {
     const { status, json } = await world.anonymous.get('//-/readiness')
     const ok = [{ status: 'ok' }]
     expect({ status, json }).toEqual({
@@ -42,7 +42,7 @@ describe('readiness', () => {
     })
   })
 
-  test('fails and names the lane while all slots of a lane are held and a request waits', async ({ world }) => {
+  test('readiness fails and names the lane while all its slots are held and a request waits', async ({ world }) => {
     const { runner, git, look } = await readinessOver(world)
     await using _git = git
     const { slots } = (await runner.loads()).transfer
@@ -60,7 +60,7 @@ describe('readiness', () => {
     await expect.poll(look).toMatchObject({ status: 'ok' })
   })
 
-  test('fails and names the pool while all connections are held and a transaction waits', async ({ world }) => {
+  test('readiness fails and names the pool while all its connections are held', async ({ world }) => {
     const load: Load = { slots: 10, running: 10, waiting: 3, oldestWaitMs: 40_000 }
     const { git, look } = await readinessOver(world, { databaseLoads: () => ({ writers: load }) })
     await using _git = git
@@ -75,7 +75,7 @@ describe('readiness', () => {
   })
 })
 
-test('metrics show what runs and waits in each lane and pool', async ({ world }) => {
+test('metrics show running and waiting work of each lane and pool', async ({ world }) => {
   const { text } = await world.anonymous.get('//-/metrics')
   for (const lane of ['short', 'transfer', 'helper'])
     for (const figure of ['running', 'waiting', 'oldest_wait_seconds'])

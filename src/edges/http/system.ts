@@ -4,19 +4,21 @@ import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
 import { checkJobs } from '../../jobs/standing.ts'
 import type { Load } from '../../kernel/shares.ts'
-import type { Doors } from './doors.ts'
-import { type MetricsDoor, metricsRoute } from './metrics-door.ts'
-import type { Door } from './server.ts'
+import type { HttpContext } from './context.ts'
+import { type MetricsParts, metricsRoute } from './metrics-route.ts'
+import type { Routes } from './server.ts'
 
-export type SystemParts = MetricsDoor & {
+export type SystemParts = MetricsParts & {
   readonly runner: Runner
   readonly databaseLoads: () => Readonly<Record<string, Load>>
   readonly dataDir: string
-  /** From when a full lane or pool counts as stuck; `stuckAfterMs` unless tests say otherwise. */
+  /** Time in milliseconds after which a full lane or pool counts as stuck. Default `stuckAfterMs`. */
   readonly stuckAfterMs?: number | undefined
 }
 
-/** A lane of git processes, or pool of connections, whose slots are all held and whose oldest request waits longer is stuck. */
+/**
+ * A lane of git processes, or a pool of connections, is stuck if all slots are held and the oldest request has waited longer.
+ */
 const stuckAfterMs = 30_000
 
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
@@ -33,7 +35,7 @@ const check = async (work: () => Promise<unknown>): Promise<Check> => {
   }
 }
 
-/** Fails with the names of those that are stuck. */
+/** Throws with the names of stuck lanes or pools. */
 function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitMs: number): void {
   const stuck = Object.entries(loads).filter(
     ([, { slots, running, waiting, oldestWaitMs }]) => waiting > 0 && running >= slots && oldestWaitMs > limitMs,
@@ -46,14 +48,14 @@ function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitM
   throw new Error(sentences.join('; '))
 }
 
-/** Health and readiness, which need no account and say nothing about what is stored; and figures. */
-export const systemDoor =
-  (doors: Doors, parts: SystemParts): Door =>
+/** Health and readiness, which need no account and reveal nothing about stored data; and metrics. */
+export const systemRoutes =
+  (context: HttpContext, parts: SystemParts): Routes =>
   (app) => {
     const { runner, databaseLoads, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
-    /** What must work for the service to be ready, by name: `database` is answered as `database_check`. */
+    /** What the service needs to be ready, by name: `database` is reported as `database_check`. */
     const checks: Readonly<Record<string, () => Promise<unknown>>> = {
-      database: () => reach(doors.db),
+      database: () => reach(context.db),
       database_pool: async () => requireFlow('pool of database', databaseLoads(), limitMs),
       disk: () => access(dataDir, constants.R_OK | constants.W_OK),
       git_runner: () => runner.ping(),
@@ -72,7 +74,7 @@ export const systemDoor =
       async handler(_request, reply) {
         const results = await Promise.all([
           ...Object.entries(checks).map(async ([name, work]) => [`${name}_check`, await check(work)] as const),
-          checkJobs(doors.db).then((result) => ['jobs_check', result] as const),
+          checkJobs(context.db).then((result) => ['jobs_check', result] as const),
         ])
         const ready = results.every(([, { status }]) => status === 'ok')
         return reply.code(ready ? 200 : 503).send({
@@ -81,5 +83,5 @@ export const systemDoor =
         })
       },
     })
-    metricsRoute(app, doors, parts)
+    metricsRoute(app, context, parts)
   }

@@ -6,8 +6,7 @@ const patternOf = (path: string): RegExp =>
   new RegExp(`^${apiPrefix}${path.replace(/[.+*?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}/?$`)
 
 /**
- * Which verbs a path offers; none when nobody knows it. Looks at every path there is, so it is for requests that found
- * no route.
+ * The HTTP methods that a path offers; empty for an unknown path. Tests every path, so it is only for requests without a route.
  */
 export function verbsByPath(endpoints: readonly Endpoint[]): (path: string) => string[] {
   const verbs = new Map<string, Set<string>>()

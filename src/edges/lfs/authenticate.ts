@@ -3,30 +3,30 @@ import { authenticateDerived, findDeployKey } from '../../modules/accounts/index
 import { authenticateForDeployToken } from '../../modules/groups/index.ts'
 import { type Grant, readCredential } from '../../modules/pushes/index.ts'
 import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
-import type { Doors } from '../http/doors.ts'
+import type { HttpContext } from '../http/context.ts'
 
 export type Known = { readonly caller: Caller; readonly grant: Grant | undefined }
 
-/** What git shows, or a credential of ours (`largeFileCredentials`), which is good for what it grants alone. */
+/** Authenticates Git credentials, or an LFS credential (`largeFileCredentials`), which is valid only for what it grants. */
 export async function authenticateLfs(
   header: string | undefined,
-  doors: Doors,
+  context: HttpContext,
   remoteAddress: string,
 ): Promise<Known | Denial> {
   const credential = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1]
   if (credential === undefined) {
-    const shown = await authenticateGit(header, doors, remoteAddress)
+    const shown = await authenticateGit(header, context, remoteAddress)
     return 'denied' in shown ? shown : { caller: shown.caller, grant: undefined }
   }
-  const grant = await readCredential(doors.db, credential)
+  const grant = await readCredential(context.db, credential)
   if (!grant) return { denied: 'wrong' }
   if ('deployKeyId' in grant.holder) {
-    const actor = await findDeployKey(doors.db, grant.holder.deployKeyId)
+    const actor = await findDeployKey(context.db, grant.holder.deployKeyId)
     return actor ? { caller: actor, grant } : { denied: 'wrong' }
   }
   const found =
     'deployTokenId' in grant.holder
-      ? await authenticateForDeployToken(doors.db, grant.holder.deployTokenId)
-      : await authenticateDerived(doors.db, grant.holder)
+      ? await authenticateForDeployToken(context.db, grant.holder.deployTokenId)
+      : await authenticateDerived(context.db, grant.holder)
   return 'refused' in found ? { denied: found.refused } : { caller: found.actor, grant }
 }

@@ -14,7 +14,7 @@ const isAsked = (value: unknown): value is Asked => {
   return typeof oid === 'string' && typeof size === 'number'
 }
 
-/** The body of a batch request, checked; `ref` is said for servers whose permissions know branches. */
+/** Parses and validates a batch request. `ref` is checked but unused: permissions do not depend on the branch. */
 export function parseBatch(body: Readonly<Record<string, unknown>>): Batch {
   const { operation, objects, transfers, hash_algo = 'sha256', ref } = body
   if (operation !== 'download' && operation !== 'upload') throw unprocessable('operation must be download or upload')
@@ -33,7 +33,7 @@ export async function serveBatch({ exchange, ctx }: Visit, storage: Storage, bat
   sendLfs(exchange, 200, { transfer: 'basic', hash_algo: 'sha256', objects })
 }
 
-/** Whether a file that was sent is there, with the size the client thinks it has. */
+/** Verifies that an uploaded file exists with the size the client expects. */
 export async function serveVerify(
   { exchange, ctx }: Visit,
   storage: Storage,

@@ -24,7 +24,7 @@ const nextCursor = ({ next }: LockPage) => (next === undefined ? {} : { next_cur
 
 const maxLocks = 100
 
-/** Text or number, as clients send it in queries and bodies; absent, null and empty are the fallback. */
+/** A number or its text, as clients send it in queries and bodies; absent, null and empty give the fallback. */
 function wholeOf(name: string, value: unknown, fallback: number): number {
   if (value == null || value === '') return fallback
   const number = typeof value === 'number' || /^\d{1,15}$/.test(String(value)) ? Number(value) : Number.NaN
@@ -37,7 +37,7 @@ function pageAsked({ cursor, limit }: { cursor?: unknown; limit?: unknown }): { 
   return { from: wholeOf('cursor', cursor, 0), limit: asked === 0 ? maxLocks : Math.min(asked, maxLocks) }
 }
 
-/** Locks of the project, whatever the branch: one on any branch is in the way of all, so `refspec` changes nothing. */
+/** Lists locks of the project. `refspec` is ignored, because a lock applies to all branches. */
 export async function serveListLocks(
   { exchange, ctx }: Visit,
   { project }: Storage,
@@ -50,7 +50,7 @@ export async function serveListLocks(
   sendLfs(exchange, 200, { locks: page.locks.map(shown), ...nextCursor(page) })
 }
 
-/** The same, the caller's own apart: what a push must not touch, and what it may. */
+/** Lists locks, the caller's own separately from those of other users, which block a push. */
 export async function serveVerifyLocks({ exchange, ctx }: Visit, { project }: Storage, body: Body): Promise<void> {
   checkRef(body['ref'])
   const page = await lockPage(ctx, project, {}, pageAsked(body))

@@ -2,7 +2,7 @@ import { type Digest, parseDigest } from '../../blobs/blob-store.ts'
 import type { Operation } from '../../modules/pushes/index.ts'
 import { repositoryPath } from '../../modules/transport/index.ts'
 
-/** What a request asks of the large files of a project. */
+/** The LFS operations on a project. */
 export type LfsCall =
   | { kind: 'batch' | 'verify' | 'list_locks' | 'create_lock' | 'verify_locks' | 'old_api' }
   | { kind: 'unlock'; id: string }
@@ -11,7 +11,7 @@ export type LfsCall =
 
 export type LfsRequest = { readonly path: string; readonly call: LfsCall }
 
-/** Both places of the bytes: the one that the batch API tells, and the one below the API. */
+/** Both URLs of the content: the one in batch responses, and the one below the API. */
 const bytes = '(?:gitlab-lfs|info/lfs)/objects/([0-9a-f]{64})'
 const pattern = (rest: string) => new RegExp(`^/${repositoryPath}\\.git/${rest}$`)
 
@@ -31,7 +31,7 @@ const patterns: readonly (readonly [method: RegExp, url: RegExp, call: (...captu
   [/^POST$/, pattern('info/lfs/locks/([^/]+)/unlock'), (id) => ({ kind: 'unlock', id: id! })],
 ]
 
-/** `undefined` when it is none of ours. */
+/** `undefined` if the URL does not belong to LFS. */
 export function parseLfsRequest(method: string, url: string): LfsRequest | undefined {
   const pathname = url.split('?', 1)[0]!
   for (const [verb, address, call] of patterns) {
@@ -41,7 +41,7 @@ export function parseLfsRequest(method: string, url: string): LfsRequest | undef
   return undefined
 }
 
-/** What a call needs; `undefined` when that is in its body. */
+/** The permission that a call needs; `undefined` if its body determines that. */
 export function operationOf({ kind }: LfsCall): Operation | undefined {
   if (kind === 'batch') return undefined
   return kind === 'download' || kind === 'list_locks' ? 'download' : 'upload'

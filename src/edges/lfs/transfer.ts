@@ -4,12 +4,12 @@ import { SharedSlots } from '../../kernel/shares.ts'
 import { type Storage, sizesOf, storeFile } from '../../modules/pushes/index.ts'
 import { type Headers, sendEmpty } from '../http/answer.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
-import { goneSignal } from '../http/gone.ts'
+import { disconnectSignal } from '../http/disconnect.ts'
 import { sendBlob } from '../http/stored-blob.ts'
 import { refuse, type Visit } from './answer.ts'
 import { unprocessable } from './body.ts'
 
-/** Sends a file, or the part that `Range` asks for. What an oid names never changes, so clients may keep it for ever. */
+/** Sends a file, or the part that `Range` requests. Content with an oid never changes, so clients may cache it forever. */
 export async function serveDownload({ exchange, ctx }: Visit, storage: Storage, oid: Digest): Promise<void> {
   const sizeBytes = (await sizesOf(ctx, storage, [oid])).get(oid)
   if (sizeBytes === undefined) return refuse(exchange, ctx.site.url, 404, 'Not found.')
@@ -26,13 +26,13 @@ const headers: Headers = {
   'cache-control': 'private, max-age=31536000, immutable',
 }
 
-/** Files of this size are taken at once. */
+/** Files up to this size do not wait for a slot. */
 const smallBytes = 256 * 1024
 
-/** Large files that one process takes at a time. Each has a part on disk until it is whole. */
+/** Maximum concurrent uploads of large files per process. Each has a temporary file until it is complete. */
 const uploads = new SharedSlots('room for uploads', { slots: 24, maxWaiting: 300 })
 
-/** Takes a file. 200 says that it is stored and belongs to the project. */
+/** Stores a file. 200 means that it is stored and belongs to the project. */
 export async function serveUpload(
   { exchange, ctx }: Visit,
   { project }: Storage,
@@ -43,9 +43,9 @@ export async function serveUpload(
   if (announced !== undefined && Number(announced) !== file.size)
     throw unprocessable(`The content has ${announced} bytes, not ${file.size}`)
   if (req.headers['content-encoding'] !== undefined) throw unprocessable('The content must not be encoded')
-  // Not the request itself: who stops reading it would cut the connection before there is an answer.
+  // Not the request itself: a consumer that stops reading would destroy the connection before the response.
   const content = Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false })
-  const leave = file.size > smallBytes ? await uploads.enter(ctx.shareKey, goneSignal(exchange)) : () => {}
+  const leave = file.size > smallBytes ? await uploads.enter(ctx.shareKey, disconnectSignal(exchange)) : () => {}
   try {
     await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content))
   } finally {

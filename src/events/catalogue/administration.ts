@@ -5,7 +5,7 @@ const feature = { type: 'Feature', name: 'name' } as const
 const message = { type: 'BroadcastMessage', id: 'broadcast_message_id' } as const
 const broadcast = { payload: { broadcast_message_id: id }, facts: { message: text } }
 
-/** The new value of each setting under its name; of a secret one, only whether it has a value. */
+/** The new value of each setting by name; for a secret, only whether it is set. */
 const valuesByName: TProperties = {}
 
 /** Events of the installation. */

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 
-/** Where an event happens: its project or group, or an account that its payload names as `user_id`. */
+/** The scope of an event: its project or group, or an account that its payload names as `user_id`. */
 export type Scope = 'project' | 'group' | 'user' | 'instance'
 
 /** The kinds of lines in activity lists. */
@@ -25,20 +25,20 @@ type Naming<P extends TProperties, T> = {
 /** The audit row of an event. Each field it names is one of the payload or of the facts. */
 export type Audited<Field extends string = string, Id extends string = Field, Text extends string = Field> = {
   readonly verb: 'add' | 'change' | 'remove'
-  /** What is added to the entity, changed in it, or removed from it. */
+  /** What is added to, changed in or removed from the entity. */
   readonly noun: string
-  /** When this field is true, another event of the same operation has the audit row. */
+  /** If this field is true, another event of the same operation writes the audit row. */
   readonly unless?: Field
-  /** The field with the path of the entity. Default: the path that the entity has now. */
+  /** The field with the path of the entity. Default: its current path. */
   readonly path?: Text
-  /** What the operation is done to, with the fields of its id and its name. Default: the entity itself. */
+  /** The object of the operation, with the fields of its id and its name. Default: the entity itself. */
   readonly target?: { readonly type: string; readonly id?: Id; readonly name?: Text }
 }
 
-/** The line of an event in activity lists; only events of projects have one. */
+/** The activity entry of an event; only events of projects have one. */
 export type FeedLine<Id extends string = string> = {
   readonly action: FeedAction
-  /** The field with the id of the user whose line it is. Default: the actor. */
+  /** The field with the id of the user whose entry it is. Default: the actor. */
   readonly author?: Id
 }
 
@@ -54,13 +54,15 @@ export type EventDeclaration = {
 }
 
 type More<P extends TProperties, F extends TProperties> = {
-  /** The ids of the rows that the event is about, and what cannot be read from them later. The log stores nothing else. */
+  /**
+   * The ids of the rows that the event is about, and values that cannot be read from them later. The log stores nothing else.
+   */
   readonly payload?: P
-  /** What reactions and the audit row need besides: names, addresses, texts. The log does not store it. */
+  /** Other values that reactions and the audit row need: names, addresses, texts. The log does not store them. */
   readonly facts?: F
-  /** Without it, the event has no audit row. */
+  /** Absent: the event has no audit row. */
   readonly audit?: Audited<keyof (P & F) & string, Naming<P & F, number | undefined>, Naming<P & F, string | undefined>>
-  /** Its line in activity lists. `lines`: the code that emits the event passes them. */
+  /** The entry in activity lists. `lines`: the code that emits the event passes them. */
   readonly feed?: FeedLine<Naming<P, number>> | 'lines'
 }
 

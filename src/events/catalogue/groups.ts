@@ -11,7 +11,7 @@ const variable = {
 }
 const variableTarget = { type: 'Variable', name: 'key' } as const
 
-/** Events of groups and of what projects and groups have alike: members, invitations, tokens, variables. */
+/** Events of groups, and of what projects and groups share: members, invitations, tokens, variables. */
 export const groupEvents = {
   group_created: event('A group is created', ['group'], {
     facts: { name: text, full_path: text },
@@ -57,7 +57,7 @@ export const groupEvents = {
 
   member_added: event('A user becomes a member', holder, {
     payload: { user_id: id, access_level: number, expires_at: day, bot: optional(flag) },
-    // The event of its token is the audit row of a bot.
+    // For a bot, the event of its token writes the audit row.
     audit: { verb: 'add', noun: 'user_access', target: member, unless: 'bot' },
     feed: { action: 'joined', author: 'user_id' },
   }),

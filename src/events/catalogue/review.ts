@@ -3,7 +3,7 @@ import { event, id, number, optional, text } from './declare.ts'
 
 const holder = ['project', 'group'] as const
 
-/** By attribute: its value before and now. What it was cannot be read later. */
+/** By attribute: the value before and after. The old value cannot be read later. */
 const changes = optional(
   Type.Unsafe<Readonly<Record<string, readonly [before: unknown, now: unknown]>>>(
     Type.Object({}, { title: 'changes' }),
@@ -36,7 +36,7 @@ const award = {
 }
 const milestone = { payload: { milestone_id: id, iid: number } }
 
-/** Events of merge requests, of what is said of them and of commits, and of labels and milestones. */
+/** Events of merge requests, of notes on them and on commits, and of labels and milestones. */
 export const reviewEvents = {
   merge_request_opened: event('A merge request is opened', ['project'], {
     ...mergeRequest,

@@ -1,15 +1,12 @@
-/** A path as git's changed-path filters know it. */
+/** A path, prepared for lookups in git's changed-path Bloom filters. */
 export type ChangedPaths = {
-  /** Two hashes of it, then two of each folder above. */
+  /** Two hashes of the path, followed by two for each parent folder. */
   readonly hashes: Uint32Array
-  /** The bits to look at, by the bytes of a filter: filters are many, their sizes few. */
+  /** Bit positions by filter size in bytes: filters are many, their sizes few. */
   readonly bits: Uint32Array[]
 }
 
-/**
- * What to look for in filters; `undefined` for a path that is not ASCII: git hashed those differently on different
- * machines, and differently since its version 2 of filters.
- */
+/** Hashes of a path; `undefined` for a path that is not ASCII, because platforms and filter versions hash those differently. */
 export function changedPathsOf(path: string): ChangedPaths | undefined {
   if (!/^[\x01-\x7f]+$/.test(path)) return undefined
   const bytes = Buffer.from(path, 'latin1')
@@ -21,7 +18,10 @@ export function changedPathsOf(path: string): ChangedPaths | undefined {
   return { hashes: Uint32Array.from(hashes), bits: [] }
 }
 
-/** Whether the Bloom filter from `start` to `end` may hold the path and all folders above: false is sure. */
+/**
+ * Whether the Bloom filter from `start` to `end` may contain the path and all its parent folders. False is certain; true may be
+ * a false positive.
+ */
 export function isMaybeIn(bits: Buffer, start: number, end: number, hashes: number, paths: ChangedPaths): boolean {
   const bytes = end - start
   const isKnown = hashes === usualHashes && bytes < paths.bits.length
@@ -33,7 +33,7 @@ export function isMaybeIn(bits: Buffer, start: number, end: number, hashes: numb
   return true
 }
 
-/** What git writes, which makes filters for at most 512 paths, with ten bits for each. */
+/** Git's defaults: filters for at most 512 paths, ten bits per path. */
 const usualHashes = 7
 const mostBytes = 1024
 

@@ -3,19 +3,19 @@ import type { Oid } from '../format/oid.ts'
 import type { ChangedPaths } from './changed-paths.ts'
 import { BrokenGraph, type GraphLayer } from './graph-layer.ts'
 
-/** The commits that git's commit-graph files describe, one layer on top of another, by their position. */
+/** The commits in git's commit-graph files, a chain of layers, numbered by position. */
 export class CommitGraph {
   readonly layers: readonly GraphLayer[]
   readonly count: number
-  /** Commits in the order of a walk, by what it begins with: the next walk is the same. */
+  /** Commits in traversal order, by the tips of the traversal. */
   readonly orders = new LRUCache<string, Uint32Array>({ max: 4 })
   readonly #correctedDates: boolean
 
-  /** `layers` build on one another, lowest first; there may be none. */
+  /** `layers` build on one another, lowest first; may be empty. */
   constructor(layers: readonly GraphLayer[]) {
     this.layers = layers
     this.count = layers.reduce((sum, { count }) => sum + count, 0)
-    // Git compares generations of all layers, so all have to mean the same.
+    // Git compares generations across layers, so all layers must use the same kind.
     this.#correctedDates = layers.every(({ hasCorrectedDates }) => hasCorrectedDates)
   }
 
@@ -23,7 +23,7 @@ export class CommitGraph {
     return this.layers.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   }
 
-  /** Whether generations are corrected dates; otherwise they are levels. */
+  /** Whether generations are corrected commit dates; otherwise they are topological levels. */
   get hasCorrectedDates(): boolean {
     return this.#correctedDates
   }
@@ -31,7 +31,7 @@ export class CommitGraph {
   find(oid: Oid): number | undefined {
     if (this.count === 0 || oid.length !== 40) return undefined
     const bytes = Buffer.from(oid, 'hex')
-    // New ones are looked for most.
+    // Most lookups are for recent commits.
     for (let index = this.layers.length - 1; index >= 0; index--) {
       const layer = this.layers[index]!
       const at = layer.find(bytes)
@@ -71,7 +71,7 @@ export class CommitGraph {
     return layer.isMerge(position - layer.base)
   }
 
-  /** Higher than that of every parent. */
+  /** Higher than the generation of every parent. */
   generation(position: number): number {
     const layer = this.#layerOf(position)
     if (this.#correctedDates) return layer.correctedSeconds(position - layer.base)
@@ -85,18 +85,20 @@ export class CommitGraph {
     return layer.maybeChanged(position - layer.base, paths)
   }
 
-  /** Nearly all commits are in the lowest layers, of which there are few. */
+  /** Linear search: there are few layers, and nearly all commits are in the lowest ones. */
   #layerOf(position: number): GraphLayer {
     for (const layer of this.layers) if (position < layer.base + layer.count) return layer
     throw new BrokenGraph('a position is out of range')
   }
 }
 
-/** Kept for as long as the file that names its layers is the same one: git never writes into it. */
+/**
+ * A cached graph, valid while the file that lists its layers is the same one: git replaces that file and never writes into it.
+ */
 export type KeptGraph = {
   readonly file: string
-  /** `'git'`: there is one that is too large or strange for us. */
+  /** `'git'`: the file exists but is too large or of an unknown kind; git has to read it. */
   readonly graph: CommitGraph | 'git'
-  /** Layers by the id that the chain knows them by. */
+  /** Layers by their id in the chain file. */
   readonly layers: ReadonlyMap<string, GraphLayer>
 }

@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import { type ChangedPaths, isMaybeIn } from './changed-paths.ts'
 
-/** A commit-graph file that cannot be true. The question goes to git, who may say more. */
+/** A corrupt commit-graph file. The caller asks git instead. */
 export class BrokenGraph extends Error {}
 
 const signature = 'CGPH'
@@ -12,23 +12,23 @@ const top = 0x80000000
 const filterHeaderBytes = 12
 
 /**
- * One file of git's commit-graph format (`git help gitformat-commit-graph`), version 1 with sha1. Commits are numbered
- * by position over all layers: those of the layers below come first. The bytes may be anybody's: whatever is read is
- * held against the bounds first, and `BrokenGraph` thrown otherwise.
+ * One file of git's commit-graph format (`git help gitformat-commit-graph`), version 1 with SHA-1. Positions count over all
+ * layers: those of the layers below come first. The bytes are untrusted: every read is checked against the bounds and throws
+ * `BrokenGraph` beyond them.
  */
 export class GraphLayer {
-  /** Commits in the layers below. */
+  /** Number of commits in the layers below. */
   readonly base: number
-  /** Commits in this layer. */
+  /** Number of commits in this layer. */
   readonly count: number
-  /** Ids of the layers below, lowest first, as the file has them. */
+  /** Ids of the layers below, lowest first, as the file lists them. */
   readonly below: readonly string[]
   readonly hasCorrectedDates: boolean
   readonly sizeBytes: number
   readonly #fanout: Buffer
   readonly #oids: Buffer
   readonly #commits: Buffer
-  /** Of each commit two parents, then level and seconds in two words. */
+  /** For each commit: two parents, then level and seconds in two words. */
   readonly #words: Uint32Array
   readonly #edges: Uint32Array
   readonly #offsets: Uint32Array | undefined
@@ -61,7 +61,7 @@ export class GraphLayer {
     this.below = Array.from({ length: file[7]! }, (_, at) => names.toString('hex', at * oidBytes, (at + 1) * oidBytes))
   }
 
-  /** Its place in this layer, or -1. */
+  /** Index in this layer, or -1. */
   find(oid: Buffer): number {
     const first = oid[0]!
     let low = first === 0 ? 0 : this.#fanout.readUInt32BE((first - 1) * 4)
@@ -80,15 +80,15 @@ export class GraphLayer {
 
   tree = (at: number): Oid => this.#commits.toString('hex', at * commitBytes, at * commitBytes + oidBytes) as Oid
 
-  /** The committer's clock, as many bits of it as the format has. */
+  /** Committer time, in the 34 bits of the format. */
   seconds(at: number): number {
     return (this.#words[at * 4 + 2]! & 3) * 2 ** 32 + this.#words[at * 4 + 3]!
   }
 
-  /** One more than the highest level of a parent. 0: not known. */
+  /** One more than the highest level of a parent; 0 if unknown. */
   level = (at: number): number => this.#words[at * 4 + 2]! >>> 2
 
-  /** Its own time, or one second more than the highest corrected time of a parent. Only with `hasCorrectedDates`. */
+  /** The commit's own time, or one second more than the highest corrected time of a parent. Requires `hasCorrectedDates`. */
   correctedSeconds(at: number): number {
     const offset = this.#offsets![at]!
     if (offset < top) return this.seconds(at) + offset
@@ -121,14 +121,14 @@ export class GraphLayer {
     }
   }
 
-  /** False only when the commit surely left the path as it is in its first parent. */
+  /** False only if the path is certainly the same as in the first parent. */
   maybeChanged(at: number, paths: ChangedPaths): boolean {
     const filters = this.#filters
     if (!filters) return true
     const start = at === 0 ? 0 : filters.ends[at - 1]!
     const end = filters.ends[at]!
     if (start > end || end > filters.bits.length) throw new BrokenGraph('a filter is out of range')
-    // Without bits there is no filter: it was too much to compute.
+    // An empty filter means that git did not compute one, because the commit changed too many paths.
     return start === end || isMaybeIn(filters.bits, start, end, filters.hashes, paths)
   }
 
@@ -144,12 +144,12 @@ function filtersOf(ends: Uint32Array | undefined, data: Buffer | undefined): Fil
   if (!ends || !data || data.length < filterHeaderBytes) return undefined
   const version = data.readUInt32BE(0)
   const hashes = data.readUInt32BE(4)
-  // Both versions agree on ASCII, and nothing else is ever asked.
+  // Both versions agree on ASCII paths, and only those are looked up.
   if ((version !== 1 && version !== 2) || hashes === 0 || hashes > 64) return undefined
   return { ends, bits: data.subarray(filterHeaderBytes), hashes }
 }
 
-/** The parts of the file by their four letters. */
+/** The chunks of the file by their four-letter id. */
 function chunksOf(file: Buffer): Map<string, Buffer> {
   const [version, hash, count] = [file[4], file[5], file[6]]
   if (file.length < 8 + 12 + oidBytes || file.toString('latin1', 0, 4) !== signature || version !== 1 || hash !== 1)
@@ -174,7 +174,7 @@ const required = (chunks: ReadonlyMap<string, Buffer>, name: string, bytes: numb
   return chunk
 }
 
-/** Big-endian words. */
+/** Reads big-endian words. */
 const numbers = (chunk: Buffer | undefined): Uint32Array | undefined =>
   chunk && Uint32Array.from({ length: chunk.length >>> 2 }, (_, at) => chunk.readUInt32BE(at * 4))
 

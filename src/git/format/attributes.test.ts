@@ -28,15 +28,15 @@ const files: readonly (readonly [text: string, ...paths: string[]])[] = [
   ['dir/ filter=lfs', 'dir/a', 'dir'],
 ]
 
-describe('filters of paths are those that git finds', () => {
-  test.for(files)('%j', ([text, ...paths]) => {
+describe('filters of paths by .gitattributes', () => {
+  test.for(files)('filters are those that git finds for %j', ([text, ...paths]) => {
     const folder = mkdtempSync(join(tmpdir(), 'stithy-attributes-'))
     try {
       const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
       git('init', '-q')
       writeFileSync(join(folder, '.gitattributes'), text)
-      const told = git('check-attr', '-z', 'filter', '--', ...paths).split('\0')
-      const expected = paths.map((_, n) => told[3 * n + 2]!)
+      const fields = git('check-attr', '-z', 'filter', '--', ...paths).split('\0')
+      const expected = paths.map((_, n) => fields[3 * n + 2]!)
       const attributes = new FilterAttributes(text)
       const named = (filter: string) => (['unspecified', 'unset', 'set'].includes(filter) ? undefined : filter)
       expect(paths.map((path) => attributes.filterOf(path))).toEqual(expected.map(named))
@@ -45,8 +45,8 @@ describe('filters of paths are those that git finds', () => {
     }
   })
 
-  // Backtracking would not end. How many comparisons there are at most is tested in path-pattern.test.ts.
-  test('are found for patterns that would make a backtracking matcher take for ever', () => {
+  // Backtracking would not end. path-pattern.test.ts tests the maximum number of comparisons.
+  test('filters are found for patterns on which a backtracking matcher would not end', () => {
     const attributes = new FilterAttributes(`${'*a'.repeat(2000)}b filter=lfs\n${'**/a/'.repeat(500)}b filter=lfs`)
     expect(attributes.filterOf(`${'a'.repeat(4000)}/${'a/'.repeat(1000)}`)).toBeUndefined()
   })

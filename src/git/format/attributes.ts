@@ -1,17 +1,17 @@
 import { compilePattern, matchesPath, type PathPattern } from './path-pattern.ts'
 
-/** Beyond this nobody can mean it; what follows is left out. */
+/** Maximum lines of a `.gitattributes` file; the rest is ignored. */
 const maxLines = 10_000
 
-/** `name`, `-name`, `!name` or `name=text`. */
+/** From `name`, `-name`, `!name` or `name=text`. */
 type Value = string | boolean | undefined
 type Line = { readonly pattern: PathPattern; readonly said: ReadonlyMap<string, Value> }
 
-/** What the `.gitattributes` of the root says of some attributes. The last line that matches and speaks of one counts. */
+/** Attributes of paths by the root `.gitattributes`. The last matching line that sets the attribute counts. */
 export class PathAttributes {
   readonly #lines: readonly Line[]
 
-  /** Lines that say nothing of attributes whose names pass `isWanted` are left out. */
+  /** Ignores attributes whose names do not pass `isWanted`. */
   constructor(text: string, isWanted: (name: string) => boolean) {
     this.#lines = text
       .split('\n', maxLines)
@@ -19,7 +19,7 @@ export class PathAttributes {
       .reverse()
   }
 
-  /** The value of an attribute of a path: its text, whether it is set, or `undefined` when nothing is said or all taken back. */
+  /** The value of an attribute of a path: its text, true or false if set or unset, `undefined` if unspecified. */
   valueOf(path: string, name: string): Value {
     const segments = path.split('/')
     return this.#lines.find(({ pattern, said }) => said.has(name) && matchesPath(pattern, segments))?.said.get(name)
@@ -30,7 +30,7 @@ export class PathAttributes {
   }
 }
 
-/** What the `.gitattributes` of the root says of filters. */
+/** The `filter` attributes of the root `.gitattributes`. */
 export class FilterAttributes {
   readonly #attributes: PathAttributes
 
@@ -38,23 +38,23 @@ export class FilterAttributes {
     this.#attributes = new PathAttributes(text, (name) => name === 'filter')
   }
 
-  /** The filter of a path: `lfs`; `undefined` when it has none. */
+  /** The filter of a path, such as `lfs`; `undefined` if it has none. */
   filterOf(path: string): string | undefined {
     const value = this.#attributes.valueOf(path, 'filter')
     return typeof value === 'string' ? value : undefined
   }
 }
 
-/** `*.bin filter=lfs -text`, the pattern in quotes when it holds blanks. */
+/** `*.bin filter=lfs -text`; the pattern is quoted if it contains blanks. */
 function parseLine(line: string, isWanted: (name: string) => boolean): Line | undefined {
   const [, quoted, bare, rest] = /^\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)$/.exec(line) ?? []
   const path = quoted?.replace(/\\(["\\])/g, '$1') ?? bare
-  // A macro, a comment, and what git does not allow.
+  // Macros, comments, and negative patterns, which git does not allow here.
   if (path === undefined || /^(\[attr\]|#|!)/.test(path)) return undefined
   const said = new Map(rest!.split(/\s+/).flatMap((word) => parseWord(word, isWanted)))
   if (said.size === 0) return undefined
   const anchored = path.includes('/')
-  // At the end it means what is inside, not the folder.
+  // A trailing `**` matches the content of a folder, not the folder.
   const segments = path
     .replace(/^\//, '')
     .replace(/(^|\/)\*\*$/, '$1**/*')

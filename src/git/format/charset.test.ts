@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { charsetOf } from './charset.ts'
 import { decodeText } from './text.ts'
 
-/** Written with iconv and base64. */
+/** Created with iconv and base64. */
 const written = [
   ['shift_jis', '日本語のテキストです。', 'k/qWe4zqgsyDZYNMg1iDZ4LFgreBQg=='],
   ['shift_jis', 'int a; // 初期化', 'aW50IGE7IC8vII+JivqJuw=='],
@@ -26,19 +26,19 @@ const written = [
   ['windows-1252', '“don’t” – 20°C, Foo®', 'k2RvbpJ0lCCWIDIwsEMsIEZvb64='],
 ] as const
 
-describe('bytes that are no UTF-8', () => {
-  test.for(written)('%s: %s', ([charset, text, base64]) => {
+describe('bytes that are not UTF-8', () => {
+  test.for(written)('the charset %s is detected: %s', ([charset, text, base64]) => {
     const bytes = Buffer.from(base64, 'base64')
     expect(charsetOf(bytes)).toBe(charset)
     expect(decodeText(bytes)).toBe(text)
   })
 
-  test('are judged by where they are not ASCII, however late that is', () => {
+  test('the charset is detected from bytes after 100,000 ASCII lines', () => {
     const bytes = Buffer.concat([Buffer.from('a line\n'.repeat(100_000)), Buffer.from('d6d0cec4', 'hex')])
     expect(decodeText(bytes).endsWith('中文')).toBe(true)
   })
 
-  test('and are in no charset lose what is not UTF-8', () => {
+  test('bytes in no known charset lose those that are not UTF-8', () => {
     const bytes = Buffer.from([0x61, 0xff, 0xfe, 0x01, 0x80, 0x62])
     expect(charsetOf(bytes)).toBeUndefined()
     expect(decodeText(bytes)).toBe('a\u0001b')

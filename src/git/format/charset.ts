@@ -1,6 +1,6 @@
 /**
- * Which characters are usual in texts of a charset. `least` is the share of them, among all that is not ASCII, that a text
- * has to have; of several charsets, the one that has most over its least is likeliest.
+ * The usual characters of a charset. `least` is the minimum share of them among the non-ASCII characters of a text; of several
+ * charsets, the one with the highest ratio of share to minimum wins.
  */
 type Charset = { readonly label: string; readonly usual: RegExp; readonly least: number; readonly words?: true }
 
@@ -27,22 +27,22 @@ const charsets: readonly Charset[] = [
   { label: 'windows-1256', usual: /[اليمنوترهبعدفسكقةأ]/u, least: 0.6, words: true },
 ]
 
-/** The charsets of Latin scripts, the likeliest first. */
+/** Charsets of Latin scripts, most likely first. */
 const latins = ['windows-1252', 'iso-8859-2', 'windows-1250'] as const
 
 const sampleBytes = 8192
 const outsideAscii = /[^\p{ASCII}\p{P}\p{Z}]/gu
 const control = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x9f]/
-/** Letters outside ASCII that follow one another, as in a word of a script that is not Latin. */
+/** Consecutive non-ASCII letters, as in words of non-Latin scripts. */
 const word = /(?:(?!\p{ASCII})\p{L}){3}/u
-/** Where a letter outside ASCII meets one of ASCII, as in words of a Latin script. */
+/** A non-ASCII letter next to an ASCII one, as in words of Latin scripts. */
 const mixture = /[a-z](?=[^\p{ASCII}\P{L}])|[^\p{ASCII}\P{L}](?=[a-z])/giu
-/** What is no letter between two of them. */
+/** A non-letter between two letters. */
 const brokenWord = /\p{L}(?=[^\p{ASCII}\p{L}\p{M}]\p{L})/gu
 
 /**
- * The charset in which bytes that are no UTF-8 are likely written, as `TextDecoder` calls it; `undefined` when none is
- * likely. Judged by the first 8 KiB from where they are not ASCII.
+ * Guesses the charset of bytes that are not UTF-8, as a `TextDecoder` label; `undefined` if none is likely. Examines 8 KiB from
+ * the first non-ASCII byte.
  */
 export function charsetOf(bytes: Buffer): string | undefined {
   const start = bytes.findIndex((byte) => byte >= 0x80)
@@ -60,7 +60,7 @@ export function charsetOf(bytes: Buffer): string | undefined {
   return likeliest ?? (looksLatin(bytes) ? likeliestLatin(sample) : undefined)
 }
 
-/** `undefined` unless all of it can be text in that charset. The last character may be cut. */
+/** `undefined` unless the whole sample is valid text in the charset. The last character may be incomplete. */
 function decoded(sample: Buffer, label: string): string | undefined {
   try {
     const text = new TextDecoder(label, { fatal: true }).decode(sample, { stream: true })
@@ -70,7 +70,7 @@ function decoded(sample: Buffer, label: string): string | undefined {
   }
 }
 
-/** Mostly ASCII, no control characters, and no long runs of the upper half, as other scripts have them. */
+/** Mostly ASCII, no control characters, and no long runs of bytes from 0x80, which other scripts have. */
 function looksLatin(bytes: Buffer): boolean {
   let high = 0
   let run = 0
@@ -86,7 +86,7 @@ function looksLatin(bytes: Buffer): boolean {
   return high * 10 <= bytes.length * 4
 }
 
-/** Western unless that breaks words which an eastern charset keeps. */
+/** The Western charset, unless it breaks words that an eastern charset does not. */
 function likeliestLatin(sample: Buffer): string {
   const breaks = (label: string) => {
     const text = new TextDecoder(label).decode(sample)

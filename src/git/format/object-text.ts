@@ -1,8 +1,8 @@
 import { decodeText } from './text.ts'
 
-/** The text of a commit or annotated tag: header lines, an empty line, the message. */
+/** The text of a commit or an annotated tag: header lines, an empty line, the message. */
 export type ObjectText = {
-  /** Several `parent` or `mergetag` lines keep their order. A continued header (`gpgsig`) is joined with newlines. */
+  /** Repeated headers (`parent`, `mergetag`) keep their order. A continued header (`gpgsig`) is joined with newlines. */
   readonly headers: ReadonlyMap<string, readonly string[]>
   readonly message: string
 }
@@ -29,7 +29,7 @@ export function parseObjectText(content: Buffer): ObjectText {
   return { headers, message: gap < 0 ? '' : decode(content.subarray(gap + 2)) }
 }
 
-/** Commits may name their encoding; with an unknown one, or none, the bytes have to speak for themselves. */
+/** A commit may name its encoding; without a known one, the charset is guessed. */
 function decoderOf(encoding: string | undefined): (bytes: Buffer) => string {
   if (encoding === undefined || /^utf-?8$/i.test(encoding)) return decodeText
   try {

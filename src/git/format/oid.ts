@@ -1,16 +1,16 @@
 import type { Brand } from '../../kernel/brand.ts'
 
-/** 40 (sha1) or 64 (sha256) lower-case hex digits: the full name of an object. */
+/** Full id of an object: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits. */
 export type Oid = Brand<string, 'Oid'>
 
 const full = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-/** `undefined` unless `text` is a full object name in lower case. The null id is refused: it names nothing. */
+/** `undefined` unless `text` is a full object id in lower case. Rejects the null id, which names no object. */
 export const parseOid = (text: string): Oid | undefined =>
   full.test(text) && !/^0+$/.test(text) ? (text as Oid) : undefined
 
-/** How git spells "no object" in ref updates and pre-receive lines. Not an `Oid`. */
+/** Git's notation for "no object" in ref updates and pre-receive lines. Not an `Oid`. */
 export const nullOid = '0'.repeat(40)
 
-/** The tree without entries. Git knows it in every repository, stored or not. */
+/** The tree without entries. Git knows it in every repository, even if it is not stored. */
 export const emptyTreeOid = '4b825dc642cb6eb9a060e54bf8d69288fbee4904' as Oid

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * Git's paths are bytes; ours are strings. Bytes that are no UTF-8 become lone surrogates (0xff → U+DCFF, as in Python's
- * `surrogateescape`), which no valid text holds, so every path survives the way there and back.
+ * Decodes a path. Git paths are bytes: bytes that are not UTF-8 become lone surrogates (0xff → U+DCFF, as in Python's
+ * `surrogateescape`), which valid text never contains, so every path survives the round trip.
  */
 export function pathFromBytes(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8')
@@ -21,7 +21,7 @@ export function pathFromBytes(bytes: Buffer): string {
   return text
 }
 
-/** The bytes that `pathFromBytes` made `path` of. */
+/** The inverse of `pathFromBytes`. */
 export function pathToBytes(path: string): Buffer {
   if (path.isWellFormed()) return Buffer.from(path, 'utf8')
   return Buffer.concat(
@@ -37,8 +37,8 @@ export function pathToBytes(path: string): Buffer {
 const sequenceLength = (lead: number) => (lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0)
 
 /**
- * Whether `path` can name an entry of a tree: relative, `/` between the parts, no empty, `.` or `..` part, no NUL.
- * The root itself (`''`) is no entry.
+ * Whether `path` can name a tree entry: relative, separated by `/`, without empty, `.` or `..` segments and without NUL. False
+ * for the root (`''`).
  */
 export const isTreePath = (path: string): boolean =>
   path !== '' && !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')

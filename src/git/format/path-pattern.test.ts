@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { matchesPath, type PathPattern } from './path-pattern.ts'
 
-describe('the work of matching a path is at most the product of the lengths', () => {
+describe('matching a path costs at most the product of the lengths', () => {
   let compared = 0
   const is = (wanted: string) => (character: string) => {
     compared++
@@ -15,7 +15,7 @@ describe('the work of matching a path is at most the product of the lengths', ()
     ['stars for folders', [...times(50, '**', [is('a')]), [is('b')]], times(500, 'a')],
     ['stars of both kinds', [...times(50, '**', ['*', is('a'), '*', is('a')]), [is('b')]], times(200, 'aaaaa')],
   ] as const satisfies readonly (readonly [string, PathPattern, readonly string[]])[])(
-    'with %s',
+    'the number of comparisons is bounded with %s',
     ([, pattern, path]) => {
       compared = 0
       expect(matchesPath(pattern, path)).toBe(false)

@@ -1,10 +1,13 @@
-/** One place of a name: `*`, any text, or what one character may be. */
+/** One position of a segment: `*` for any text, or a predicate for one character. */
 type Token = '*' | ((character: string) => boolean)
 
-/** A pattern of paths, segment by segment; `**` stands for any number of folders. */
+/** A pattern of paths, segment by segment; `**` matches any number of folders. */
 export type PathPattern = readonly ('**' | readonly Token[])[]
 
-/** Segments as `.gitignore` writes them: `*` and `?` within one, and with `classes` also `[a-z]`, `[!a]` and `\` before what is meant literally. */
+/**
+ * Compiles segments as in `.gitignore`: `*` and `?` within a segment, and with `classes` also `[a-z]`, `[!a]` and `\` as
+ * escape.
+ */
 export const compilePattern = (segments: readonly string[], { classes = false } = {}): PathPattern =>
   segments.map((segment) => (segment === '**' ? segment : tokensOf(segment, classes)))
 
@@ -27,13 +30,13 @@ function tokensOf(segment: string, classes: boolean): Token[] {
 
 const equalTo = (wanted: string) => (character: string) => character === wanted
 
-/** `a-z0-9_`. */
+/** Parses the inside of a bracket expression: `a-z0-9_`. */
 function oneOf(members: string, negated: boolean): Token {
   const ranges = [...members.matchAll(/(.)-(.)|(.)/gs)].map(([, from, to, one]) => [from ?? one!, to ?? one!] as const)
   return (character) => ranges.some(([from, to]) => character >= from && character <= to) !== negated
 }
 
-/** Whether a path (segment by segment) matches. Time is at most the product of the lengths. */
+/** Whether a path, split into segments, matches. Takes time at most proportional to the product of the lengths. */
 export function matchesPath(pattern: PathPattern, path: readonly string[]): boolean {
   let at = 0
   let index = 0

@@ -72,12 +72,12 @@ const tails = [
   ],
 ]
 
-test.each(tails.map((tail) => [tail]))('refs/heads/%j is judged as git judges it', (tail) => {
+test.each(tails.map((tail) => [tail]))('refs/heads/%j is valid exactly if git accepts it', (tail) => {
   expect(parseRefName(`refs/heads/${tail}`) !== undefined).toBe(accepted(`refs/heads/${tail}`))
 })
 
 test.each(tails.filter((tail) => !tail.includes('@{')).map((tail) => [tail]))(
-  'branch %j is judged as git judges it',
+  'the branch %j is valid exactly if git accepts it',
   (tail) => {
     expect(branchRef(tail) !== undefined).toBe(accepted(tail, '--branch'))
   },
@@ -93,14 +93,14 @@ test.each([
   `refs/heads/${'a'.repeat(256)}`,
   `refs/heads/${'a/'.repeat(600)}b`,
   'refs/heads/a\0b',
-])('%j is no full ref name we store', (name) => expect(parseRefName(name)).toBeUndefined())
+])('%j is not a full ref name', (name) => expect(parseRefName(name)).toBeUndefined())
 
-test('a tag may not look like an option', () => {
+test('a tag that looks like an option is invalid', () => {
   expect(tagRef('v1')).toBe('refs/tags/v1')
   expect(tagRef('-v1')).toBeUndefined()
 })
 
-test('hidden refs are known by their first parts, not by their first letters', () => {
+test('hidden refs are recognized by path components, not by prefix', () => {
   expect(isHiddenRef('refs/stithy/undo/1')).toBe(true)
   expect(isHiddenRef('refs/stithy')).toBe(true)
   expect(isHiddenRef('refs/stithy-notes/1')).toBe(false)

@@ -1,16 +1,16 @@
 import type { Brand } from '../../kernel/brand.ts'
 
-/** Fully qualified, e.g. `refs/heads/main`. Holds no space, control character or glob, and never starts with `-`. */
+/** Fully qualified, e.g. `refs/heads/main`. Contains no space, control character or glob, and never starts with `-`. */
 export type RefName = Brand<string, 'RefName'>
 
-/** A `.lock` file of 255 bytes must still fit its directory. */
+/** Leaves room for the `.lock` file: file systems allow 255 bytes. */
 const maxSegmentBytes = 250
-/** Below the path limit of the file system, with room for the repository's own path. */
+/** Below the path limit of file systems, with room for the path of the repository. */
 const maxNameBytes = 1024
 
 /**
- * Whether `git check-ref-format` would accept `text`, under `refs/` (the rules of `git help check-ref-format`, in order).
- * Also refuses what no file system could store, and text that is not well-formed Unicode.
+ * Whether `git check-ref-format` accepts `text`, under `refs/` (the rules of `git help check-ref-format`, in order). Also
+ * rejects names that no file system could store, and text that is not well-formed Unicode.
  */
 export const isRefName = (text: string): boolean =>
   text.startsWith('refs/') &&
@@ -32,28 +32,28 @@ export const isRefName = (text: string): boolean =>
 export const parseRefName = (text: string): RefName | undefined => (isRefName(text) ? (text as RefName) : undefined)
 
 /**
- * The ref of a branch: `main` → `refs/heads/main`. `undefined` unless `git check-ref-format --branch` would accept the
- * name: a branch may not start with `-` or be called `HEAD`.
+ * The ref of a branch: `main` → `refs/heads/main`. `undefined` unless `git check-ref-format --branch` accepts the name: a
+ * branch name must not start with `-` or be `HEAD`.
  */
 export const branchRef = (name: string): RefName | undefined =>
   name.startsWith('-') || name === 'HEAD' ? undefined : parseRefName(`refs/heads/${name}`)
 
-/** The ref of a tag: `v1` → `refs/tags/v1`. `undefined` unless `git tag` would accept the name. */
+/** The ref of a tag: `v1` → `refs/tags/v1`. `undefined` unless `git tag` accepts the name. */
 export const tagRef = (name: string): RefName | undefined =>
   name.startsWith('-') || name === 'HEAD' ? undefined : parseRefName(`refs/tags/${name}`)
 
-/** `refs/heads/a/b` → `a/b`; `undefined` for a ref that is no branch. */
+/** `refs/heads/a/b` → `a/b`; `undefined` if the ref is not a branch. */
 export const branchName = (ref: RefName): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 
-/** `refs/tags/v1` → `v1`; `undefined` for a ref that is no tag. */
+/** `refs/tags/v1` → `v1`; `undefined` if the ref is not a tag. */
 export const tagName = (ref: RefName): string | undefined =>
   ref.startsWith('refs/tags/') ? ref.slice('refs/tags/'.length) : undefined
 
-/** Refs that the server keeps for itself: neither fetched, nor pushed, nor resolved from user text. */
+/** Internal refs: clients can neither fetch, push nor name them. */
 export const hiddenRefs = ['refs/keep-around', 'refs/environments', 'refs/pipelines', 'refs/stithy'] as const
 
-/** Refs that anybody may fetch but only the server may write. */
+/** Refs that clients can fetch but only the server can write. */
 export const serverRefs = ['refs/merge-requests'] as const
 
 export const isHiddenRef = (name: string): boolean =>

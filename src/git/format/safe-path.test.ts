@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => testGit[Symbol.asyncDispose]())
 
-/** Names of one entry of a tree, most of them close to what git keeps for itself. */
+/** Names of tree entries, most of them similar to those that git reserves. */
 const names = [
   ...[
     '.git',
@@ -105,17 +105,19 @@ const names = [
   ],
 ]
 
-describe('paths that may come to be', () => {
-  test('of all that git refuses in a push, none is safe; of the rest, every one', async () => {
+describe('safe paths', () => {
+  test('a path is safe exactly if git accepts it in a push', async () => {
     const blob = newObject('blob', Buffer.from('x'))
     const trees = new Map<string, string>()
     for (const name of names)
       trees.set(name, await writeTree(repository.repo, [{ mode: '160000', name, oid: blob.oid }]))
     const { stdout, stderr } = spawnSync('git', ['-C', repository.gitDir, 'fsck', '--strict'], { encoding: 'utf8' })
-    const said = new Set([...`${stdout}${stderr}`.matchAll(/in tree ([0-9a-f]+): hasDotgit/g)].map((match) => match[1]))
-    expect(said.size).toBeGreaterThan(40)
+    const reported = new Set(
+      [...`${stdout}${stderr}`.matchAll(/in tree ([0-9a-f]+): hasDotgit/g)].map((match) => match[1]),
+    )
+    expect(reported.size).toBeGreaterThan(40)
     for (const name of names) {
-      const refused = said.has(trees.get(name)!)
+      const refused = reported.has(trees.get(name)!)
       expect([name, isSafePath(name)]).toEqual([name, !refused])
       expect([name, isSafePath(`a/${name}/b`)]).toEqual([name, !refused])
     }
@@ -144,11 +146,11 @@ describe('paths that may come to be', () => {
     ['x/'.repeat(2048) + 'y', false],
     ['...', true],
     ['a/..b', true],
-  ] as const)('%j: %s', ([path, safe]) => {
+  ] as const)('the path %j is safe: %s', ([path, safe]) => {
     expect(isSafePath(path)).toBe(safe)
   })
 
-  test('a file that git reads passes as it would in a push', async () => {
+  test('.gitmodules and .gitattributes pass exactly if git accepts them in a push', async () => {
     const check = (name: string, text: string, mode = '100644') => {
       return passChecks(repository.repo, [{ name, mode, blob: newObject('blob', Buffer.from(text)) }])
     }

@@ -1,13 +1,13 @@
 import { isTreePath } from './path-bytes.ts'
 
-/** What systems that people check out on can store. */
+/** Limits of the file systems on which users check out. */
 const maxPathBytes = 4096
 const maxSegmentBytes = 255
 
 /**
- * Whether a file may come to be at `path`: relative, and nothing in it that git takes for its own directory on any
- * system (`.git` in any case, with characters that HFS+ ignores, with what NTFS drops, by its short name), as
- * `git fsck` checks of a push. Longer than what can be checked out, control characters and what is no text are refused, too.
+ * Whether a file may be created at `path`: relative, and without a segment that git treats as its own directory on any system
+ * (`.git` in any case, with characters that HFS+ ignores, with suffixes that NTFS drops, or by its short name), as `git fsck`
+ * checks pushes. Also rejects control characters, ill-formed text, and paths too long to check out.
  */
 export const isSafePath = (path: string): boolean =>
   path.isWellFormed() &&
@@ -16,17 +16,17 @@ export const isSafePath = (path: string): boolean =>
   !/[\r\n]/.test(path) &&
   path.split('/').every((segment) => Buffer.byteLength(segment) <= maxSegmentBytes && !isDotGit(segment))
 
-/** Characters that HFS+ leaves out when it compares names. */
+/** Characters that HFS+ ignores when it compares names. */
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
-/** NTFS ends a name at a colon, drops dots and blanks behind it, and knows `.git` as `git~1` as well. */
+/** NTFS ends a name at a colon, drops trailing dots and blanks, and also knows `.git` as `git~1`. */
 const isDotGit = (segment: string): boolean =>
   segment.replaceAll(ignoredByHfs, '').toLowerCase() === '.git' ||
   segment.split('\\').some((piece) => /^(\.git|git~1)[. ]*(:|$)/i.test(piece))
 
 /**
- * Whether git reads the file itself (`.gitmodules`, `.gitattributes`) under this name on some system; more names than
- * that, never fewer. Of such a file the content has to be checked.
+ * Whether git may read the file itself (`.gitmodules`, `.gitattributes`) under this name on some system. Matches more names
+ * than git, never fewer. The content of such a file must be checked.
  */
 export const isReadByGit = (segment: string): boolean =>
   segment

@@ -9,11 +9,11 @@ import { inDag } from './dag.ts'
 import { between, commonAncestors, reachable, reaching } from './reach.ts'
 
 /**
- * Everything here is read from the commit-graph in this process where it reaches (`dag/`), at most a round trip for
- * each commit that it lacks; where it does not, one process of git. Facts of commits are remembered.
+ * These functions read the commit-graph in this process if it covers the history (`dag.ts`), with at most one round trip per
+ * commit that the graph lacks; otherwise they run one git process. Results for commits are cached.
  */
 
-/** Whether `descendant` is `ancestor` or has it in its history. Throws when one is no commit. */
+/** Whether `descendant` is `ancestor` or has it in its history. Throws if either is not a commit. */
 export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oid): Promise<boolean> {
   if (ancestor === descendant) return true
   const make = async (repo: Repository) => {
@@ -33,8 +33,8 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
 }
 
 /**
- * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged.
- * One look at the history for all that were not asked about before.
+ * The branches whose commit is in the history of `head` but not `head` itself, so they are merged. One traversal for all
+ * branches without a cached result.
  */
 export async function mergedInto(
   repo: Repository,
@@ -50,9 +50,7 @@ export async function mergedInto(
   return new Set(others.filter(({ oid }) => known.get(oid) ?? found?.has(oid)).map(({ name }) => name))
 }
 
-/**
- * Those of some commits that are `head` or part of its history; others may be gone. One look at the history for all.
- */
+/** The commits that are `head` or in its history; skips missing ones. One traversal for all. */
 export async function ancestorsAmong(repo: Repository, head: Oid, commits: readonly Oid[]): Promise<ReadonlySet<Oid>> {
   const there = (await readCommits(repo, [...new Set(commits)])).flatMap((commit) => commit?.oid ?? [])
   const known = await knownAncestors(repo, head, there)
@@ -72,7 +70,7 @@ const knownAncestors = (repo: Repository, head: Oid, commits: readonly Oid[]): P
     return new Set(commits.filter((oid) => found.has(dag.node(oid))))
   })
 
-/** The commits among those of some refs that are part of the history of `head`. */
+/** The commits of `refs` that are in the history of `head`. */
 async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[]): Promise<ReadonlySet<Oid>> {
   const known = await knownAncestors(
     repo,
@@ -85,14 +83,14 @@ async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[])
 }
 
 /**
- * The best common ancestor of two commits, or of the first with all the others; `undefined` when their histories have
- * nothing in common. Throws when one is no commit.
+ * The best common ancestor of two commits, or of the first with all others; `undefined` if the histories are unrelated. Throws
+ * if one is not a commit.
  */
 export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<Oid | undefined> {
   const make = async (repo: Repository) => {
     const known = commits.length === 2 ? await onlyBase(repo, commits) : undefined
     if (known) return { oid: known[0] }
-    // With more than two, git would otherwise answer for a merge of the others.
+    // With more than two commits, git would otherwise use a hypothetical merge of the others.
     const flags = commits.length > 2 ? (['--octopus'] as const) : []
     const { stdout } = await repo.run('merge-base', { flags, args: commits, accept: [0, 1] })
     return { oid: (stdout.toString('latin1').split('\n')[0] || undefined) as Oid | undefined }
@@ -101,8 +99,8 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
 }
 
 /**
- * The best common ancestors of the first commit and a merge of all the others, best first, as `git merge-base --all`
- * names them; empty when there are none. Throws when one is no commit.
+ * The best common ancestors of the first commit and a hypothetical merge of all others, best first, as `git merge-base --all`
+ * lists them; empty if there are none. Throws if one is not a commit.
  */
 export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<readonly Oid[]> {
   const make = async (repo: Repository) => {
@@ -119,7 +117,7 @@ export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oi
   return (await remember(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
 }
 
-/** The best common ancestor if there is no other one, or none; of several git knows which is best. */
+/** The best common ancestor if there is at most one; `undefined` otherwise, because only git ranks several. */
 async function onlyBase(repo: Repository, commits: readonly [Oid, Oid, ...Oid[]]): Promise<Oid[] | undefined> {
   const [one, ...others] = commits
   const found = await inDag(repo, commits, async (dag) => {
@@ -129,7 +127,7 @@ async function onlyBase(repo: Repository, commits: readonly [Oid, Oid, ...Oid[]]
   return found && found.length <= 1 ? found : undefined
 }
 
-/** Commits that only `left` has, and that only `right` has. */
+/** Counts the commits that only `left` has, and that only `right` has. */
 export function aheadBehind(
   repo: Repository,
   left: Oid,
@@ -151,7 +149,7 @@ export function aheadBehind(
   return remember(repo, `left-right ${left} ${right}`, make, () => 60)
 }
 
-/** Branches and tags (or those of `prefixes`) from which the commit can be reached, by name. */
+/** Branches and tags (or those of `prefixes`) that contain the commit, by name. */
 export async function refsContaining(
   repo: Repository,
   commit: Oid,
@@ -167,7 +165,7 @@ export async function refsContaining(
   return refs.filter(({ oid }) => known.has(commits.get(oid)!))
 }
 
-/** Those of some commits that are `commit` or have it in their history. */
+/** The tips that are `commit` or have it in their history. */
 const descendantsOf = (repo: Repository, commit: Oid, tips: readonly Oid[]): Promise<ReadonlySet<Oid> | undefined> =>
   inDag(repo, [commit, ...tips], async (dag) => {
     const nodes = tips.map((oid) => dag.node(oid))

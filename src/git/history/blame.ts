@@ -2,19 +2,19 @@ import type { Oid } from '../format/oid.ts'
 import { remember } from '../repository/remember.ts'
 import type { Repository } from '../repository/repository.ts'
 
-/** Who wrote which lines: runs of lines in the order of the file, no two neighbours of one commit. */
+/** The origin of each line: runs of lines in file order; neighbouring runs have different commits. */
 export type Blame = {
   readonly commits: readonly Oid[]
-  /** Pairs: the index of a commit in `commits`, and how many lines it wrote. */
+  /** Pairs: the index of a commit in `commits`, and the number of lines it wrote. */
   readonly runs: Uint32Array
 }
 
-/** A file whose every line comes from somewhere else takes some 60 bytes a line. */
+/** A file in which every line has a different origin takes about 60 bytes per line. */
 const maxOutputBytes = 32 * 1024 * 1024
 
 /**
- * The commits that last changed each line of a file, through renames and copies within a commit as git sees them. One
- * `blame` process, remembered: it cannot change. The file must exist. `Failure('unavailable')` when it is not quick.
+ * The commits that last changed each line of a file, following renames and copies within a commit as git does. One `blame`
+ * process; the result is immutable and cached. The file must exist. `Failure('unavailable')` on timeout.
  */
 export function blameFile(repo: Repository, commit: Oid, path: string): Promise<Blame> {
   return remember(
@@ -22,11 +22,11 @@ export function blameFile(repo: Repository, commit: Oid, path: string): Promise<
     `blame ${commit}:${path}`,
     async (repo) => {
       const { stdout } = await repo.run('blame', {
-        // Without the content, which is at hand, and without quoting names.
+        // Without the content, which the caller has, and without quoting names.
         flags: ['--incremental', '--no-textconv', '--no-progress', '--ignore-revs-file='],
         args: [commit],
         paths: [path],
-        timeoutMs: repo.git.patience().quickMs,
+        timeoutMs: repo.git.timeouts().quickMs,
         maxOutputBytes,
       })
       return inFileOrder(stdout.toString('latin1'))
@@ -35,10 +35,10 @@ export function blameFile(repo: Repository, commit: Oid, path: string): Promise<
   )
 }
 
-/** Every other line of the format begins with a word: `author`, `summary`, `filename`. */
+/** All other lines of the format begin with a word: `author`, `summary`, `filename`. */
 const entry = /^([0-9a-f]{40}|[0-9a-f]{64}) \d+ (\d+) (\d+)$/gm
 
-/** Git tells what it finds when it finds it. */
+/** Git prints entries in the order in which it finds them; sorts them by line. */
 function inFileOrder(output: string): Blame {
   const found = [...output.matchAll(entry)].map(([, oid, first, count]) => ({
     oid: oid as Oid,

@@ -6,44 +6,44 @@ import type { Repository } from '../repository/repository.ts'
 import type { Question } from '../runner/helper.ts'
 import type { Inbox } from '../runner/inbox.ts'
 
-/** What became of one file. */
+/** The change of one file. */
 export type ChangedFile = {
   readonly status: 'added' | 'deleted' | 'modified' | 'renamed' | 'type_changed'
-  /** The same as `newPath` unless renamed. */
+  /** Same as `newPath` unless renamed. */
   readonly oldPath: string
   readonly newPath: string
-  /** `000000` when there is no file on that side. */
+  /** `000000` if the file does not exist on that side. */
   readonly oldMode: string
   readonly newMode: string
   readonly oldOid: Oid | undefined
   readonly newOid: Oid | undefined
-  /** Percent, for a rename. */
+  /** Percent, for renames. */
   readonly similarity: number | undefined
 }
 
 export type FileChange = ChangedFile & {
-  /** Lines; `undefined` for binary files. */
+  /** In lines; `undefined` for binary files. */
   readonly additions: number | undefined
   readonly deletions: number | undefined
 }
 
 export type Changes = {
-  /** In git's order of new paths, renames detected. */
+  /** In git's order of new paths, with renames detected. */
   readonly files: readonly FileChange[]
-  /** There are more files than 20,000; the rest is left out. */
+  /** There are more than 20,000 files; the rest is omitted. */
   readonly truncated: boolean
-  /** Of all files, also of those that are left out. */
+  /** Of all files, including omitted ones. */
   readonly stats: Stats
 }
 
-/** Lines. */
+/** In lines. */
 export type Stats = { readonly additions: number; readonly deletions: number; readonly total: number }
 
 const maxFiles = 20_000
 
 /**
- * What changed from one tree to another; a commit's id will not do. Asked of a long-lived `diff-tree --stdin`, and
- * remembered: one round trip, no process. Both trees must exist.
+ * The changes between two trees, by tree id (commit ids do not work). One round trip to a long-lived `diff-tree --stdin`;
+ * cached. Both trees must exist.
  */
 export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promise<Changes> {
   return remember(
@@ -60,8 +60,8 @@ export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promi
 }
 
 /**
- * As `changesBetweenTrees`, without a look into the files but for renames, so that no line is counted. Asked of a
- * long-lived `diff-tree --stdin`, and not remembered.
+ * Like `changesBetweenTrees`, but reads file contents only to detect renames and counts no lines. One round trip to a
+ * long-lived `diff-tree --stdin`; not cached.
  */
 export async function changedFiles(
   repo: Repository,
@@ -72,7 +72,7 @@ export async function changedFiles(
   return helper.ask(new ChangesQuestion(from, to))
 }
 
-/** What a commit changed against its first parent, or against nothing. `undefined` when there is no such commit. */
+/** The changes of a commit against its first parent, or against the empty tree. `undefined` if the commit does not exist. */
 export async function commitChanges(repo: Repository, oid: Oid): Promise<Changes | undefined> {
   const commit = await readCommit(repo, oid)
   if (!commit) return undefined
@@ -80,7 +80,10 @@ export async function commitChanges(repo: Repository, oid: Oid): Promise<Changes
   return changesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree)
 }
 
-/** Lines that a commit added and removed against its first parent. Cost as `changesBetweenTrees`. `undefined`: no such commit. */
+/**
+ * Lines that a commit added and removed against its first parent. Costs as much as `changesBetweenTrees`. `undefined` if the
+ * commit does not exist.
+ */
 export const commitStats = async (repo: Repository, oid: Oid): Promise<Stats | undefined> =>
   (await commitChanges(repo, oid))?.stats
 
@@ -92,7 +95,7 @@ const statuses: Record<string, ChangedFile['status']> = {
   T: 'type_changed',
 }
 
-/** `diff-tree` echoes, and flushes after, a line that is no object id; no record starts with this letter. */
+/** `diff-tree` echoes a line that is not an object id, and flushes after it; no record starts with this letter. */
 const sentinel = 'end\n'
 
 type Draft = { -readonly [Key in keyof FileChange]: FileChange[Key] }
@@ -123,7 +126,7 @@ class ChangesQuestion implements Question<Changes> {
     if (!this.#greeted) {
       const end = inbox.indexOf(0x0a)
       if (end < 0) return undefined
-      // Of a tree that is not there git says nothing, and goes on to the next line.
+      // Git prints nothing for a missing tree and continues with the next line.
       if (end < sentinel.length) throw new Error('a tree is missing')
       inbox.skip(end + 1)
       this.#greeted = true
@@ -176,7 +179,7 @@ class ChangesQuestion implements Question<Changes> {
 
 /**
  * Takes a record of `diff-tree --raw -z`: `:<mode> <mode> <oid> <oid> <status>\0<path>\0`, with a second path for renames.
- * Nothing when not all of it has arrived.
+ * `undefined` if it has not arrived completely.
  */
 export function takeChangedFile(inbox: Inbox): ChangedFile | undefined {
   const end = inbox.indexOf(0)
@@ -199,7 +202,7 @@ export function takeChangedFile(inbox: Inbox): ChangedFile | undefined {
   )
 }
 
-/** Takes the record that ends at `end` and the `count` paths behind it; nothing when not all have arrived. */
+/** Takes the record that ends at `end` and the `count` paths after it; `undefined` if they have not arrived completely. */
 function takePaths(inbox: Inbox, end: number, count: number): string[] | undefined {
   const ends: number[] = []
   for (let at = end; ends.length < count; ) {

@@ -7,15 +7,15 @@ import { type Commit, readCommits } from '../objects/commits.ts'
 import { distrustGraph, openGraph } from '../objects/open-graph.ts'
 import type { Repository } from '../repository/repository.ts'
 
-/** A question that git answers faster, or alone. */
+/** Thrown if git answers faster, or if only git can answer. */
 export class LeaveToGit extends Error {}
 
-/** Commits that the commit-graph does not have yet are read one by one; with more of them, git is faster. */
+/** Maximum commits outside the commit-graph, which are read one by one; with more, git is faster. */
 const maxFresh = 400
 
 /**
- * The history of some commits, as numbers: `nodes`. Those of the commit-graph are their position there, younger ones
- * come behind. Everything is answered without waiting, and without a process.
+ * The history of some commits as numbered nodes. The node of a commit in the commit-graph is its position there; newer commits
+ * follow. All methods are synchronous and need no process.
  */
 export class Dag {
   readonly #graph: CommitGraph
@@ -23,11 +23,11 @@ export class Dag {
   readonly #freshNodes: ReadonlyMap<Oid, number>
   readonly #freshParents: readonly (readonly number[])[]
   readonly #freshGenerations: readonly number[]
-  /** When whoever asks has left. */
-  readonly gone: AbortSignal | undefined
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal | undefined
 
-  constructor(graph: CommitGraph, fresh: readonly Commit[], gone: AbortSignal | undefined) {
-    this.gone = gone
+  constructor(graph: CommitGraph, fresh: readonly Commit[], signal: AbortSignal | undefined) {
+    this.signal = signal
     this.#graph = graph
     this.#fresh = fresh
     this.#freshNodes = new Map(fresh.map(({ oid }, index) => [oid, graph.count + index]))
@@ -35,12 +35,12 @@ export class Dag {
     this.#freshGenerations = this.#generations()
   }
 
-  /** More than any node. */
+  /** Greater than every node. */
   get size(): number {
     return this.#graph.count + this.#fresh.length
   }
 
-  /** The node of a commit of this history; throws for another. */
+  /** The node of a commit of this history; throws for other commits. */
   node(oid: Oid): number {
     const node = this.#freshNodes.get(oid) ?? this.#graph.find(oid)
     if (node === undefined) throw new Error(`${oid} is not in this history`)
@@ -51,7 +51,7 @@ export class Dag {
 
   tree = (node: number): Oid => (this.#isFresh(node) ? this.#freshCommit(node).tree : this.#graph.tree(node))
 
-  /** The committer's clock. */
+  /** Committer time, in seconds. */
   seconds = (node: number): number =>
     this.#isFresh(node) ? this.#freshCommit(node).committer.seconds : this.#graph.seconds(node)
 
@@ -65,24 +65,24 @@ export class Dag {
   isMerge = (node: number): boolean =>
     this.#isFresh(node) ? this.#freshParents[node - this.#graph.count]!.length > 1 : this.#graph.isMerge(node)
 
-  /** Higher than that of every parent. */
+  /** Higher than the generation of every parent. */
   generation = (node: number): number =>
     this.#isFresh(node) ? this.#freshGenerations[node - this.#graph.count]! : this.#graph.generation(node)
 
-  /** False only when the commit surely left the path as it is in its first parent. */
+  /** False only if the path is certainly the same as in the first parent. */
   maybeChanged = (node: number, paths: ChangedPaths): boolean =>
     this.#isFresh(node) || this.#graph.maybeChanged(node, paths)
 
   /**
-   * Sets to 1, by node, what `maybeChanged` says no of. All at once is several times faster than one by one: filters lie
-   * side by side.
+   * Sets `marks[node]` to 1 where `maybeChanged` is false. Several times faster than node by node, because the filters are
+   * adjacent in memory.
    */
   markUnchanged(paths: ChangedPaths, marks: Uint8Array): void {
     for (const layer of this.#graph.layers)
       for (let at = 0; at < layer.count; at++) if (!layer.maybeChanged(at, paths)) marks[layer.base + at] = 1
   }
 
-  /** What `make` finds by walking all history of `tips`, kept for as long as the graph is. Four bytes a commit. */
+  /** The result of `make`, which traverses all history of `tips`; cached as long as the graph. Four bytes per commit. */
   async order(tips: readonly number[], make: () => Promise<Uint32Array>): Promise<Uint32Array> {
     const { orders } = this.#graph
     const key = tips.map(this.oid).join()
@@ -101,7 +101,7 @@ export class Dag {
     return this.#fresh[node - this.#graph.count]!
   }
 
-  /** As git will compute them when it writes the graph. */
+  /** Computes generations as git does when it writes the graph. */
   #generations(): number[] {
     const { count, hasCorrectedDates } = this.#graph
     const found: number[] = []
@@ -124,9 +124,9 @@ export class Dag {
 }
 
 /**
- * What `work` finds out in the history of `tips`, without a process; `undefined` when git should be asked: too much of
- * the history is younger than the commit-graph, it is broken or too large, or some tip is no commit. One round trip for
- * each younger commit in a line that was never read.
+ * Runs `work` on the history of `tips` without a process. `undefined` if git should answer: too many commits are newer than the
+ * commit-graph, the graph is broken or too large, or a tip is not a commit. One round trip per newer commit of a line of
+ * history that is not cached.
  */
 export async function inDag<Found>(
   repo: Repository,
@@ -137,7 +137,7 @@ export async function inDag<Found>(
     const graph = await openGraph(repo)
     if (graph === 'git') return undefined
     const fresh = await freshCommits(repo, graph, tips)
-    return fresh && (await work(new Dag(graph, fresh, repo.gone)))
+    return fresh && (await work(new Dag(graph, fresh, repo.signal)))
   } catch (error) {
     if (error instanceof BrokenGraph) distrustGraph(repo)
     else if (!(error instanceof LeaveToGit)) throw error
@@ -161,7 +161,7 @@ async function freshCommits(
       return undefined
     }
     for (const [index, commit] of (await readCommits(repo, next)).entries()) {
-      // What is no commit, or not there, or older than the calendar: git knows what to say.
+      // Not a commit, missing, or dated before 1970: only git can answer.
       if (!commit || commit.oid !== next[index] || commit.committer.seconds < 0) return undefined
       fresh.set(commit.oid, commit)
     }
@@ -170,14 +170,14 @@ async function freshCommits(
   return [...fresh.values()]
 }
 
-/** Nodes that are seen between two chances for others. */
+/** Nodes visited between two yields to the event loop. */
 const stride = 8192
 
 /** Whether a long loop, whose steps count from 1, should `await nextTurn(dag)` now. */
 export const isTurnOver = (steps: number): boolean => steps % stride === 0
 
-/** Lets others have their turn. Throws when nobody waits for this walk any more. */
-export async function nextTurn({ gone }: Dag): Promise<void> {
+/** Yields to the event loop. Throws if the client has disconnected. */
+export async function nextTurn({ signal }: Dag): Promise<void> {
   await setImmediate()
-  gone?.throwIfAborted()
+  signal?.throwIfAborted()
 }

@@ -4,7 +4,7 @@ import { origin } from './origin.ts'
 import { maxAhead, maxReads, PathReader } from './path-reader.ts'
 import { Walk } from './walk.ts'
 
-/** In nodes and seconds, both times included. */
+/** In nodes and seconds; both times are inclusive. */
 type FollowFilters = {
   readonly tips: readonly number[]
   readonly path: string
@@ -12,18 +12,18 @@ type FollowFilters = {
   readonly until: number
 }
 
-/** Commits that are taken before any is read: few for a short list, then more. */
+/** Commits taken per batch: few for a short list, then more. */
 const stretch = { first: 1024, most: 8192 }
 
-/** Commits of a history whose order is kept. */
+/** Maximum commits of a history whose order is cached. */
 const maxKept = 500_000
 
-/** How often git may be asked what a new file was made of, which is a process each time: then it does all in one. */
+/** Maximum `origin` lookups, one process each; with more, git does the whole traversal. */
 const maxOrigins = 25
 
 /**
- * The first `limit` commits as `git log --follow` lists them: all history is walked, merges are not shown, and a commit
- * that made the file of another one changes what is looked for from there on, whatever line of history comes next.
+ * The first `limit` commits that `git log --follow` lists: it traverses all history and omits merges, and a commit that renamed
+ * the file changes the path for all commits after it, on every line of history.
  */
 export async function followFile(
   repo: Repository,
@@ -72,7 +72,7 @@ const taken = (order: Uint32Array): Take => {
   return (length) => order.subarray(at, (at += length))
 }
 
-/** All that may be shown, whatever the path: most of the work where a path changed seldom. */
+/** All candidates, independent of the path: most of the work for a path that changed rarely. */
 const orderOf = (dag: Dag, tips: readonly number[]): Promise<Uint32Array> =>
   dag.order(tips, async () => {
     const order = new Uint32Array(dag.size)
@@ -85,7 +85,7 @@ const orderOf = (dag: Dag, tips: readonly number[]): Promise<Uint32Array> =>
     }
   })
 
-/** No merges, and nothing older than `since`, which ends its line. */
+/** Omits merges, and stops at commits older than `since`. */
 function commitsOf(dag: Dag, walk: Walk, since: number, length: number): number[] {
   const nodes: number[] = []
   while (nodes.length < length) {
@@ -102,7 +102,7 @@ function commitsOf(dag: Dag, walk: Walk, since: number, length: number): number[
   return nodes
 }
 
-/** Indexes of a limited number of commits, from `start` on, that may have changed the path, and where to continue. */
+/** Indexes of a limited number of commits, from `start`, that may have changed the path, and the index to continue at. */
 function changesIn(
   dag: Dag,
   reader: PathReader,
@@ -117,7 +117,7 @@ function changesIn(
   return [changes, at]
 }
 
-/** Whether a commit changed the path, and under which other name its file was there before. */
+/** Whether a commit changed the path, and the previous name of the file if the commit renamed it. */
 async function compare(
   repo: Repository,
   dag: Dag,
@@ -129,12 +129,12 @@ async function compare(
   if (parent >= 0 && (await reader.isSame(node, parent))) return { isShown: false }
   const [before, after] = [parent < 0 ? undefined : await reader.entry(parent), await reader.entry(node)]
   const isShown = after !== before
-  // As git: a file that comes in place of a directory is not followed further.
+  // Like git: a file that replaces a directory is not followed further.
   if (parent < 0 || before !== undefined || after === undefined || isDirectory(after)) return { isShown }
   if (--origins.left < 0) throw new LeaveToGit('too many new files')
   const madeOf = await origin(repo, dag.oid(node), reader.path)
   if (madeOf === undefined) return { isShown }
-  // Words of a command line are text; such a name cannot be asked about again.
+  // Command line arguments are text; git cannot be asked about such a name.
   if (!madeOf.isWellFormed()) throw new LeaveToGit('a name that is no text')
   return { isShown, madeOf }
 }

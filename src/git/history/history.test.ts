@@ -16,7 +16,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const paths = ['a', 'b', 'd/a', 'd/e/f', 'd', 'ü', 'd/e'] as const
 const contents = ['1', '2', 'long enough to be told apart\nfrom others\nas a rename\n', null] as const
 
-/** Commits whose parents are some of those before them, whose clocks agree only roughly, and what they change. */
+/** Commits with earlier commits as parents, roughly increasing dates and some changes. */
 const histories = fc.array(
   fc.record({
     parents: fc.uniqueArray(fc.nat(8), { maxLength: 4 }),
@@ -33,14 +33,14 @@ type History = typeof histories extends fc.Arbitrary<infer Value> ? Value : neve
 /** The files of a commit, by path, each with its mode. */
 type Files = Map<string, { mode: string; content: string }>
 
-/** Puts a file there, in place of what is above and below it. */
+/** Adds a file, replacing what is above and below its path. */
 function put(files: Files, path: string, file: { mode: string; content: string } | undefined): void {
   for (const other of [...files.keys()])
     if (other === path || other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other)
   if (file) files.set(path, file)
 }
 
-/** Stores a history with fast-import; the commits, oldest first. */
+/** Stores a history with fast-import; returns the commits, oldest first. */
 function store({ gitDir }: TestRepository, history: History): Oid[] {
   const trees: Files[] = []
   const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
@@ -67,8 +67,8 @@ function store({ gitDir }: TestRepository, history: History): Oid[] {
 }
 
 /**
- * For fast-import: one file under three names, one after another, and others beside it. Each fifth ten of commits lies
- * aside until it is merged. Clocks go back now and then.
+ * Input of fast-import: one file under three successive names, with others beside it. Every fifth run of ten commits is on a
+ * side branch until it is merged. Dates sometimes go back.
  */
 function longHistory(length: number): string {
   const data = (text: string) => `data ${text.length}\n${text}\n`
@@ -89,7 +89,7 @@ function longHistory(length: number): string {
   return script
 }
 
-/** How much of a history the commit-graph has, in one file or two layers. */
+/** How much of a history the commit-graph covers, in one file or two layers. */
 const graphs = fc.record({ kind: fc.constantFrom('none', 'single', 'split'), share: fc.constantFrom(0.5, 0.8, 1) })
 
 function writeGraph(gitDir: string, commits: readonly Oid[], kind: string): void {
@@ -105,7 +105,7 @@ const lines = (text: string) => text.split('\n').filter((line) => line !== '')
 
 type Real = { repo: Repository; commits: readonly Oid[]; tip: Oid; git: (...args: string[]) => string[] }
 
-/** Holds for many histories, of which no walk was left to git. */
+/** Checks many histories, and that no walk falls back to git. */
 const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
   fc.assert(
     fc.asyncProperty(histories, graphs, async (history, { kind, share }) => {
@@ -118,13 +118,13 @@ const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
         if (!isGits(subcommand, command, real.gitDir)) throw new Error(`git ${subcommand} was asked`)
         return run(subcommand, command)
       }
-      repo.until = () => repo
+      repo.withSignal = () => repo
       await check({ repo, commits, tip: commits.at(-1)!, git: (...args) => lines(gitIn(real.gitDir, args)) })
     }),
     { numRuns },
   )
 
-/** Only git knows what a new file was made of, and which of several merge bases is the best. */
+/** Only git knows the origin of a new file, and the best of several merge bases. */
 const isGits = (subcommand: string, { flags = [], args = [] }: RunCommand = {}, gitDir: string) =>
   subcommand === 'merge-base'
     ? lines(gitIn(gitDir, ['merge-base', ...flags, '--all', ...args])).length > 1
@@ -133,7 +133,7 @@ const isGits = (subcommand: string, { flags = [], args = [] }: RunCommand = {}, 
 const all = { limit: 100 }
 
 describe('history read in this process', () => {
-  test('is in the order of git, for any clocks, merges and layers', () =>
+  test('the history order is that of git, for any dates, merges and graph layers', () =>
     always(async ({ repo, commits, tip, git }) => {
       const some = [tip, commits[commits.length >> 1]!, commits[0]!]
       expect(await listCommitIds(repo, { from: some }, all)).toEqual(git('rev-list', ...some))
@@ -150,7 +150,7 @@ describe('history read in this process', () => {
       )
     }))
 
-  test('of a path is simplified as git does', () =>
+  test('the history of a path is simplified as in git', () =>
     always(async ({ repo, tip, git }) => {
       const agree = async (filters: Partial<HistoryFilters>, path: string, ...flags: string[]) =>
         expect([path, ...(await listCommitIds(repo, { from: [tip], path, ...filters }, all))]).toEqual([
@@ -165,7 +165,7 @@ describe('history read in this process', () => {
       }
     }))
 
-  test('of a path is counted on from one tip to another as git counts each', () =>
+  test('the commit count of a path is updated from tip to tip as git counts', () =>
     always(async ({ repo, commits, git }) => {
       for (const path of ['a', 'd', 'd/e'])
         for (const tip of [...commits, ...commits.toReversed()]) {
@@ -177,7 +177,7 @@ describe('history read in this process', () => {
         }
     }, 12))
 
-  test('of a directory with many changes is counted by git once, and not again for what is pushed on top', async () => {
+  test('the commits of a large directory are counted by git once, then incrementally', async () => {
     const made = await world.repository()
     const { repo, gitDir } = made
     gitIn(gitDir, ['fast-import', '--quiet'], longHistory(2500))
@@ -188,14 +188,14 @@ describe('history read in this process', () => {
     made.commit({ 'd/of a push': '1' })
     made.commit({ elsewhere: '1' })
     const tip = made.commit({ 'd/of a push': '2' })
-    repo.until = () => repo
+    repo.withSignal = () => repo
     repo.run = async () => {
       throw new Error('git was asked')
     }
     expect(await countCommits(repo, { from: [tip], path: 'd' })).toBe(counted + 2)
   })
 
-  test('follows a file as git does', () =>
+  test('following a file gives the commits of git log --follow', () =>
     always(async ({ repo, tip, git }) => {
       for (const path of paths)
         expect([path, ...(await listCommitIds(repo, { from: [tip], path, follow: true }, all))]).toEqual([
@@ -204,7 +204,7 @@ describe('history read in this process', () => {
         ])
     }))
 
-  test('of a path is the same where it is longer than what is read at once', async () => {
+  test('the history of a path is that of git when longer than one read', async () => {
     const { repo, gitDir } = await world.repository()
     gitIn(gitDir, ['fast-import', '--quiet'], longHistory(2500))
     gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
@@ -222,7 +222,7 @@ describe('history read in this process', () => {
     }
   })
 
-  test('of a file that came and went again and again is left to git, rather than asked for piece by piece', async () => {
+  test('following a file that was deleted many times falls back to git', async () => {
     const { repo, gitDir } = await world.repository()
     const commit = (index: number) =>
       `commit refs/heads/main\nmark :${index + 1}\ncommitter C <c@example.com> ${1_700_000_000 + index} +0000\ndata 1\nx\n` +
@@ -242,7 +242,7 @@ describe('history read in this process', () => {
     expect(processes).toBeLessThan(30)
   })
 
-  test('leaves out what is excluded, and knows ancestors', () =>
+  test('merged branches, excluded commits and merge bases are those of git', () =>
     always(async ({ repo, commits, tip, git }) => {
       const heads = commits.map((oid, index) => ({ oid, name: `refs/heads/c${index}` as RefName }))
       expect([...(await mergedInto(repo, tip, heads))].toSorted()).toEqual(
@@ -268,7 +268,7 @@ describe('history read in this process', () => {
     }, 12))
 })
 
-/** Git says by its exit code, too, that there is none. */
+/** Git also reports by its exit code that there is none. */
 function gitBases(git: Real['git'], ...args: string[]): string[] {
   try {
     return git('merge-base', ...args)

@@ -8,18 +8,18 @@ import { type LogFilters, listedBefore, log } from './log.ts'
 import { maxReads } from './path-reader.ts'
 
 export type HistoryFilters = {
-  /** Commits whose history is meant; `all`: every branch and tag. */
+  /** Commits whose history is listed; `all`: every branch and tag. */
   from: readonly Oid[] | 'all'
-  /** Leaves out these and what they reach: `from: [b], excluding: [a]` is `a..b`. */
+  /** Omits these commits and their history: `from: [b], excluding: [a]` is `a..b`. */
   excluding?: readonly Oid[]
-  /** Commits that touched this file or directory. */
+  /** Commits that changed this file or directory. */
   path?: string
-  /** With `path`: across renames of that one file. */
+  /** With `path`: follows renames of that file. */
   follow?: boolean
-  /** By the committer's clock, both included. */
+  /** By committer time, inclusive. */
   since?: Date
   until?: Date
-  /** Part of the author's name or address, or of the message; case does not matter. Plain text, no pattern. */
+  /** Part of the author's name or address, or of the message; case-insensitive plain text, not a pattern. */
   author?: string
   message?: string
   firstParent?: boolean
@@ -27,7 +27,10 @@ export type HistoryFilters = {
 }
 
 export type HistoryPage = {
-  /** Default `time`: newest first as git walks. `topo`: no parent before its children, lines of history kept together. */
+  /**
+   * Default `time`: newest first, in git's traversal order. `topo`: no parent before its children, lines of history kept
+   * together.
+   */
   order?: 'time' | 'date' | 'author-date' | 'topo'
   skip?: number
   limit: number
@@ -41,15 +44,15 @@ const orderFlags = {
 } as const
 
 /**
- * Commits that pass the filters, read through the object cache. Simple ones are walked in this process by the
- * commit-graph (`dag/`), others by one `rev-list`. A path that cannot exist, or nothing to start from, gives none.
+ * Commits that match the filters, read through the object cache. Simple filters are evaluated in this process with the
+ * commit-graph (`dag.ts`), others by one `rev-list`. Empty for an impossible path or without a starting commit.
  */
 export async function listCommits(repo: Repository, filters: HistoryFilters, page: HistoryPage): Promise<Commit[]> {
   const commits = await readCommits(repo, await listCommitIds(repo, filters, page))
   return commits.filter((commit) => commit !== undefined)
 }
 
-/** As `listCommits`, only the ids. */
+/** Like `listCommits`, but returns only the ids. */
 export async function listCommitIds(
   repo: Repository,
   filters: HistoryFilters,
@@ -67,7 +70,7 @@ export async function listCommitIds(
       ...selection(filters).flags,
       ...(follow ? (['--follow', '--format=%H', '--no-show-signature', '--no-decorate'] as const) : []),
       ...orderFlags[order],
-      // What git skips it does not follow: a rename among those would end the history.
+      // Git does not follow renames among skipped commits, so they are skipped here.
       `--max-count=${Math.trunc(limit) + (follow ? from : 0)}`,
       `--skip=${follow ? 0 : from}`,
     ],
@@ -80,8 +83,7 @@ export async function listCommitIds(
 }
 
 /**
- * How many commits pass the filters, counted to at most `atMost`. Cost as `listCommits`, remembered unless it depends
- * on refs.
+ * Counts the commits that match the filters, up to `atMost`. Costs as much as `listCommits`; cached unless it depends on refs.
  */
 export async function countCommits(
   repo: Repository,
@@ -123,8 +125,8 @@ export async function countCommits(
 type Counted = { readonly tip: Oid; readonly count: number }
 
 /**
- * The count for a tip by that for an earlier one. Both must count all, within times that are no bounds for what came between;
- * `undefined` when one is not simply the other and what came since.
+ * Computes the count for a tip from that of an earlier tip. `undefined` for filters by time or `follow`, if the earlier count
+ * reached its limit, or if the new tip does not simply extend the earlier history.
  */
 async function carriedOn(
   repo: Repository,
@@ -141,8 +143,8 @@ async function carriedOn(
 }
 
 /**
- * The newest commit that left `path` as it is in `commit`; `undefined` when the path cannot exist. A millisecond on
- * 20,000 commits with a commit-graph, remembered: neither can change.
+ * The newest commit after which `path` is as in `commit`; `undefined` for an impossible path. A millisecond on 20,000 commits
+ * with a commit-graph; cached, because it is immutable.
  */
 export async function lastCommitOfPath(repo: Repository, commit: Oid, path: string): Promise<Commit | undefined> {
   const found = await remember(
@@ -158,8 +160,8 @@ export async function lastCommitOfPath(repo: Repository, commit: Oid, path: stri
 }
 
 /**
- * What can be read in this process just as git would, `undefined` for the rest. Git compares the trees of a path, which
- * takes a round trip each here, so long lists are its; so are ranges of a path, whose rules have more cases than use.
+ * The filters, if they can be evaluated in this process exactly as git does; `undefined` otherwise. Comparing trees takes a
+ * round trip each, so git handles long lists; it also handles ranges of a path, whose rules have rarely used special cases.
  */
 function readHere(
   { from, excluding = [], path, follow, since, until, author, message, firstParent, merges }: HistoryFilters,
@@ -169,7 +171,7 @@ function readHere(
   if (from === 'all' || author !== undefined || message !== undefined || merges !== undefined) return undefined
   if (isRange && (path !== undefined || since || until || firstParent)) return undefined
   if (path !== undefined && !path.isWellFormed()) return undefined
-  // Git is no faster at following, as it compares whole trees.
+  // Git is no faster at following, because it compares whole trees.
   if (path !== undefined && (follow ? firstParent : wanted > maxReads.simplified)) return undefined
   return {
     from,
@@ -186,15 +188,15 @@ const listHere = (repo: Repository, filters: LogFilters, limit: number): Promise
     (await log(repo, dag, filters, limit)).map((node) => dag.oid(node)),
   )
 
-/** A path that is no text and holds a newline cannot be said to git at all: it has no history here. */
+/** Also a path with a newline that is not text: git cannot be asked about it. */
 const isEmpty = ({ from, path }: HistoryFilters) =>
   from.length === 0 || (path !== undefined && (!isTreePath(path) || (!path.isWellFormed() && path.includes('\n'))))
 
-/** The filters in git's words. User text only ever stands behind a `=`, or after `--`. */
+/** Git's flags for the filters. User text stands only after a `=` or after `--`. */
 function selection({ from, excluding = [], path, since, until, author, message, firstParent, merges }: HistoryFilters) {
   const flags: `-${string}`[] = [
     ...(from === 'all' ? (['--branches', '--tags'] as const) : []),
-    // Seconds since 1970: git's own date parser guesses.
+    // Seconds since 1970, because git's own date parser guesses.
     ...(since ? ([`--max-age=${Math.ceil(since.getTime() / 1000)}`] as const) : []),
     ...(until ? ([`--min-age=${Math.floor(until.getTime() / 1000)}`] as const) : []),
     ...(author === undefined ? [] : ([`--author=${oneLine(author)}`] as const)),
@@ -206,10 +208,10 @@ function selection({ from, excluding = [], path, since, until, author, message, 
   const args = [...(from === 'all' ? [] : from), ...excluding.map((oid) => `^${oid}`)]
   if (path === undefined) return { flags, args }
   if (path.isWellFormed()) return { flags, args, paths: [path] }
-  // Words of a command line are text; bytes that are none go in through stdin.
+  // Command line arguments are text; other paths go through stdin.
   flags.push('--stdin')
   return { flags, args, input: Buffer.concat([Buffer.from('--\n'), pathToBytes(path), Buffer.from('\n')]) }
 }
 
-/** Git reads the lines of a pattern as alternatives, and an empty one as "anything". */
+/** Git treats lines of a pattern as alternatives, and an empty line matches everything. */
 const oneLine = (text: string) => text.replaceAll(/[\n\r\0]+/g, ' ')

@@ -11,22 +11,22 @@ export type LogFilters = {
   readonly excluding?: readonly Oid[]
   readonly path?: string
   readonly follow?: boolean
-  /** Seconds since 1970, both included. */
+  /** Seconds since 1970, inclusive. */
   readonly since?: number
   readonly until?: number
   readonly firstParent?: boolean
 }
 
-/** Whether a commit belongs to the list, and where its history goes on. */
+/** Whether a commit is listed, and at which parents the traversal continues. */
 type Step = { readonly shown: boolean; readonly next: readonly number[] }
 
 type Judge = {
-  /** True of commits that are surely not shown, and go on with their first parent: of nearly all, when there is a path. */
+  /** True for commits that are certainly not listed and continue with their first parent: nearly all, if there is a path. */
   readonly isPassed: (node: number) => boolean
   readonly judge: (node: number) => Step | Promise<Step>
 }
 
-/** The first `limit` commits that pass, in the order of `git rev-list`, or of `git log --follow`. */
+/** The first `limit` commits that match, in the order of `git rev-list`, or of `git log --follow`. */
 export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit: number): Promise<number[]> {
   const { from, path, follow = false, since = 0, until = Number.POSITIVE_INFINITY } = filters
   const tips = from.map((oid) => dag.node(oid))
@@ -38,7 +38,7 @@ export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit
   for (let node = walk.next(); node !== undefined && found.length < limit; node = walk.next()) {
     if (isTurnOver(++steps)) await nextTurn(dag)
     const seconds = dag.seconds(node)
-    // As git: what is too old ends its line, what is too young is only not shown.
+    // Like git: the traversal stops at commits that are too old, and only hides commits that are too new.
     if (seconds < since) continue
     if (isPassed(node)) {
       walk.add(dag.firstParent(node))
@@ -78,8 +78,8 @@ async function judgeFor(
 }
 
 /**
- * How many commits are listed of the history of one tip and not of that of `known`, which it goes on with: so that a count
- * can be carried on. `undefined` when the walk branches before it comes there, or does not come there.
+ * Counts the listed commits between a tip and its ancestor `known`, to extend an earlier count. `undefined` if the history
+ * branches before `known`, or does not contain it.
  */
 export async function listedBefore(
   repo: Repository,
@@ -108,13 +108,13 @@ export async function listedBefore(
 }
 
 /**
- * Git's simplified history: a commit that left the path as it is in some parent is not shown, and only that parent is
+ * Git's history simplification: a commit with a parent in which the path is the same is not listed, and only that parent is
  * followed.
  */
 function ofPath(dag: Dag, reader: PathReader, parentsOf: (node: number) => readonly number[], limit: number): Judge {
   let wanted = limit
   return {
-    // The filters tell of the first parent.
+    // The filters compare with the first parent.
     isPassed: (node) => !reader.maybeChanged(node) && dag.firstParent(node) >= 0,
     async judge(node) {
       const parents = parentsOf(node)
@@ -128,7 +128,7 @@ function ofPath(dag: Dag, reader: PathReader, parentsOf: (node: number) => reado
   }
 }
 
-/** Whether the path may have changed more often than that in the line of one commit: nothing is read to find that out. */
+/** Whether the path may have changed more than `times` times on the first-parent line of a commit. Reads only filters. */
 async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: number): Promise<boolean> {
   let changes = 0
   let steps = 0
@@ -141,7 +141,7 @@ async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: 
 
 const maxStepsAhead = 10_000
 
-/** Where the path may have changed, along first parents from `node`, as far as nothing is known yet. */
+/** The commits on the first-parent line from `node` that may have changed the path and whose trees are not yet read. */
 function changesAlong(dag: Dag, reader: PathReader, node: number, atMost: number): number[] {
   const found = [node]
   let next = dag.firstParent(node)

@@ -13,7 +13,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const bounds = { maxFound: 100, timeoutMs: 100_000 }
 
-/** Two repositories that have nothing in common, and a third one, of which the second is a copy with more. */
+/** Two unrelated repositories, and a third one that is a copy of the second with more commits. */
 async function three() {
   const [one, two, copy] = [await world.repository(), await world.repository(), await world.repository()]
   const first = one.commit({ a: 'needle one\n' }, { message: 'Add ONE (a+)+', seconds: 100 })
@@ -23,8 +23,8 @@ async function three() {
   return { one, two, copy, first, shared, more, repos: [one.repo, two.repo, copy.repo] }
 }
 
-describe('repositories read as one', () => {
-  test('have the files of all, each found in its commit', async () => {
+describe('unions of repositories', () => {
+  test('a union finds the files of all its repositories, each in its commit', async () => {
     const { first, shared, more, repos } = await three()
     await using union = await RepositoryUnion.of(world.git, repos)
     const { found } = await searchText(union, [more, first, shared], { ...bounds, text: 'needle', maxBytes: 1e6 })
@@ -36,7 +36,7 @@ describe('repositories read as one', () => {
     ])
   })
 
-  test('have no refs, and nothing of the others', async () => {
+  test('a union has no refs, and no objects of other repositories', async () => {
     const { one, first, shared } = await three()
     await using union = await RepositoryUnion.of(world.git, [one.repo])
     expect(await readCommit(union, first)).toMatchObject({ oid: first })
@@ -44,7 +44,7 @@ describe('repositories read as one', () => {
     expect((await union.run('for-each-ref')).stdout.toString()).toBe('')
   })
 
-  test('fail for what a repository that has gone had, and for nothing else', async () => {
+  test('a union fails only for objects of a removed repository', async () => {
     const { one, two, first, shared } = await three()
     await world.git.removeRepository(two.gitDir)
     await using union = await RepositoryUnion.of(world.git, [one.repo, two.repo])
@@ -55,7 +55,7 @@ describe('repositories read as one', () => {
 })
 
 describe('searchMessages', () => {
-  test('finds plain text in any case, newest first, each commit once and where it is from', async () => {
+  test('searchMessages finds plain text in any case, newest first, each commit once', async () => {
     const { first, shared, more, repos } = await three()
     await using union = await RepositoryUnion.of(world.git, repos)
     const ids = async (message: string, maxFound = 100) => {
@@ -70,14 +70,14 @@ describe('searchMessages', () => {
     expect(found).toEqual([{ oid: shared, tip: more, seconds: 50 }])
   })
 
-  test('ends at its deadline with what it has', async () => {
+  test('searchMessages returns partial results at its deadline', async () => {
     const { one, first } = await three()
     const cut = await searchMessages(one.repo, [first], { ...bounds, message: 'add', timeoutMs: 1 })
     expect(cut.timedOut ? cut.complete : true).toBe(!cut.timedOut)
   })
 })
 
-test('findBelow says from which commit another is found', async () => {
+test('findBelow names the tip from which a commit is reachable', async () => {
   const { first, shared, more, repos } = await three()
   await using union = await RepositoryUnion.of(world.git, repos)
   const commit = (await readCommit(union, shared))!

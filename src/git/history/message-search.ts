@@ -4,24 +4,24 @@ import type { Found } from '../objects/text-search.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 
-/** A commit that was found in the history of one of several others. */
+/** A commit found in the history of at least one of the tips. */
 export type FoundCommit = {
   readonly oid: Oid
-  /** Which of them that is: of several, one. */
+  /** The tip whose history has the commit; one of them if several have it. */
   readonly tip: Oid
-  /** Since 1970, by the committer's clock. */
+  /** Committer time, seconds since 1970. */
   readonly seconds: number
 }
 
 export type MessageSearch = {
-  /** One line of plain text; case does not matter. */
+  /** One line of plain text, case-insensitive. */
   readonly message: string
-  /** Maximum number of results; ends the search. */
+  /** Maximum number of results; the search ends there. */
   readonly maxFound: number
   readonly timeoutMs: number
 }
 
-/** Commits by a text in their message, in the histories of some commits, each once, the newest first. One `log` process. */
+/** Searches commit messages in the histories of `tips`: each commit once, newest first. One `log` process. */
 export async function searchMessages(
   repo: Repository,
   tips: readonly Oid[],
@@ -30,14 +30,14 @@ export async function searchMessages(
   const { found, timedOut } = await readLog(
     repo,
     tips,
-    // The text stands in the word of its flag, so it is none itself.
+    // The text is part of the flag's argument, so it cannot be a flag itself.
     [`--grep=${message}`, '--fixed-strings', '--regexp-ignore-case', `--max-count=${maxFound + 1}`],
     timeoutMs,
   )
   return { found: found.slice(0, maxFound), complete: !timedOut && found.length <= maxFound, timedOut }
 }
 
-/** A commit as it is found from some others; `undefined` when none of them has it in its history. One `log` process. */
+/** Locates a commit in the histories of `tips`; `undefined` if none has it. One `log` process. */
 export async function findBelow(
   repo: Repository,
   tips: readonly Oid[],
@@ -45,7 +45,7 @@ export async function findBelow(
   timeoutMs: number,
 ): Promise<FoundCommit | undefined> {
   const moment = Math.max(0, committer.seconds)
-  // Git looks no further back than that moment.
+  // Limits the traversal to commits of that time or newer.
   const { found } = await readLog(repo, tips, [`--max-age=${moment}`, `--min-age=${moment}`], timeoutMs)
   return found.find((each) => each.oid === oid)
 }
@@ -66,7 +66,7 @@ async function readLog(
   const { code, signal, stderr, timedOut } = await child.done
   if (!timedOut && code !== 0) throw new GitError('log', code, signal, stderr)
   const lines = Buffer.concat(chunks).toString('latin1').split('\n')
-  // What follows the last newline was cut off.
+  // Git was stopped in the last, incomplete line.
   const found = lines.slice(0, -1).map((line): FoundCommit => {
     const [oid, seconds, tip] = line.split(' ') as [Oid, string, Oid]
     return { oid, seconds: Number(seconds), tip }

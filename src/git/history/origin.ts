@@ -4,8 +4,8 @@ import { remember } from '../repository/remember.ts'
 import type { Repository } from '../repository/repository.ts'
 
 /**
- * What a file was called before the commit that made it, or what it was copied from; `undefined` when it is new. Only
- * git can compare it with all other files: one process, remembered.
+ * The path from which the commit renamed or copied a file; `undefined` if the file is new. Only git compares it with all other
+ * files: one process, cached.
  */
 export async function origin(repo: Repository, commit: Oid, path: string): Promise<string | undefined> {
   const found = await remember(

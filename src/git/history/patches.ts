@@ -9,9 +9,9 @@ import { type ChangedFile, changedFiles, takeChangedFile } from './changes.ts'
 import { partsOf } from './path-parts.ts'
 
 export type FilePatch = {
-  /** A file that became another kind of thing is here twice: deleted, and added. */
+  /** A file whose type changed appears twice: deleted, then added. */
   readonly change: ChangedFile
-  /** Hunks only, from the first `@@`; one line for binary files; empty without a textual change, or when it is too large. */
+  /** Hunks only, from the first `@@`; one line for binary files; empty without a textual change, or if too large. */
   readonly text: string
   readonly tooLarge: boolean
 }
@@ -21,28 +21,28 @@ export type PatchLimits = {
   readonly files: number
   readonly lines: number
   readonly bytes: number
-  /** The text of a file with more than this is left empty. */
+  /** Maximum bytes of one file; the text of a larger patch is empty. */
   readonly fileBytes: number
 }
 
 export type Patches = {
   readonly files: readonly FilePatch[]
-  /** Some files were left out. */
+  /** Files were omitted. */
   readonly overflow: boolean
 }
 
-/** Git is stopped after writing this much, however little of it is kept. */
+/** Maximum output to read; git is stopped beyond it. */
 const maxReadBytes = 512 * 1024 * 1024
 
-/** Processes that share the work of one difference. */
+/** Maximum processes that share one difference. */
 const maxParts = Math.min(4, availableParallelism())
 
-/** More than this is handed out, not kept: a few would push out all the commits and trees. */
+/** Larger results are not cached: a few would evict all commits and trees. */
 const rememberedBytes = 8 * 1024 * 1024
 
 /**
- * The textual difference of two trees, in git's order of new paths. One `diff-tree` process, remembered unless it is
- * large. Memory is bounded by the limits. `wide`: it may be much, and several processes share the work.
+ * The textual difference of two trees, in git's order of new paths. One `diff-tree` process; cached unless large. The limits
+ * bound memory. `wide` splits a possibly large difference among several processes.
  */
 export async function patchesBetweenTrees(
   repo: Repository,
@@ -66,7 +66,10 @@ export async function patchesBetweenTrees(
 
 const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0)
 
-/** Each part may have its share of what is allowed; when that is not enough, one reader says where the limits are. */
+/**
+ * Each part gets an equal share of the limits. If a part exceeds its share, one process reads everything, to apply the limits
+ * exactly.
+ */
 async function readInParts(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
   const { files, truncated } = await changedFiles(repo, from, to)
   const parts = truncated ? [] : partsOf(files, maxParts)
@@ -78,7 +81,7 @@ async function readInParts(repo: Repository, from: Oid, to: Oid, limits: PatchLi
   return { files: found.flatMap(({ files }) => files), overflow: false }
 }
 
-/** `paths`: of these alone, between which nothing was renamed. */
+/** `paths` restricts the difference to these paths, among which there are no renames. */
 async function read(
   repo: Repository,
   from: Oid,
@@ -114,25 +117,25 @@ const colon = 0x3a
 const nothing = Buffer.alloc(0)
 
 /**
- * Takes git's output apart: what became of each file, a NUL, the patch. In that, lines of content never begin at the
- * margin, so a line that begins like a header is one.
+ * Parses git's output: the changed files, a NUL, the patch. Content lines of a patch never begin at the margin, so a line that
+ * begins like a header is one.
  */
 class PatchReader {
   readonly #limits: PatchLimits
-  /** What has arrived of the records; `undefined` when the patch has begun. */
+  /** The unread part of the records; `undefined` once the patch has begun. */
   #records: Inbox | undefined = new Inbox()
   readonly #changes: ChangedFile[] = []
   #files: FilePatch[] = []
   #opened = 0
-  /** Parts of the chunks. */
+  /** Slices of the chunks. */
   #text: Buffer[] = []
   #textBytes = 0
   #textLines = 0
   #inHunks = false
   #binary = false
-  /** The beginning of a line whose end has not arrived. */
+  /** The beginning of an incomplete line. */
   #rest: Buffer = nothing
-  /** That beginning was too long to be kept, and was thrown away. */
+  /** The incomplete line was too long and has been discarded. */
   #cut = false
   #lines = 0
   #bytes = 0
@@ -141,7 +144,7 @@ class PatchReader {
     this.#limits = limits
   }
 
-  /** False when a limit is reached, and nothing more is wanted. */
+  /** False once a limit is reached. */
   push(chunk: Buffer): boolean {
     if (!this.#records) return this.#pushPatch(chunk)
     this.#records.push(chunk)
@@ -156,7 +159,7 @@ class PatchReader {
     return { files: this.#files, overflow: overflow || !whole }
   }
 
-  /** What follows the records; `undefined` while there are more. */
+  /** The data after the records; `undefined` while records follow. */
   #takeRecords(inbox: Inbox): Buffer | undefined {
     while (inbox.size > 0) {
       if (inbox.peek(1)[0] !== colon) return inbox.take(inbox.size).subarray(1)
@@ -207,7 +210,7 @@ class PatchReader {
     else this.#text = []
   }
 
-  /** Ends the file under way. False when it does not fit any more. */
+  /** Completes the current file. False if it exceeds the limits. */
   #close(): boolean {
     const change = this.#changes[this.#opened - 1]
     if (!change) return this.#opened === 0
@@ -228,13 +231,13 @@ class PatchReader {
   }
 }
 
-/** The beginning of a line that may go on as that of the next file: it is kept, however small the limits are. */
+/** An incomplete line that may become a file header; it is buffered regardless of the limits. */
 const mayStartFile = (line: Buffer): boolean => {
   const length = Math.min(line.length, fileStart.length)
   return line.compare(fileStart, 0, length, 0, length) === 0
 }
 
-/** Most lines differ in their first byte. */
+/** Compares the first byte first, because most lines differ there. */
 const hasAt = (data: Buffer, at: number, start: Buffer): boolean =>
   data[at] === start[0] &&
   at + start.length <= data.length &&
@@ -246,7 +249,7 @@ const binaryLine = ({ status, oldPath, newPath }: ChangedFile): string => {
   return `Binary files ${old} and ${now} differ\n`
 }
 
-/** As git writes patches: what changed its kind goes and comes. */
+/** Like git's patches: a type change is a deletion and an addition. */
 const inParts = (change: ChangedFile): ChangedFile[] =>
   change.status !== 'type_changed'
     ? [change]

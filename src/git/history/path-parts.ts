@@ -1,13 +1,13 @@
 import type { ChangedFile } from './changes.ts'
 
-/** Fewer are not worth another process. */
+/** Minimum number of files; fewer do not justify another process. */
 const fewestFiles = 100
-/** Words of a command line. */
+/** Maximum paths on a command line. */
 const mostPaths = 500
 
 /**
- * Files and directories that hold the changes, in `count` parts of about as many files, one after the other in git's order;
- * nothing when the changes cannot be read apart: there are few, some are renames, or a path is no text.
+ * Splits the changed files into `count` consecutive groups of paths, in git's order and of similar size. Empty if the
+ * difference cannot be split: it is small, contains renames, or has a path that is not text.
  */
 export function partsOf(files: readonly ChangedFile[], count: number): string[][] {
   if (files.length < fewestFiles || files.some(({ status }) => status === 'renamed')) return []
@@ -19,7 +19,10 @@ export function partsOf(files: readonly ChangedFile[], count: number): string[][
   return []
 }
 
-/** Number of files at each path of `depth` segments; nothing when one comes again after another, as a file that became a directory. */
+/**
+ * Number of files at each path of `depth` segments; `undefined` if a path occurs again after another one, as with a file that
+ * became a directory.
+ */
 function sizesAt(files: readonly ChangedFile[], depth: number): Map<string, number> | undefined {
   const sizes = new Map<string, number>()
   let last: string | undefined

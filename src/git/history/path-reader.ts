@@ -6,35 +6,33 @@ import { maxTreeBytes } from '../objects/trees.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type Dag, LeaveToGit } from './dag.ts'
 
-/**
- * Directories that are read for one question. Git has them at hand, but compares all of them when it follows a file.
- */
+/** Maximum directories read per request. Git reads them faster, but compares whole trees when it follows a file. */
 export const maxReads = { simplified: 500, following: 2500 }
 
-/** Commits that are worth reading at once. */
+/** Maximum commits to read ahead. */
 export const maxAhead = 64
 
 const maxStepsBack = 1000
 
-/** Others have to wait for it. */
+/** Maximum commits for evaluating all filters at once, which blocks the event loop. */
 const mostAsked = 500_000
 
 const [unchanged, changed] = [1, 2]
 
-/** How a path is in the commits of a history. What is asked in one turn takes one round trip. */
+/** Reads a path in the commits of a history. Concurrent reads share one round trip. */
 export class PathReader {
   readonly path: string
-  /** What may still be read. */
+  /** Reads left. */
   readonly budget: { left: number }
   readonly #repo: Repository
   readonly #dag: Dag
   readonly #hashes: ChangedPaths | undefined
   readonly #directory: Buffer
   readonly #name: Buffer
-  /** By commit, and by the tree that was read for several. */
+  /** By commit, and by tree, which several commits share. */
   readonly #entries = new Map<number, Promise<string | undefined>>()
   readonly #known = new Map<Oid, Promise<string | undefined>>()
-  /** What the filters said. */
+  /** Results of the filters, by node. */
   readonly #changes: Uint8Array
 
   constructor(repo: Repository, dag: Dag, path: string, budget: { left: number }) {
@@ -49,7 +47,7 @@ export class PathReader {
     this.#name = pathToBytes(path.slice(slash + 1))
   }
 
-  /** False only when the commit surely left the path as it is in its first parent. */
+  /** False only if the path is certainly the same as in the first parent. */
   maybeChanged(node: number): boolean {
     if (!this.#hashes) return true
     const asked = this.#changes[node]!
@@ -59,7 +57,7 @@ export class PathReader {
     return maybe
   }
 
-  /** Asks all filters at once, where most of them will be asked. */
+  /** Evaluates the filters of all commits at once, which is faster if most of them are needed. */
   askFilters(): void {
     if (this.#hashes && this.#dag.size <= mostAsked) this.#dag.markUnchanged(this.#hashes, this.#changes)
   }
@@ -69,22 +67,22 @@ export class PathReader {
     return left === right
   }
 
-  /** Whether `entry` is there, or under way. */
+  /** Whether `entry` has been read or is being read. */
   isKnown(node: number): boolean {
     return this.#entries.has(node) || this.#known.has(this.#treeOf(node))
   }
 
-  /** Asks for commits and their first parents, which will be wanted soon. At most for half of what may still be read. */
+  /** Starts reading commits and their first parents, which are needed soon. Uses at most half of the remaining reads. */
   readAhead(nodes: readonly number[]): void {
     const least = this.budget.left >> 1
     for (const node of nodes) {
-      // Who wants it is told if it cannot be read.
+      // A failure reaches the later caller of `entry`.
       for (const each of [node, this.#dag.firstParent(node)])
         if (each >= 0 && this.budget.left > least) this.entry(each).catch(() => {})
     }
   }
 
-  /** Mode and id of what is at the path; `undefined` when nothing is. */
+  /** Mode and id of the entry at the path; `undefined` if there is none. */
   entry(node: number): Promise<string | undefined> {
     const known = this.#entries.get(node)
     if (known) return known
@@ -95,7 +93,7 @@ export class PathReader {
   }
 
   #start(tree: Oid): Promise<string | undefined> {
-    this.#dag.gone?.throwIfAborted()
+    this.#dag.signal?.throwIfAborted()
     if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
     const reading = this.#read(tree)
     this.#known.set(tree, reading)
@@ -103,8 +101,8 @@ export class PathReader {
   }
 
   /**
-   * Of the oldest commit along first parents up to which the path surely was the same: the one that will be asked for
-   * next is read once.
+   * The tree of the oldest commit along first parents up to which the path is certainly the same, so that commits with the same
+   * entry share one read.
    */
   #treeOf(from: number): Oid {
     let node = from
@@ -123,7 +121,7 @@ export class PathReader {
   }
 }
 
-/** Finds a name among `<mode> <name>\0<binary id>`. */
+/** Finds a name among entries of the form `<mode> <name>\0<binary id>`. */
 function entryOf(tree: Buffer, name: Buffer, idBytes: number): string | undefined {
   for (let at = 0; at < tree.length; ) {
     const space = tree.indexOf(0x20, at)
@@ -137,7 +135,7 @@ function entryOf(tree: Buffer, name: Buffer, idBytes: number): string | undefine
   return undefined
 }
 
-/** Old histories hold other modes than git compares. */
+/** Old histories contain other modes; git normalizes them before comparing. */
 function comparedMode(mode: string): string {
   if (!mode.startsWith('100')) return mode.replace(/^0/, '')
   return (Number.parseInt(mode, 8) & 0o100) === 0 ? '100644' : '100755'

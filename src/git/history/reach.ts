@@ -2,7 +2,7 @@ import { BrokenGraph } from '../commit-graph/graph-layer.ts'
 import { type Dag, isTurnOver, LeaveToGit, nextTurn } from './dag.ts'
 import { StableQueue } from './stable-queue.ts'
 
-/** Those of `targets` that `from` is or has in its history. Looks no further back than the oldest of them. */
+/** The targets that `from` is or has in its history. Stops at commits older than the oldest target. */
 export async function reachable(dag: Dag, from: number, targets: Iterable<number>): Promise<ReadonlySet<number>> {
   const wanted = new Set(targets)
   const oldest = [...wanted].reduce((least, node) => Math.min(least, dag.generation(node)), Number.POSITIVE_INFINITY)
@@ -17,17 +17,17 @@ export async function reachable(dag: Dag, from: number, targets: Iterable<number
   }
   see(from)
   for (let steps = 1; open.length > 0 && found.size < wanted.size; steps++) {
-    // The first parent's line is the longest, so it is followed last: what was merged is near.
+    // Follows the first parent last: its line is the longest, and merged commits are usually near.
     for (const parent of dag.parents(open.pop()!)) see(parent)
     if (isTurnOver(steps)) await nextTurn(dag)
   }
   return found
 }
 
-/** Sorting does not wait for others. */
+/** Maximum commits to sort, because sorting blocks the event loop. */
 const maxSorted = 50_000
 
-/** Those of `tips` that are `target` or have it in their history. */
+/** The tips that are `target` or have it in their history. */
 export async function reaching(dag: Dag, target: number, tips: Iterable<number>): Promise<ReadonlySet<number>> {
   const oldest = dag.generation(target)
   const seen = new Uint8Array(dag.size)
@@ -52,8 +52,8 @@ export async function reaching(dag: Dag, target: number, tips: Iterable<number>)
 }
 
 /**
- * Flags that go down from commits to all that they reach, highest generation first: then a node has all its flags
- * when its turn comes. Ends when no node that waits is live.
+ * Propagates flags from commits to their ancestors, highest generation first, so that a node has all its flags when it is
+ * visited. Ends when no queued node is live.
  */
 class Painting {
   readonly #dag: Dag
@@ -78,7 +78,7 @@ class Painting {
     this.#live += Number(this.#isLive(after)) - Number(wasLive)
   }
 
-  /** `paint` tells what a node gives to its parents. */
+  /** `paint` returns the flags that a node passes to its parents. */
   async run(paint: (node: number, flags: number) => number): Promise<void> {
     for (let steps = 1; this.#live > 0; steps++) {
       const node = this.#queue.pop()!
@@ -95,7 +95,7 @@ class Painting {
   }
 }
 
-/** All best common ancestors of `one` and a merge of `others`, in no order. */
+/** All best common ancestors of `one` and a hypothetical merge of `others`, in no particular order. */
 export async function commonAncestors(dag: Dag, one: number, others: readonly number[]): Promise<number[]> {
   const [left, right, stale] = [1, 2, 4]
   const both = left | right
@@ -111,7 +111,7 @@ export async function commonAncestors(dag: Dag, one: number, others: readonly nu
   return found
 }
 
-/** What `from` reaches and `excluding` does not. */
+/** The commits in the histories of `from` and not in those of `excluding`. */
 export async function between(
   dag: Dag,
   from: readonly number[],

@@ -1,4 +1,4 @@
-/** Takes numbers back highest key first, and in the order they came among equal keys. */
+/** A priority queue of numbers: highest key first, first in first out among equal keys. */
 export class StableQueue {
   #items: number[] = []
   #keys: number[] = []
@@ -13,7 +13,7 @@ export class StableQueue {
     const turn = this.#turn++
     let at = this.#items.length
     for (let parent = (at - 1) >> 1; at > 0; parent = (at - 1) >> 1) {
-      // It came last, so only a higher key goes first.
+      // Among equal keys, the newest item stays behind.
       if (key <= this.#keys[parent]!) break
       this.#move(parent, at)
       at = parent

@@ -1,7 +1,7 @@
 import type { Dag } from './dag.ts'
 import { StableQueue } from './stable-queue.ts'
 
-/** Takes commits by the committer's clock, newest first, as git does: each once, however it is reached. */
+/** Visits commits by committer time, newest first, as git does; each one once. */
 export class Walk {
   readonly #dag: Dag
   readonly #seen: Uint8Array

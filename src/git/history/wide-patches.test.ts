@@ -15,7 +15,7 @@ const plenty: PatchLimits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 
 const many = (count: number, content: (at: number) => TestFile): Record<string, TestFile> =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`d${at % 17}/e${at % 3}/f${at}.txt`, content(at)]))
 
-/** The same difference, read by several processes and by one. */
+/** The same diff, read by several processes and by one. */
 async function bothWays(before: Record<string, TestFile>, after: Record<string, TestFile>, limits = plenty) {
   const made = await world.repository()
   const { repo } = made
@@ -23,7 +23,7 @@ async function bothWays(before: Record<string, TestFile>, after: Record<string, 
   const [from, to] = [(await readCommit(repo, old))!.tree, (await readCommit(repo, now))!.tree]
   let processes = 0
   const start = repo.start.bind(repo)
-  repo.until = () => repo
+  repo.withSignal = () => repo
   repo.start = (...words) => {
     processes++
     return start(...words)
@@ -36,11 +36,11 @@ async function bothWays(before: Record<string, TestFile>, after: Record<string, 
 
 const several = Math.min(4, availableParallelism())
 
-describe('a difference that several processes read', () => {
+describe('diffs read by several processes', () => {
   const old = many(300, (at) => `one\ntwo ${at}\nthree\n`)
   const now = many(300, (at) => (at % 7 === 0 ? null : `one\nchanged ${at}\nthree\n`))
 
-  test('is the one that a single process reads', async () => {
+  test('a diff read by several processes equals that of one process', async () => {
     const kinds = {
       README: 'new',
       'd3/binary': Buffer.from([0, 1, 2]),
@@ -58,7 +58,7 @@ describe('a difference that several processes read', () => {
     expect(processes).toBe(several)
   })
 
-  test('is left to one where files were renamed, or are few, or became directories', async () => {
+  test('a diff with renames, few files or files that became directories is read by one process', async () => {
     const moved = { 'd0/e0/f0.txt': null, 'z/moved': 'one\ntwo 0\nthree\n' }
     const turned = { 'd.txt': null, 'd.txt/x': 'something else\n' }
     for (const [before, after] of [
@@ -75,7 +75,7 @@ describe('a difference that several processes read', () => {
     }
   })
 
-  test('ends where the limits are', async () => {
+  test('a diff read by several processes ends at the same limits', async () => {
     for (const limits of [
       { ...plenty, files: 200 },
       { ...plenty, lines: 500 },

@@ -6,9 +6,9 @@ import type { Repository } from '../repository/repository.ts'
 import { mergeInScratch } from './merge-trees.ts'
 
 /**
- * The tree of a merge of two commits, as `git merge` makes it, also where their histories crossed and they have several merge
- * bases; `conflict` when git cannot tell what it should be, or the histories have nothing in common. One `merge-tree`
- * process, and none where one side has all of the other. Throws when one is no commit.
+ * The tree of a merge of two commits, as `git merge` makes it, even with several merge bases; `conflict` if the changes
+ * conflict or the histories are unrelated. One `merge-tree` process; none if one side contains the other. Throws if one is not
+ * a commit.
  */
 export async function mergeCommits(repo: Repository, ours: Oid, theirs: Oid): Promise<Oid | 'conflict'> {
   const bases = await mergeBases(repo, ours, theirs)
@@ -20,7 +20,7 @@ export async function mergeCommits(repo: Repository, ours: Oid, theirs: Oid): Pr
 
 const treeOf = async (repo: Repository, commit: Oid): Promise<Oid> => (await readCommit(repo, commit))!.tree
 
-/** Whether two commits merge without a conflict. Leaves nothing behind, and is remembered. */
+/** Whether two commits merge without a conflict. Stores no objects; cached. */
 export async function canMerge(repo: Repository, ours: Oid, theirs: Oid): Promise<boolean> {
   const make = async (repo: Repository) => {
     const bases = await mergeBases(repo, ours, theirs)

@@ -3,11 +3,11 @@ import { commitObject, type NewObject, writeObjects } from '../objects/objects.t
 import { inScratch, keepObjects } from '../objects/scratch.ts'
 import type { Repository } from '../repository/repository.ts'
 
-const nobody = { name: 'Stithy', email: 'stithy@localhost', at: new Date(0) }
+const serviceIdentity = { name: 'Stithy', email: 'stithy@localhost', at: new Date(0) }
 
 /**
- * The tree of `ours` with the changes from `base` to `theirs`, renames followed; `conflict` when git cannot tell what
- * it should be. One `merge-tree` process unless only one side changed. What a conflict leaves behind is removed.
+ * Three-way merge of trees: `ours` with the changes from `base` to `theirs`, following renames; `conflict` if they conflict.
+ * One `merge-tree` process unless only one side changed. A conflict leaves no objects behind.
  */
 export async function mergeTrees(
   repo: Repository,
@@ -15,18 +15,18 @@ export async function mergeTrees(
 ): Promise<Oid | 'conflict'> {
   if (base === theirs || ours === theirs) return ours
   if (base === ours) return theirs
-  // Git 2.39 finds the base by history alone: these commits have the one it is to find.
+  // Git 2.39 finds the merge base only by history: these temporary commits have the intended one.
   const ancestor = commitOf(base, [])
   const [left, right] = [commitOf(ours, [ancestor.oid]), commitOf(theirs, [ancestor.oid])]
   return mergeInScratch(repo, [left.oid, right.oid], { with: [ancestor, left, right] })
 }
 
 const commitOf = (tree: Oid, parents: readonly Oid[]) =>
-  commitObject({ tree, parents, author: nobody, committer: nobody, message: '' })
+  commitObject({ tree, parents, author: serviceIdentity, committer: serviceIdentity, message: '' })
 
 /**
- * The tree that git makes of two commits by what their history has in common. `with` are objects that are there while it works;
- * without `keep` the tree is not stored, and only tells that there is one.
+ * Merges two commits by their history and returns the tree. `with` are temporary objects, available during the merge. With
+ * `keep: false` the tree is not stored, and the result tells only that there is no conflict.
  */
 export const mergeInScratch = (
   repo: Repository,

@@ -14,14 +14,14 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** A number below `below` that follows from the words. */
+/** A number below `below`, derived from the words. */
 const pick = (words: string, below: number): number =>
   createHash('sha256').update(words).digest().readUInt32BE() % below
 
 const lines = (words: string, count = 30) =>
   Array.from({ length: count }, (_, line) => `${pick(`${words} ${line}`, 1_000_000)}\n`)
 
-/** Two branches from a common beginning that change, rename and remove the same few files, and merge one another now and then. */
+/** Two branches with a common base that change, rename and remove the same few files, and sometimes merge each other. */
 function twoLines(made: TestRepository, seed: string): { ours: Oid; theirs: Oid } {
   const files = ['a', 'b', 'dir/c', 'dir/d'].map((name) => [name, lines(`${seed} ${name}`)] as const)
   const begin = made.commit(Object.fromEntries(files.map(([name, text]) => [name, text.join('')])))
@@ -35,7 +35,7 @@ function twoLines(made: TestRepository, seed: string): { ours: Oid; theirs: Oid 
     if (name === undefined) continue
     const text = known.get(name)!
     const kind = pick(`${seed} kind ${step}`, 6)
-    // A crossing merge keeps what this side has: the histories meet, and there are several merge bases.
+    // A crossing merge keeps the tree of this side: the histories meet, and there are several merge bases.
     const parents = kind === 0 ? [tips[side], tips[other]] : [tips[side]]
     if (kind === 1) {
       known.delete(name)
@@ -50,7 +50,7 @@ function twoLines(made: TestRepository, seed: string): { ours: Oid; theirs: Oid 
   return tips
 }
 
-/** What real git makes of it in a working tree: the tree, or `conflict`. */
+/** The result of real git in a working tree: the tree, or `conflict`. */
 function inWorkTree(made: TestRepository, work: (folder: string) => void): string {
   const folder = mkdtempSync(join(tmpdir(), 'stithy-merge-'))
   try {
@@ -66,8 +66,8 @@ function inWorkTree(made: TestRepository, work: (folder: string) => void): strin
 
 const seeds = Array.from({ length: 24 }, (_, n) => `seed ${n}`)
 
-describe('a merge of two commits', () => {
-  test('is that of git, whatever both sides did', async () => {
+describe('merges of two commits', () => {
+  test('a merge has the result of git, for any changes on both sides', async () => {
     const outcomes = new Set<boolean>()
     for (const seed of seeds) {
       const made = await world.repository()
@@ -84,7 +84,7 @@ describe('a merge of two commits', () => {
     expect(outcomes.size).toBe(2)
   })
 
-  test('is what one side has when it has all of the other', async () => {
+  test('merging an ancestor gives the tree of the descendant', async () => {
     const made = await world.repository()
     const first = made.commit({ a: '1' })
     const second = made.commit({ a: '2' })
@@ -94,14 +94,14 @@ describe('a merge of two commits', () => {
     expect(await canMerge(made.repo, second, first)).toBe(true)
   })
 
-  test('is a conflict when the histories have nothing in common', async () => {
+  test('merging unrelated histories is a conflict', async () => {
     const made = await world.repository()
     const [one, other] = [made.commit({ a: '1' }), made.commit({ b: '1' }, { branch: 'other' })]
     expect(await mergeCommits(made.repo, one, other)).toBe('conflict')
     expect(await canMerge(made.repo, one, other)).toBe(false)
   })
 
-  test('leaves nothing behind when it is only asked for', async () => {
+  test('canMerge writes no objects', async () => {
     const made = await world.repository()
     const begin = made.commit({ a: 'a\n', b: 'b\n' })
     const ours = made.commit({ a: 'x\n' })
@@ -114,8 +114,8 @@ describe('a merge of two commits', () => {
 
 const committer = { name: 'Eve', email: 'eve@example.com', at: new Date(1_800_000_000_000) }
 
-describe('a rebase', () => {
-  test('ends where that of git does', async () => {
+describe('rebases', () => {
+  test('a rebase has the result of git', async () => {
     const outcomes = new Set<boolean>()
     for (const seed of seeds) {
       const made = await world.repository()
@@ -132,7 +132,7 @@ describe('a rebase', () => {
     expect(outcomes.size).toBe(2)
   })
 
-  test('keeps authors and messages, and names who did it', async () => {
+  test('a rebase preserves authors and messages and sets the committer', async () => {
     const made = await world.repository()
     const begin = made.commit({ a: '1' })
     const onto = made.commit({ b: '1' })
@@ -149,7 +149,7 @@ describe('a rebase', () => {
     expect(made.git('fsck', '--strict', '--no-dangling')).toBe('')
   })
 
-  test('leaves out what is there already, and what needs no change as it is', async () => {
+  test('a rebase skips commits that the target has, and leaves up-to-date commits unchanged', async () => {
     const made = await world.repository()
     const begin = made.commit({ a: '1' })
     const topic = made.commit({ b: '1' }, { branch: 'topic', parents: [begin] })

@@ -7,14 +7,13 @@ import { writtenAs } from '../objects/signature.ts'
 import type { Repository } from '../repository/repository.ts'
 import { mergeTrees } from './merge-trees.ts'
 
-/** More commits than anybody rebases. */
+/** Maximum commits of one rebase. */
 const maxCommits = 5000
 
 /**
- * Makes the commits of `head` that `onto` lacks once more on top of that, as `git rebase` does: oldest first, by their authors,
- * merges and what changes nothing there any more left out. Those that are on top of it already stay as they are. Returns the
- * last; `conflict` when one cannot be applied, or there are too many. Moves no ref. A `merge-tree` process for each commit whose
- * change meets another.
+ * Rebases the commits of `head` that `onto` lacks, as `git rebase` does: oldest first, with their authors, without merges and
+ * without commits that became empty. Commits already on top of `onto` stay unchanged. Returns the last commit; `conflict` if
+ * one cannot be applied, or if there are too many. Moves no ref. One `merge-tree` process per commit whose tree must be merged.
  */
 export async function rebaseCommits(
   repo: Repository,
@@ -42,7 +41,7 @@ export async function rebaseCommits(
       committer,
       message: commit.message,
     })
-    // Git knows the empty tree without it being there, but its checks want to see it.
+    // Git knows the empty tree without storing it, but its connectivity check needs the object.
     made.push(...(tree === emptyTreeOid ? [treeObject([])] : []), object)
     tip = { oid: object.oid, tree }
   }

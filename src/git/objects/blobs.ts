@@ -6,21 +6,21 @@ import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
 
-/** What `readBlob` reads into memory at most. */
+/** Default maximum of `readBlob`. */
 export const maxBlobBytes = 4 * 1024 * 1024
 const rememberedBytes = 64 * 1024
 
 export type Blob = { readonly oid: Oid; readonly sizeBytes: number; readonly content: Buffer }
 
-/** The size of a blob; `undefined` when the repository has no such blob. One round trip, no process. */
+/** Size of a blob in bytes; `undefined` if the repository has no such blob. One round trip, no process. */
 export async function blobSize(repo: Repository, oid: Oid): Promise<number | undefined> {
   const info = await objectInfo(await repo.objects(), oid)
   return info?.type === 'blob' ? info.sizeBytes : undefined
 }
 
 /**
- * A blob of at most `maxBytes`, small ones remembered: two round trips without a process. `undefined` when the
- * repository has no such blob, `Failure('too_large')` when it is larger: use `blobStream`.
+ * Reads a blob of at most `maxBytes`: two round trips, no process; small blobs are cached. `undefined` if the repository has no
+ * such blob. `Failure('too_large')` if it is larger: use `blobStream`.
  */
 export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes } = {}): Promise<Blob | undefined> {
   const read = async (): Promise<Blob | undefined> => {
@@ -32,7 +32,7 @@ export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes }
   }
   const known = repo.git.cache.get(`${repo.cacheKey}blob ${oid}`) as Blob | undefined
   if (known && known.sizeBytes <= maxBytes) return Promise.resolve(known)
-  // Larger ones are handed out, not kept: a few would push out all the commits and trees.
+  // Larger blobs are not cached: a few would evict all commits and trees.
   return read().then((blob) => {
     if (blob && blob.sizeBytes <= rememberedBytes) keep(repo, `blob ${oid}`, blob, blob.sizeBytes)
     return blob
@@ -40,8 +40,8 @@ export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes }
 }
 
 /**
- * A blob of any size as a stream of constant memory. Two round trips for a small one, one process otherwise, which ends
- * when the stream is destroyed. The stream fails when git does. `undefined` when the repository has no such blob.
+ * A blob of any size as a stream with constant memory. Two round trips for a small blob; otherwise one process, which ends when
+ * the stream is destroyed. The stream fails if git does. `undefined` if the repository has no such blob.
  */
 export async function blobStream(
   repo: Repository,

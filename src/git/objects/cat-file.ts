@@ -6,15 +6,15 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
 export type ObjectInfo = { readonly oid: Oid; readonly type: ObjectType; readonly sizeBytes: number }
 
-/** `content` is left out when the object is larger than was asked for. */
+/** `content` is undefined if the object is larger than the limit. */
 export type ObjectContent = ObjectInfo & { readonly content: Buffer | undefined }
 
 const newline = 10
 const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (commit|tree|blob|tag) (\d+)$/
 
 /**
- * Asks a `git cat-file --batch-command -z` what an object is. `spec` is an object name of ours, never user text as it
- * came: `<oid>`, `<oid>:<path>`, `refs/heads/x^{commit}`. `undefined` when it names nothing, or more than one thing.
+ * Asks `git cat-file --batch-command -z` for the type and size of an object. `spec` is an object name built by the server,
+ * never raw user text: `<oid>`, `<oid>:<path>`, `refs/heads/x^{commit}`. `undefined` if it names no object, or is ambiguous.
  */
 export function objectInfo(helper: Helper, spec: Buffer | string): Promise<ObjectInfo | undefined> {
   const name = specBytes(spec)
@@ -28,7 +28,7 @@ export function objectInfo(helper: Helper, spec: Buffer | string): Promise<Objec
   })
 }
 
-/** As `objectInfo`, with the content when it has at most `maxBytes`; more than that is read past without being kept. */
+/** Like `objectInfo`, with the content if it has at most `maxBytes`; larger content is skipped. */
 export function objectContent(
   helper: Helper,
   spec: Buffer | string,
@@ -76,18 +76,18 @@ class ContentQuestion implements Question<ObjectContent | undefined> {
 
 const specBytes = (spec: Buffer | string): Buffer => {
   const bytes = typeof spec === 'string' ? Buffer.from(spec, 'utf8') : spec
-  // A NUL would end the request early and put every later answer out of step.
+  // A NUL would end the request early and shift all later answers.
   if (bytes.includes(0)) throw new Error('an object name holds a NUL')
   return bytes
 }
 
 const command = (verb: string, name: Buffer) => Buffer.concat([Buffer.from(verb), name, Buffer.from([0])])
 
-/** Takes `<oid> <type> <size>\n`, or `<name> missing\n` where the name, a path, may itself hold newlines. */
+/** Takes `<oid> <type> <size>\n`, or `<name> missing\n`, where the name, a path, may contain newlines. */
 function readHeader(inbox: Inbox, name: Buffer): { info: ObjectInfo | undefined } | undefined {
   const end = inbox.indexOf(newline)
   if (end < 0) return undefined
-  // No name of ours looks like a header: a bare object id is echoed with ` missing`, a path has its colon first.
+  // No name looks like a header: a bare object id is echoed with ` missing`, and a path contains a colon first.
   if (end < 200) {
     const mark = inbox.peek(end)
     const found = header.exec(mark.toString('latin1'))

@@ -11,25 +11,25 @@ export type Commit = {
   readonly parents: readonly Oid[]
   readonly author: Signature
   readonly committer: Signature
-  /** All of it, with the final newline it may have. */
+  /** Complete, including a trailing newline. */
   readonly message: string
-  /** The armoured signature, OpenPGP, SSH or X.509; the signed text is the object without this header. */
+  /** The armoured signature (OpenPGP, SSH or X.509); it signs the object without this header. */
   readonly signature: string | undefined
 }
 
-/** The first line of a message, whole. */
+/** The first line of a message, not shortened. */
 export const titleOf = (message: string): string =>
   message.trim() === '' ? '--no commit message' : message.split(/[\r\n]/, 1)[0]!
 
-/** About as many bytes as it takes in memory. */
+/** Approximate size in memory, in bytes. */
 const sizeOf = ({ message, signature }: Commit): number => 400 + 2 * (message.length + (signature?.length ?? 0))
 
-/** A message longer than this is no message: the commit reads as absent. */
+/** Larger commits are treated as missing. */
 const maxCommitBytes = 8 * 1024 * 1024
 
 /**
- * The commit, remembered. One round trip without a process when it is not. `undefined` when the repository has no such
- * commit. An annotated tag's id gives the commit it stands for.
+ * Reads a commit; one round trip without a process, then cached. `undefined` if the repository has no such commit. For an
+ * annotated tag, the commit it refers to.
  */
 export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefined> {
   return remember(
@@ -43,21 +43,21 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
   )
 }
 
-/** Call it when a new commit has been stored: the next reader need not ask for it. */
+/** Caches a new commit after it has been stored. */
 export function rememberCommit(repo: Repository, commit: Commit): void {
   keep(repo, `commit ${commit.oid}`, commit, sizeOf(commit))
 }
 
-/** As `readCommit` for many in one round trip, in the order of `oids`. */
+/** Like `readCommit` for several commits in one round trip, in the order of `oids`. */
 export const readCommits = (repo: Repository, oids: readonly Oid[]): Promise<(Commit | undefined)[]> =>
   Promise.all(oids.map((oid) => readCommit(repo, oid)))
 
-/** Commits read at a time, which bounds memory when there are many or their messages are long. */
+/** Commits read at a time; bounds memory when there are many or their messages are long. */
 const readAtOnce = 100
 
 /**
- * Commits in the order of `oids`, without those that are gone, as far as their messages have that many characters together: each may
- * have megabytes. `cut` tells that some were left out.
+ * Commits in the order of `oids`, without missing ones, until their messages exceed `maxCharacters` in total, since each may
+ * have megabytes. `cut` is true if commits were omitted.
  */
 export async function readCommitsWithin(
   repo: Repository,
@@ -77,7 +77,7 @@ export async function readCommitsWithin(
   return { commits, cut: false }
 }
 
-/** Reads the content of a commit object. */
+/** Parses the content of a commit object. */
 export function parseCommit(oid: Oid, content: Buffer): Commit {
   const { headers, message } = parseObjectText(content)
   return {

@@ -3,15 +3,17 @@ import { GitError } from '../runner/git-error.ts'
 import { type NewObject, treeObject, writeObjects } from './objects.ts'
 import { inScratch } from './scratch.ts'
 
-/** A file that git itself reads, under its name and mode. */
+/** A file that git itself interprets, with its name and mode. */
 export type FileOfGit = { readonly name: string; readonly mode: string; readonly blob: NewObject }
 
-/** Bits of `git fsck`'s exit code: an object is malformed. Others (a missing object) cannot come from what is checked here. */
+/**
+ * Bit of `git fsck`'s exit code for a malformed object. Other bits, such as missing objects, cannot result from these checks.
+ */
 const malformed = 1
 
 /**
- * Whether git would let such files in with a push: a `.gitmodules` may name what runs on the machine of whoever clones.
- * One `git fsck` of these files alone; none without any.
+ * Whether git would accept such files in a push: a malicious `.gitmodules` can run code on the machine of the user who clones.
+ * One `git fsck` of these files alone; no process without files.
  */
 export async function passChecks(repo: Repository, files: readonly FileOfGit[]): Promise<boolean> {
   if (files.length === 0) return true
@@ -20,7 +22,7 @@ export async function passChecks(repo: Repository, files: readonly FileOfGit[]):
     await writeObjects(scratch, [...files.map(({ blob }) => blob), ...trees])
     const { code, stderr } = await scratch.run('fsck', {
       flags: ['--strict', '--no-full', '--no-dangling', '--no-progress'],
-      // Only what is in the scratch: git would look at every loose object of the repository as well.
+      // Only the temporary objects; git would otherwise check every loose object of the repository as well.
       env: { GIT_ALTERNATE_OBJECT_DIRECTORIES: '' },
       args: trees.map(({ oid }) => oid),
       accept: [0, 1, 2, 3, 4, 5, 6, 7],

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-// Most of these mean something to git, and would resolve if they got there.
+// Most of these mean something to git, and would resolve if they reached it.
 const hostile = [
   ...[
     '--upload-pack=touch /tmp/x',
@@ -133,14 +133,14 @@ const hostile = [
   ],
 ]
 
-describe('user text', () => {
-  test('there are enough of them', () => expect(new Set(hostile).size).toBeGreaterThan(90))
+describe('hostile texts from users', () => {
+  test('the list of hostile texts has more than 90 entries', () => expect(new Set(hostile).size).toBeGreaterThan(90))
 
-  test.each(hostile.map((text) => [text]))('%j resolves to nothing', async (text) => {
+  test.each(hostile.map((text) => [text]))('the revision %j does not resolve', async (text) => {
     expect(await resolve(made.repo, text)).toBeUndefined()
   })
 
-  test.each(hostile.map((text) => [text]))('%j is a path that is not there', async (path) => {
+  test.each(hostile.map((text) => [text]))('the path %j does not exist', async (path) => {
     expect(await findEntry(made.repo, tip, path)).toBeUndefined()
     if (path === '') return
     expect(await readTreeAt(made.repo, tip, path)).toBeUndefined()
@@ -150,12 +150,12 @@ describe('user text', () => {
   })
 
   test.each(hostile.map((text) => [text]))(
-    '%j is an author or a word of a message, never a flag or a pattern',
+    '%j is matched as author or message text, never as a flag or pattern',
     async (text) => {
       const literally = ['ann <ann@example.com>', 'cid <cid@example.com>'].some((author) =>
         author.includes(text.toLowerCase()),
       )
-      // The two messages hold nothing but "aaaa again", and an empty text is part of all.
+      // The two messages are both "aaaa again", and every text contains the empty text.
       const expected = text === '' || literally ? 2 : 0
       expect(await countCommits(made.repo, { from: [tip], author: text })).toBe(
         text === '@' ? 2 : /^[\r\n\t\0 ]$/.test(text) && text !== '\t' ? 2 : expected,
@@ -167,7 +167,7 @@ describe('user text', () => {
   )
 
   test.each(hostile.filter((text) => branchRef(text) === undefined).map((text) => [text]))(
-    '%j is not taken for a default branch',
+    'the default branch %j is refused',
     async (text) => {
       const other = await world.repository()
       await expect(setDefaultBranch(other.repo, text)).rejects.toMatchObject({ kind: 'invalid' })
@@ -175,7 +175,7 @@ describe('user text', () => {
     },
   )
 
-  test('is never a flag to a command that knows no separator', () => {
+  test('a text that looks like a flag is refused by commands without a separator', () => {
     expect(() => argvFor('for-each-ref', { args: ['--shell'] })).toThrow('looks like an option')
     expect(argvFor('rev-list', { flags: ['--count'], args: ['--all'], paths: ['-x'] })).toEqual([
       'rev-list',
@@ -189,14 +189,14 @@ describe('user text', () => {
     expect(() => argvFor('for-each-ref', { paths: ['x'] })).toThrow('takes no paths')
   })
 
-  test('leaves the reader in step: a good question after each bad one', async () => {
+  test('a valid request to the object reader succeeds after each hostile one', async () => {
     const answers = await Promise.all(hostile.flatMap((text) => [resolve(made.repo, text), resolve(made.repo, 'main')]))
     expect(answers.filter((_, index) => index % 2 === 1)).toEqual(hostile.map(() => tip))
   })
 })
 
-describe('a revision', () => {
-  test('is a commit id, HEAD, a branch, a tag, a full or shortened name', async () => {
+describe('revisions', () => {
+  test('a revision is a commit id, HEAD, a branch, a tag, a full or a short name', async () => {
     for (const text of [
       'main',
       'HEAD',
@@ -214,7 +214,7 @@ describe('a revision', () => {
     }
   })
 
-  test('of a tag and a branch of one name is the tag, as in git, unless told otherwise', async () => {
+  test('a name of both a tag and a branch is the tag, as in git, unless preferred otherwise', async () => {
     const { repo, ...other } = await two()
     expect(await findRevision(repo, 'both')).toEqual({ oid: other.first, ref: 'refs/tags/both' })
     expect(await findRevision(repo, 'both', { prefer: 'branch' })).toEqual({
@@ -225,7 +225,7 @@ describe('a revision', () => {
     expect(await findRevision(repo, other.first, { only: 'branch' })).toBeUndefined()
   })
 
-  test('that looks like a commit id may be a branch, if there is no such commit', async () => {
+  test('a revision that looks like a commit id is a branch when no such commit exists', async () => {
     const { repo, second } = await two()
     expect(await findRevision(repo, 'dead')).toEqual({ oid: second, ref: 'refs/heads/dead' })
     expect(await findRevision(repo, 'e'.repeat(40))).toEqual({ oid: second, ref: `refs/heads/${'e'.repeat(40)}` })
@@ -240,7 +240,7 @@ describe('a revision', () => {
     return { repo: other.repo, first, second }
   }
 
-  test('of an empty or missing repository, or an unborn branch, is nothing', async () => {
+  test('a revision of an empty or missing repository or an unborn branch is undefined', async () => {
     const empty = await world.repository()
     const missing = world.git.open(join(world.folder, 'missing.git'))
     for (const text of ['HEAD', 'main', 'f'.repeat(40), 'abcd']) {

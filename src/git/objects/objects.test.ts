@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 describe('objects written without git', () => {
-  test('are the ones git would write, and pass its checks', async () => {
+  test('objects are written as by git and pass its checks', async () => {
     const blob = await writeObject(repo, 'blob', Buffer.from('hello\n'))
     expect(blob).toBe('ce013625030ba8dba906f756967f9e9ca394464a')
     expect(await writeObject(repo, 'blob', Buffer.from('hello\n'))).toBe(blob)
@@ -69,7 +69,7 @@ describe('objects written without git', () => {
     )
   })
 
-  test('many are one pack, whatever their types and sizes', async () => {
+  test('many objects of any type and size are written as one pack', async () => {
     const sizes = [0, 1, 15, 16, 2047, 2048, 300_000, ...Array.from({ length: 120 }, (_, n) => 20 + n)]
     const blobs = sizes.map((size, n) => newObject('blob', Buffer.alloc(size, `${n} `)))
     const tree = treeObject(
@@ -77,7 +77,7 @@ describe('objects written without git', () => {
     )
     const who = { name: 'Ann', email: 'ann@example.com', at: new Date() }
     const commit = commitObject({ tree: tree.oid, parents: [], author: who, committer: who, message: 'Many\n' })
-    // One that is named twice is in it once.
+    // An object that is named twice is in the pack once.
     await storeObjects(repo, [...blobs, blobs[0]!, tree, commit])
     expect(realGit('fsck', '--strict', '--no-dangling', commit.oid)).toBe('')
     expect(
@@ -90,7 +90,7 @@ describe('objects written without git', () => {
     )
   })
 
-  test('are written while housekeeping takes empty folders away', async () => {
+  test('objects are written while housekeeping removes empty folders', async () => {
     let busy = true
     const housekeeping = (async () => {
       while (busy) {

@@ -24,19 +24,19 @@ const rename = promisify(renameCallback)
 const writeFile = promisify(writeFileCallback)
 const deflate = promisify(deflateCallback)
 
-/** An object that may not be stored yet; its id is known before. */
+/** An object that may not be stored yet; its id is computed. */
 export type NewObject = { readonly oid: Oid; readonly type: ObjectType; readonly content: Buffer }
 
 const headerOf = (type: ObjectType, content: Buffer) => Buffer.from(`${type} ${content.length}\0`)
 
-/** Names an object, without storing it. */
+/** Computes the id of an object without storing it. */
 export const newObject = (type: ObjectType, content: Buffer): NewObject => ({
   oid: hash('sha1', Buffer.concat([headerOf(type, content), content]), 'hex') as Oid,
   type,
   content,
 })
 
-/** Files written at once: more would only queue up before the disk. */
+/** Maximum files written concurrently; more would only queue at the disk. */
 const atOnce = 32
 
 const maxAttempts = 5
@@ -44,17 +44,17 @@ const maxAttempts = 5
 type Place = { readonly object: NewObject; readonly folder: string; readonly path: string; readonly temporary: string }
 
 /**
- * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. The last
- * one given comes last: name there what needs the others. One that is there already is replaced by
- * itself, and counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a
- * ref does. For many there is `storeObjects` (pack.ts).
+ * Stores loose objects durably and without a process, as git does: temporary files, fsync, rename. The last one is renamed
+ * last: pass the object that refers to the others there. An existing object is replaced by itself and counts as new, so that
+ * garbage collection keeps it. The repository must exist. The objects stay unreachable until a ref refers to them. For many
+ * objects use `storeObjects` (pack.ts).
  */
 export const writeObjects = (repo: Repository, objects: readonly NewObject[]): Promise<void> =>
   whileFoldersGo(() => writeOnce(repo, objects))
 
 /**
- * Does what puts files into folders of objects, and does it again when a folder was gone: housekeeping removes empty ones,
- * be it between our making one and our using it.
+ * Runs `work`, which puts files into object folders, and retries if a folder disappeared: maintenance removes empty ones,
+ * possibly between creation and use.
  */
 export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -75,7 +75,7 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
     await mkdir(folder, { recursive: true })
     changed.add(repo.objectDir)
   }
-  // Nothing of ours lies in the folder yet: it may be gone again.
+  // The folder may have been removed again, because it is still empty.
   const putInPlace = ({ folder, temporary, path }: Place) =>
     whileFoldersGo(async () => {
       await makeFolder(folder)
@@ -86,14 +86,14 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
       [...folders.map((folder) => () => makeFolder(folder)), ...places.map((place) => () => writeTemporary(place))],
       (begin) => begin(),
     )
-    // What names the others comes last.
+    // Objects that refer to others come last.
     await inBatches(places.slice(0, -1), putInPlace)
     await inBatches(places.slice(-1), putInPlace)
   } catch (error) {
     await Promise.all(places.map(({ temporary }) => rm(temporary, { force: true })))
     throw error
   }
-  // The names must last, too.
+  // The names must be durable, too.
   await syncFolders(changed)
 }
 
@@ -107,7 +107,7 @@ export async function writeObject(repo: Repository, type: ObjectType, content: B
 function placeOf(repo: Repository, object: NewObject): Place {
   const folder = join(repo.objectDir, object.oid.slice(0, 2))
   const path = join(folder, object.oid.slice(2))
-  // All in one folder: fewer blocks of the disk change than in several. Git knows this prefix and removes what was left behind.
+  // All in one folder: fewer disk blocks change than with several. Git knows this prefix and removes leftovers.
   return { object, folder, path, temporary: join(repo.objectDir, `tmp_obj_${randomUUID()}`) }
 }
 
@@ -117,14 +117,14 @@ async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<void>):
     try {
       await Promise.all(begun)
     } catch (error) {
-      // Whoever clears away what was made must find all of it.
+      // Waits for all, so that the caller can clean up every file.
       await Promise.allSettled(begun)
       throw error
     }
   }
 }
 
-/** Below this, compressing and writing take less than handing them to another thread. What waits for the disk is handed over. */
+/** Below this size, compressing and writing here is faster than in another thread. Syncing always uses another thread. */
 const doneHereBytes = 16 * 1024
 
 async function writeTemporary({ object, temporary }: Place): Promise<void> {
@@ -144,8 +144,8 @@ async function writeTemporary({ object, temporary }: Place): Promise<void> {
 }
 
 /**
- * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
- * one is a quarter of a megabyte, which costs more than a small object's compression.
+ * Fast compression, like git's: objects are packed soon. The window is no larger than the content, because allocating the
+ * default window (256 KiB) costs more than compressing a small object.
  */
 export function compression(bytes: number): ZlibOptions {
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes))))
@@ -153,17 +153,17 @@ export function compression(bytes: number): ZlibOptions {
 }
 
 export type NewTreeEntry = {
-  /** `40000` and `040000` are the same. */
+  /** `40000` and `040000` are equivalent. */
   readonly mode: string
   readonly name: string
   readonly oid: Oid
 }
 
-/** What decides the order of a tree's entries: directories sort as if their names ended in a slash. */
+/** Sort key of tree entries: directories sort as if their names ended in a slash. */
 export const treeOrderKey = ({ mode, name }: Pick<NewTreeEntry, 'mode' | 'name'>): Buffer =>
   pathToBytes(/^0?40000$/.test(mode) ? `${name}/` : name)
 
-/** A tree of entries that are in git's order already. */
+/** A tree of entries that are already in git's order. */
 export const treeObject = (sorted: readonly NewTreeEntry[]): NewObject =>
   newObject(
     'tree',
@@ -176,17 +176,17 @@ export const treeObject = (sorted: readonly NewTreeEntry[]): NewObject =>
     ),
   )
 
-/** Writes a tree of these entries, in whatever order they are given. Names must be valid and differ. */
+/** Writes a tree of entries in any order. Names must be valid and distinct. */
 export async function writeTree(repo: Repository, entries: readonly NewTreeEntry[]): Promise<Oid> {
   const tree = treeObject(entries.toSorted((a, b) => Buffer.compare(treeOrderKey(a), treeOrderKey(b))))
   await writeObjects(repo, [tree])
   return tree.oid
 }
 
-/** Who, and when: seconds since 1970 with the zone as `+0200`. */
+/** Identity and time; the zone is formatted as `+0200`. */
 export type NewSignature = { readonly name: string; readonly email: string; readonly at: Date; readonly zone?: string }
 
-/** Git keeps these characters for itself; a name without any other is refused by it, so something stands in. */
+/** Removes the characters that git reserves; git rejects an empty name, so `instead` replaces it. */
 const clean = (text: string, instead: string): string => text.replace(/[<>\n\0]/g, '').trim() || instead
 
 const signature = ({ name, email, at, zone = '+0000' }: NewSignature): string =>
@@ -200,7 +200,7 @@ export type NewCommit = {
   readonly message: string
 }
 
-/** A commit, not stored yet. */
+/** Builds a commit without storing it. */
 export function commitObject({ tree, parents, author, committer, message }: NewCommit): NewObject {
   const lines = [
     `tree ${tree}`,
@@ -213,7 +213,7 @@ export function commitObject({ tree, parents, author, committer, message }: NewC
   return newObject('commit', Buffer.from(lines.join('\n')))
 }
 
-/** Writes a commit. */
+/** Stores a commit. */
 export async function writeCommit(repo: Repository, commit: NewCommit): Promise<Oid> {
   const object = commitObject(commit)
   await writeObjects(repo, [object])
@@ -228,7 +228,7 @@ export type NewTag = {
   readonly message: string
 }
 
-/** Writes an annotated tag. A ref must name it. */
+/** Stores an annotated tag. The caller creates its ref. */
 export function writeTag(repo: Repository, { name, target, targetType, tagger, message }: NewTag): Promise<Oid> {
   const text = message.replaceAll('\0', '')
   const lines = [

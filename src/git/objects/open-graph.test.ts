@@ -25,14 +25,14 @@ async function openedGraph({ repo }: TestRepository): Promise<CommitGraph> {
   return graph
 }
 
-/** Puts a file in the place of another one, as git does. */
+/** Replaces a file as git does, by rename. */
 function replace(path: string, content: Buffer): void {
   writeFileSync(`${path}.new`, content)
   renameSync(`${path}.new`, path)
 }
 
 describe('the commit-graph', () => {
-  test('is read again when git has added a layer, and what it lacks is read as well', async () => {
+  test('the commit-graph is read again after a new layer, and commits it lacks are read too', async () => {
     const made = await world.repository()
     const first = made.commit({ a: '1' })
     expect((await openedGraph(made)).count).toBe(0)
@@ -50,7 +50,7 @@ describe('the commit-graph', () => {
     expect(await openedGraph(made)).toBe(graph)
   })
 
-  test('with filters tells which commits left a path alone', async () => {
+  test('commit-graph filters show which commits did not change a path', async () => {
     const made = await world.repository()
     const commits = Array.from({ length: 30 }, (_, n) => made.commit({ [`dir-${n}/file`]: 'x' }))
     await writeCommitGraph(made.repo)
@@ -58,12 +58,12 @@ describe('the commit-graph', () => {
     const maybe = (path: string) => commits.filter((oid) => graph.maybeChanged(graph.find(oid)!, changedPathsOf(path)!))
     for (const [n, oid] of commits.entries()) expect(maybe(`dir-${n}/file`)).toContain(oid)
     const asked = commits.flatMap((_, n) => maybe(`dir-${n}/file`))
-    // One of a hundred may be a mistake.
+    // One in a hundred may be a false positive.
     expect(asked.length).toBeLessThan(60)
     expect(changedPathsOf('ü')).toBeUndefined()
   })
 
-  test('is left to git where parents are cut off', async () => {
+  test('a shallow repository falls back to git', async () => {
     const made = await world.repository()
     const first = made.commit({ a: '1' })
     const second = made.commit({ a: '2' })
@@ -74,7 +74,7 @@ describe('the commit-graph', () => {
     expect(await isAncestor(made.repo, first, second)).toBe(false)
   })
 
-  test('larger than what is kept is left to git', async () => {
+  test('a commit-graph larger than the cache falls back to git', async () => {
     await using small = await TestGit.start({ graphBytes: 2000 })
     const made = await small.repository()
     const first = made.commit({ a: '1' })
@@ -83,7 +83,7 @@ describe('the commit-graph', () => {
     expect(await listCommitIds(made.repo, { from: [first] }, all)).toEqual([first])
   })
 
-  test('that is cut, bent or endless neither crashes nor hangs', async () => {
+  test('a truncated or corrupt commit-graph neither crashes nor hangs', async () => {
     const made = await world.repository()
     const commits: Oid[] = []
     for (let n = 0; n < 12; n++) {
@@ -115,7 +115,7 @@ describe('the commit-graph', () => {
           repo.git.cache.clear()
           repo.git.graphs.clear()
           const tip = commits.at(-1)!
-          // Git may refuse such a graph, too, or believe it; we only must come to an end.
+          // Git may refuse such a graph or use it; the reader only has to end.
           const outcomes = await Promise.allSettled([
             listCommitIds(repo, { from: [tip] }, all),
             listCommitIds(repo, { from: [tip], excluding: [commits[3]!] }, all),

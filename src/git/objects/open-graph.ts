@@ -10,9 +10,9 @@ const none = new CommitGraph([])
 const opening = new Map<string, Promise<KeptGraph>>()
 
 /**
- * The commit-graph of a repository as it is now; an empty one when there is none, `'git'` when only git can read
- * history: its files are broken or larger than what is kept, or parents of commits are cut off or exchanged. Looks at a
- * few files, and reads them when they are new. What it lacks is only younger than it: commits never change.
+ * The current commit-graph of a repository, empty if there is none. `'git'` if only git can read the history: the files are
+ * corrupt or too large, or the repository is shallow or has grafts. Stats a few files and reads new ones. A graph may lack
+ * recent commits but is never wrong, because commits are immutable.
  */
 export async function openGraph(repo: Repository): Promise<CommitGraph | 'git'> {
   const info = join(repo.gitDir, 'objects/info')
@@ -34,7 +34,7 @@ export async function openGraph(repo: Repository): Promise<CommitGraph | 'git'> 
   }
 }
 
-/** After something in it turned out to be false: git answers until it is written anew. */
+/** Marks the graph as corrupt: git answers until it is rewritten. */
 export function distrustGraph(repo: Repository): void {
   const known = repo.git.graphs.get(repo.gitDir)
   if (known) repo.git.graphs.set(repo.gitDir, { ...known, graph: 'git', layers: new Map() }, { size: 500 })
@@ -61,7 +61,7 @@ async function read(
     let room = maxBytes - 1000
     for (const [index, id] of ids.entries()) {
       const place = single ? join(info, id) : join(info, 'commit-graphs', `graph-${id}.graph`)
-      // An id of a chain is a digest of the file; it may have another base than before all the same.
+      // The id of a layer is a digest of its file, but its base may have changed.
       const before = single ? undefined : known?.layers.get(id)
       const layer = before?.base === base ? before : new GraphLayer(await contentOf(place, room), base)
       if (layer.below.join() !== ids.slice(0, index).join()) throw new BrokenGraph('a layer lies on others')
@@ -71,7 +71,7 @@ async function read(
     }
     return { file, graph: new CommitGraph([...layers.values()]), layers }
   } catch (error) {
-    // A chain may be replaced while its layers are read; then its file is another one, and read the next time.
+    // A chain may be replaced while its layers are read; the next call then finds and reads the new file.
     if (error instanceof BrokenGraph || (error as NodeJS.ErrnoException).code === 'ENOENT')
       return { file, graph: 'git', layers: new Map() }
     throw error

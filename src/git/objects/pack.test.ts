@@ -6,7 +6,7 @@ import { gitIn, TestGit } from '../testing.ts'
 import { newObject } from './objects.ts'
 import { storeObjects } from './pack.ts'
 
-test('many objects, small, large and empty, are one pack that git finds nothing wrong with', async () => {
+test('a pack of small, large and empty objects passes git fsck', async () => {
   await using world = await TestGit.start()
   const { repo, gitDir } = await world.repository()
   const sizes = [0, 1, 16, 1000, 16 * 1024 - 1, 16 * 1024, 40_000, 3 * 1024 * 1024]
@@ -15,7 +15,7 @@ test('many objects, small, large and empty, are one pack that git finds nothing 
   await storeObjects(repo, [...objects, ...objects.slice(0, 50)])
 
   expect(readdirSync(join(gitDir, 'objects/pack')).filter((name) => name.endsWith('.pack'))).toHaveLength(1)
-  const told = gitIn(gitDir, ['cat-file', '--batch-check'], objects.map(({ oid }) => oid).join('\n'))
-  expect(told.split('\n')).toEqual(objects.map(({ oid, content }) => `${oid} blob ${content.length}`))
+  const listed = gitIn(gitDir, ['cat-file', '--batch-check'], objects.map(({ oid }) => oid).join('\n'))
+  expect(listed.split('\n')).toEqual(objects.map(({ oid, content }) => `${oid} blob ${content.length}`))
   gitIn(gitDir, ['fsck', '--full', '--strict'])
 })

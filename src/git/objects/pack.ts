@@ -13,10 +13,10 @@ import { compression, type NewObject, writeObjects } from './objects.ts'
 
 const deflate = promisify(deflateCallback)
 
-/** As many objects of a push git leaves loose. */
+/** Up to this many objects stay loose, as with git's `receive.unpackLimit`. */
 const looseObjects = 100
 
-/** As `writeObjects`; many go into one pack, which is one process and a few files to sync. */
+/** Like `writeObjects`, but stores many objects as one pack: one process, and few files to sync. */
 export async function storeObjects(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const unique = [...new Map(objects.map((object) => [object.oid, object])).values()]
   await (unique.length <= looseObjects ? writeObjects(repo, unique) : writePack(repo, unique))
@@ -36,10 +36,10 @@ const types: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 
 /** Maximum objects and bytes compressed and written before the event loop gets a turn. */
 const atOnce = { objects: 256, bytes: 1024 * 1024 }
 
-/** Below this, compressing takes less than handing it to another thread. */
+/** Below this size, compressing here is faster than in another thread. */
 const compressedHereBytes = 16 * 1024
 
-/** The pack's bytes: a header, each object whole and compressed, the digest of it all (gitformat-pack). */
+/** The bytes of a pack: a header, each object compressed without deltas, the digest of everything (gitformat-pack). */
 async function* packed(objects: readonly NewObject[]): AsyncGenerator<Buffer> {
   const digest = createHash('sha1')
   const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
@@ -72,13 +72,13 @@ function* inBatches(objects: readonly NewObject[]): Generator<readonly NewObject
 async function packedObject({ type, content }: NewObject): Promise<Buffer> {
   const options = compression(content.length)
   const isSmall = content.length < compressedHereBytes
-  // Room for what comes out, which else is far more than a small object needs.
+  // A buffer of the expected size; zlib's default is far larger than a small object needs.
   const chunkSize = content.length + 64
   const compressed = isSmall ? deflateSync(content, { ...options, chunkSize }) : await deflate(content, options)
   return Buffer.concat([entryHeader(types[type], content.length), compressed])
 }
 
-/** Type and size: four bits of it, then seven a byte, the lowest first; the high bit says that more come. */
+/** Type and size: four bits of the size, then seven per byte, lowest first; the high bit marks continuation. */
 function entryHeader(type: number, size: number): Buffer {
   const bytes: number[] = []
   let byte = (type << 4) | (size & 0x0f)

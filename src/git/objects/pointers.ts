@@ -3,13 +3,13 @@ import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 import { objectContent } from './cat-file.ts'
 
-/** What stands in a repository for a large file (git LFS). */
+/** A Git LFS pointer, stored in place of a large file. */
 export type Pointer = { readonly oid: string; readonly sizeBytes: number }
 
-/** The specification allows no larger ones. */
+/** The maximum in the LFS specification. */
 const maxPointerBytes = 1023
 
-/** The large file a blob points to; `undefined` when it is none, or one of a kind nobody makes any more. */
+/** Parses a pointer; `undefined` if the text is not one, or is of an obsolete kind. */
 export function parsePointer(text: string): Pointer | undefined {
   if (!text.startsWith('version https://git-lfs.github.com/spec/v1\n')) return undefined
   const oid = /^oid sha256:([0-9a-f]{64})$/m.exec(text)?.[1]
@@ -23,8 +23,8 @@ export const pointerText = ({ oid, sizeBytes }: Pointer): string =>
 const readAtOnce = 500
 
 /**
- * Large files that commits point to and no ref reaches yet (or none of `excluding`), some at a time, perhaps repeatedly. One
- * `rev-list`, and one round trip for each new blob that is small enough to be a pointer.
+ * LFS pointers in the commits that no ref reaches yet (or none of `excluding`), in batches, possibly with duplicates. One
+ * `rev-list`, and one round trip per new blob small enough to be a pointer.
  */
 export async function* newPointers(
   repo: Repository,
@@ -38,7 +38,7 @@ export async function* newPointers(
       `--filter=blob:limit=${maxPointerBytes + 1}`,
       '--filter=object:type=blob',
       '--filter-provided-objects',
-      // Whether commits are whole is git's to say.
+      // Git checks separately that the commits are complete.
       '--ignore-missing',
       ...(excluding ? [] : (['--not', '--all', '--not'] as const)),
     ],

@@ -39,14 +39,14 @@ const oddPaths = [
 ]
 
 describe('paths', () => {
-  test('survive as bytes', () => {
+  test('paths that are not UTF-8 keep their bytes', () => {
     for (let run = 0; run < 2000; run++) {
       const bytes = createHash('sha256').update(String(run)).digest()
       expect(pathToBytes(pathFromBytes(bytes)).equals(bytes)).toBe(true)
     }
   })
 
-  test.each(oddPaths.map((path) => [path]))('%j is found, read, listed and followed', async (path) => {
+  test.each(oddPaths.map((path) => [path]))('the path %j is found, read, listed and followed', async (path) => {
     const { repo, commit } = await odd()
     const entry = await findEntry(repo, commit, path)
     expect(entry).toMatchObject({ path, type: 'blob', mode: '100644', sizeBytes: Buffer.byteLength(pathToBytes(path)) })
@@ -70,7 +70,7 @@ describe('paths', () => {
 })
 
 describe('a tree', () => {
-  test('lists directories, files, then submodules, with modes and kinds', async () => {
+  test('a tree lists directories, files, then submodules, with modes and types', async () => {
     const made = await world.repository()
     const commit = made.commit({
       'z/deep/file': 'x',
@@ -126,7 +126,7 @@ describe('a tree', () => {
     expect(await listTree(made.repo, commit, 'a.txt', { recursive: true })).toBeUndefined()
   })
 
-  test('agrees with git ls-tree on 3,000 entries', async () => {
+  test('a tree of 3,000 entries is that of git ls-tree', async () => {
     const made = await world.repository()
     const commit = made.commit(
       Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`d${n % 7}/f${n}`, String(n)])),
@@ -151,7 +151,7 @@ describe('a tree', () => {
 })
 
 describe('a commit', () => {
-  test('is read with people, zone, parents and message', async () => {
+  test('a commit is read with author, committer, time zone, parents and message', async () => {
     const made = await world.repository()
     const first = made.commit({ a: '1' }, { message: 'Grüße\n\nbody\n', seconds: 1_600_000_000 })
     const second = made.commit({ a: '2' }, { parents: [first] })
@@ -172,7 +172,7 @@ describe('a commit', () => {
     expect(none).toBeUndefined()
   })
 
-  test('in another encoding, or signed, or malformed, is still read', async () => {
+  test('commits in another encoding, signed or malformed are read', async () => {
     const made = await world.repository()
     const tree = made.git('hash-object', '-t', 'tree', '-w', '--stdin')
     const store = (text: string) =>
@@ -199,7 +199,7 @@ describe('a commit', () => {
     expect(broken).toMatchObject({ author: { name: '', email: '', seconds: 0 }, message: '' })
   })
 
-  test('is not readable through a repository that lacks it', async () => {
+  test('objects are not readable through a repository that lacks them', async () => {
     const [here, there] = [await world.repository(), await world.repository()]
     const oid = here.commit({ secret: 'x' })
     const blob = (await findEntry(here.repo, oid, 'secret'))!.oid
@@ -210,7 +210,7 @@ describe('a commit', () => {
   })
 })
 
-test('an annotated tag is read with its tagger; a lightweight one is no object', async () => {
+test('an annotated tag is read with its tagger; a lightweight tag is not an object', async () => {
   const made = await world.repository()
   const oid = made.commit({ a: '1' })
   made.git('-c', 'user.name=Ann', 'tag', '-a', '-m', 'First\n\n-----BEGIN PGP SIGNATURE-----\nx', 'v1', oid)
@@ -232,7 +232,7 @@ test('an annotated tag is read with its tagger; a lightweight one is no object',
 })
 
 describe('history', () => {
-  test('is filtered and paged as git does', async () => {
+  test('history is filtered and paged as in git', async () => {
     const made = await world.repository()
     const base = made.commit({ 'a.txt': '1' }, { message: 'Start', seconds: 1000 })
     const left = made.commit({ 'b.txt': '1' }, { message: 'Left', seconds: 2000, author: 'Bob <bob@example.com>' })
@@ -278,7 +278,7 @@ describe('history', () => {
     expect(await mergeBase(made.repo, orphan, renamed)).toBeUndefined()
   })
 
-  test('of an empty, missing or unborn place is empty', async () => {
+  test('the history of an empty or missing repository or an unborn branch is empty', async () => {
     const empty = await world.repository()
     const missing = world.git.open(join(world.folder, 'missing.git'))
     for (const repo of [empty.repo, missing]) {
@@ -295,7 +295,7 @@ describe('history', () => {
 })
 
 describe('changes', () => {
-  test('tell kinds, renames, modes, lines and binary files; stats add them up', async () => {
+  test('changes have status, renames, modes, line counts and binary files; stats add them up', async () => {
     const made = await world.repository()
     const lines = Array.from({ length: 50 }, (_, n) => `line ${n}\n`).join('')
     const first = made.commit({ old: lines, gone: 'x\n', bin: Buffer.from([0, 1, 2]), same: 'x', kind: 'x\n' })
@@ -334,7 +334,7 @@ describe('changes', () => {
     expect(await commitStats(made.repo, 'd'.repeat(40) as Oid)).toBeUndefined()
   })
 
-  test('are counted to the last line, also where not every file is named', async () => {
+  test('changed lines are all counted when the list of files is truncated', async () => {
     const made = await world.repository()
     const files = Array.from({ length: 21_000 }, (_, n) => `M 100644 inline ${n % 100}/${n}\ndata 2\n${n % 9}\n`)
     const commit = 'commit refs/heads/main\ncommitter C <c@example.com> 1700000000 +0000\ndata 1\nx\n'
@@ -344,7 +344,7 @@ describe('changes', () => {
     expect(await commitStats(made.repo, oid)).toEqual({ additions: 21_000, deletions: 0, total: 21_000 })
   })
 
-  test('from a tree that is missing fail at once, and others do not', async () => {
+  test('changes of a missing tree fail at once and do not fail others', async () => {
     const made = await world.repository()
     const oid = made.commit({ f: 'x\n' })
     const lost = changesBetweenTrees(made.repo, 'd'.repeat(40) as Oid, made.git('rev-parse', 'main^{tree}') as Oid)
@@ -353,7 +353,7 @@ describe('changes', () => {
     expect(await stats).toMatchObject({ additions: 1 })
   })
 
-  test('of many commits at once come back each to its own', async () => {
+  test('stats of many commits in parallel belong to their commits', async () => {
     const made = await world.repository()
     const commits = Array.from({ length: 40 }, (_, n) => made.commit({ [`f${n}`]: 'x\n'.repeat(n + 1) }))
     const stats = await Promise.all(commits.map((oid) => commitStats(made.repo, oid)))
@@ -362,8 +362,8 @@ describe('changes', () => {
 })
 
 describe('a blob', () => {
-  // That it streams in little memory is tested in test/scenarios/memory.test.ts.
-  test('of 150 MB streams whole, and is never read into memory', async () => {
+  // test/scenarios/memory.test.ts tests that it streams in little memory.
+  test('a blob of 150 MB is streamed completely and refused by readBlob', async () => {
     const made = await world.repository()
     const size = 150 * 1024 * 1024
     const oid = gitIn(
@@ -378,7 +378,7 @@ describe('a blob', () => {
     expect([sizeBytes, read]).toEqual([size, size])
   })
 
-  test('that is small, empty, or absent', async () => {
+  test('small and empty blobs are read, missing ones are undefined', async () => {
     const made = await world.repository()
     const commit = made.commit({ empty: '', small: 'hello' })
     const read = async (path: string) => {

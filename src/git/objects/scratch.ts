@@ -6,8 +6,8 @@ import type { QuarantinedRepository, Repository } from '../repository/repository
 import { whileFoldersGo } from './objects.ts'
 
 /**
- * Lends a repository whose new objects go to a folder of their own, which ends with `work`: for what may turn out to be
- * of no use. A folder left behind by a crash has a name that git's clean-up knows.
+ * Runs `work` with a repository whose new objects go to a temporary folder, removed afterwards. Its name has a prefix that
+ * git's garbage collection removes after a crash.
  */
 export async function inScratch<T>(repo: Repository, work: (scratch: QuarantinedRepository) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(repo.objectDir, 'tmp_objdir-scratch-'))
@@ -19,7 +19,10 @@ export async function inScratch<T>(repo: Repository, work: (scratch: Quarantined
   }
 }
 
-/** Moves the loose objects of a scratch to its repository, durably, but for `except`. They must have been synced when written. */
+/**
+ * Moves the loose objects of a scratch repository to the real one, durably, except for `except`. The objects must already be
+ * synced.
+ */
 export async function keepObjects(repo: Repository, scratch: Repository, except: ReadonlySet<Oid>): Promise<void> {
   const folders = (await readdir(scratch.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))
   for (const folder of folders) {

@@ -1,16 +1,16 @@
 import type { NewSignature } from './objects.ts'
 
-/** Who did something and when, as a commit or tag records it. */
+/** Identity and time as recorded in a commit or tag. */
 export type Signature = {
   readonly name: string
   readonly email: string
   /** Whole seconds since 1970. */
   readonly seconds: number
-  /** East of UTC; the writer's clock, which only matters for display. */
+  /** Minutes east of UTC, by the author's clock; only for display. */
   readonly offsetMinutes: number
 }
 
-/** Reads `Ann <ann@example.com> 1700000000 +0100`. What is malformed reads as empty, or as 1970: old histories hold everything. */
+/** Parses `Ann <ann@example.com> 1700000000 +0100`. Malformed parts become empty, or 1970: old histories contain anything. */
 export function parseSignature(line: string): Signature {
   const open = line.indexOf('<')
   const close = line.lastIndexOf('>')
@@ -24,7 +24,7 @@ export function parseSignature(line: string): Signature {
   }
 }
 
-/** As it is written into another commit. */
+/** Converts it for use in another commit. */
 export const writtenAs = ({ name, email, seconds, offsetMinutes }: Signature): NewSignature => ({
   name,
   email,
@@ -38,13 +38,13 @@ function zoneOf(minutes: number): string {
   return `${minutes < 0 ? '-' : '+'}${pad(Math.trunc(size / 60))}${pad(size % 60)}`
 }
 
-/** No zone is farther from UTC; clients refuse what no clock can say. */
+/** The largest offset that clients can parse; real offsets are smaller. */
 const farthestMinutes = 24 * 60 - 1
 
-/** Commits are remembered, and shown again and again. */
+/** Cached, because commits are cached and formatted repeatedly. */
 const formatted = new WeakMap<Signature, string>()
 
-/** `2026-01-31T09:30:00.000+01:00`: the instant in the writer's own zone, or in UTC when there can be no such zone. */
+/** `2026-01-31T09:30:00.000+01:00`: the time in the author's zone, or in UTC if the zone is impossible. */
 export function formatSignatureTime(signature: Signature): string {
   const known = formatted.get(signature)
   if (known !== undefined) return known
@@ -58,7 +58,7 @@ function format({ seconds, offsetMinutes: written }: Signature): string {
   const local = new Date((seconds + offsetMinutes * 60) * 1000)
   const pad = (value: number) => String(value).padStart(2, '0')
   const size = Math.abs(offsetMinutes)
-  // Beyond the years that JavaScript knows; git stores them without complaint.
+  // Beyond the range of JavaScript dates; git stores such times.
   const text = Number.isNaN(local.getTime()) ? '1970-01-01T00:00:00.000' : local.toISOString().slice(0, -1)
   return `${text}${offsetMinutes < 0 ? '-' : '+'}${pad(Math.trunc(size / 60))}:${pad(size % 60)}`
 }

@@ -7,7 +7,7 @@ const split = (text: string) => {
   return { payload: payload.toString('latin1'), signatures }
 }
 
-test('what was signed is the commit without its signatures, byte for byte', () => {
+test('the signed payload is the commit without its signatures, byte for byte', () => {
   expect(split(`${head}gpgsig one\n two\n  three\nencoding x\n\nA\xff\ngpgsig none\n`)).toEqual({
     payload: `${head}encoding x\n\nA\xff\ngpgsig none\n`,
     signatures: ['one\ntwo\n three\n'],
@@ -15,14 +15,14 @@ test('what was signed is the commit without its signatures, byte for byte', () =
   expect(split(`${head}\nA`)).toEqual({ payload: `${head}\nA`, signatures: [] })
 })
 
-test('signatures for the other hash go, too; several are told apart', () => {
+test('SHA-256 signatures are removed from the payload, and several signatures are separated', () => {
   expect(split(`${head}gpgsig-sha256 x\n y\ngpgsig one\ngpgsig two\nmergetag object\n z\n\nA`)).toEqual({
     payload: `${head}mergetag object\n z\n\nA`,
     signatures: ['one\n', 'two\n'],
   })
 })
 
-test('what is cut off harms nothing', () => {
+test('truncated commits are split without an error', () => {
   for (const text of ['', ' x', 'gpgsig', 'gpgsig ', 'gpgsig x', `${head}gpgsig x\n y`])
     expect(() => split(text)).not.toThrow()
 })

@@ -3,27 +3,27 @@ import type { Repository } from '../repository/repository.ts'
 import { objectContent } from './cat-file.ts'
 
 export type SignedCommit = {
-  /** What the signatures are of: the commit without them, byte for byte. */
+  /** The signed bytes: the commit without its signatures. */
   readonly payload: Buffer
-  /** Armoured, without the blanks before continued lines. Git makes one; a commit may hold more, or none. */
+  /** Armoured, without the blanks of continuation lines. Git creates at most one; a commit may contain several. */
   readonly signatures: readonly string[]
 }
 
-/** A larger commit is no commit (git/commits.ts). */
+/** Larger commits are treated as missing (commits.ts). */
 const maxCommitBytes = 8 * 1024 * 1024
 
-/** A commit, taken apart into what was signed and what signs it. `undefined` when the repository has no such commit. */
+/** Splits a commit into the signed bytes and the signatures. `undefined` if the repository has no such commit. */
 export async function readSignedCommit(repo: Repository, oid: Oid): Promise<SignedCommit | undefined> {
   const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
   return found?.content && splitSignatures(found.content, found.oid.length === 40 ? 'gpgsig' : 'gpgsig-sha256')
 }
 
-/** As git does: every header that begins with `gpgsig` goes, and those of that name are the signatures. */
+/** Like git: removes every header that begins with `gpgsig`; those with this `name` are the signatures. */
 export function splitSignatures(content: Buffer, name: 'gpgsig' | 'gpgsig-sha256'): SignedCommit {
   const payload: Buffer[] = []
   const signatures: string[] = []
   let at = 0
-  /** What a continued line belongs to. */
+  /** The kind of header that a continuation line belongs to. */
   let within: 'signature' | 'other signature' | 'header' = 'header'
   while (at < content.length && content[at] !== newline) {
     const end = content.indexOf(newline, at)

@@ -6,8 +6,8 @@ import type { Repository } from '../repository/repository.ts'
 export type SizedFile = { readonly path: string; readonly oid: Oid; readonly sizeBytes: number }
 
 /**
- * The files of a commit with their sizes, in git's order, the first `limit` of them; links and submodules are left out. One process,
- * which is ended when there are enough.
+ * The first `limit` files of a commit with their sizes, in git's order, without symbolic links and submodules. One process,
+ * stopped at the limit.
  */
 export async function listSizedFiles(repo: Repository, commit: Oid, limit: number): Promise<SizedFile[]> {
   const child = await repo.start('ls-tree', {

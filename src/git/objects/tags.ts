@@ -11,9 +11,9 @@ export type Tag = {
   readonly name: string
   readonly target: Oid
   readonly targetType: ObjectType
-  /** Tags of very old gits have none. */
+  /** Absent in tags of very old Git versions. */
   readonly tagger: Signature | undefined
-  /** Without the signature that may follow it. */
+  /** Without the signature. */
   readonly message: string
   readonly signature: string | undefined
 }
@@ -21,8 +21,8 @@ export type Tag = {
 const armour = /^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED MESSAGE)-----$/m
 
 /**
- * The tag object, remembered; one round trip without a process when it is not. `undefined` when `oid` is no tag object:
- * a lightweight tag is just a ref.
+ * Reads a tag object; one round trip without a process, then cached. `undefined` if `oid` is not a tag object: a lightweight
+ * tag is only a ref.
  */
 export function readTag(repo: Repository, oid: Oid): Promise<Tag | undefined> {
   return remember(

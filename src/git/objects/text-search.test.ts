@@ -12,7 +12,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const bounds = { maxFound: 100, maxBytes: 1024 * 1024, timeoutMs: 100_000 }
 
 describe('searchText', () => {
-  test('names odd paths, takes lines that look like separators for lines, and a last line without its end', async () => {
+  test('searchText finds odd paths, lines like separators and a last line without its end', async () => {
     const repository = await world.repository()
     const odd = ['a\n--\nb', 'sp ace:1', '-dash', pathFromBytes(Buffer.from([0xff, 0x61]))]
     const commit = repository.commit(Object.fromEntries(odd.map((path) => [path, '--\nneedle\n--\n\n--\nx\nneedle'])))
@@ -23,7 +23,7 @@ describe('searchText', () => {
     for (const { text, firstLine } of found) expect([firstLine, text]).toEqual([1, '--\nneedle\n--\n\n--\nx\nneedle\n'])
   })
 
-  test('ends at its bounds with what it has', async () => {
+  test('searchText ends at its limits with partial results', async () => {
     const repository = await world.repository()
     const commit = repository.commit({
       many: 'needle\n\n\n\n\n\n'.repeat(1000),
@@ -44,7 +44,7 @@ describe('searchText', () => {
     expect(whole.found.at(-1)!.text).toHaveLength(400_008)
   })
 
-  test('looks only where it is told, and is ended when it takes too long', async () => {
+  test('searchText searches only the given paths, and ends at its timeout', async () => {
     const repository = await world.repository()
     const files = Object.fromEntries(
       Array.from({ length: 2000 }, (_, n) => [`d/${n}.txt`, `${'hay\n'.repeat(2000)}${n}`]),

@@ -4,24 +4,24 @@ import { decodeText } from '../format/text.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 
-/** Lines of a file that follow one another: those with the text and two around each. */
+/** Consecutive lines of a file: matching lines with two lines of context. */
 export type FoundLines = {
-  /** The commit that was searched. */
+  /** The searched commit. */
   readonly commit: Oid
-  /** See `path-bytes.ts`. */
+  /** Encoded as in `path-bytes.ts`. */
   readonly path: string
-  /** Of the first line, from 1. */
+  /** Number of the first line, from 1. */
   readonly firstLine: number
-  /** Each ends in a newline. */
+  /** Each line ends in a newline. */
   readonly text: string
 }
 
 export type TextSearch = {
-  /** One line of plain text; the case of ASCII letters does not matter. */
+  /** One line of plain text; the case of ASCII letters is ignored. */
   readonly text: string
-  /** Looks only into files whose whole path is like this: `*` is any text, in any case. */
+  /** Glob for the whole path: `*` matches any text; case-insensitive. */
   readonly like?: string
-  /** Of the files found, those that count. */
+  /** Filters the results by path. */
   readonly accepts?: (path: string) => boolean
   /** Maximum results and bytes read; the search ends there with the results so far. */
   readonly maxFound: number
@@ -29,26 +29,23 @@ export type TextSearch = {
   readonly timeoutMs: number
 }
 
-/** What a search found before it ended. */
+/** The results of a search. */
 export type Found<Thing> = {
   readonly found: readonly Thing[]
-  /** There is nothing else to find. */
+  /** The search was exhaustive. */
   readonly complete: boolean
-  /** Ended by its deadline: the same search may find more another time. */
+  /** Stopped by its timeout: the same search may find more another time. */
   readonly timedOut: boolean
 }
 
-/**
- * Where a text stands in the files of some commits, in the order of commits and paths; binary files are left out. One `grep`
- * process.
- */
+/** Finds a text in the files of commits, in the order of commits and paths; skips binary files. One `grep` process. */
 export async function searchText(
   repo: Repository,
   commits: readonly Oid[],
   search: TextSearch,
 ): Promise<Found<FoundLines>> {
   const child = await repo.start('grep', {
-    // The text stands in the word of its flag, so it is none itself.
+    // The text is part of the flag's argument, so it cannot be a flag itself.
     flags: ['-I', '-i', '-n', '-z', '-F', '-C2', '--threads=2', '--full-name', '--no-color', `-e${search.text}`],
     args: commits,
     timeoutMs: search.timeoutMs,
@@ -67,15 +64,15 @@ export async function searchText(
   }
   const { code, signal, stderr, timedOut } = await child.done
   if (timedOut) return { found: places.found, complete: false, timedOut }
-  // 1: nothing was found.
+  // Exit code 1: no match.
   if (code !== 0 && code !== 1) throw new GitError('grep', code, signal, stderr)
   places.end()
   return { found: places.found, complete: true, timedOut }
 }
 
 /**
- * Reads what `grep -z -n -C2` says: `<commit>:<path> NUL <number> NUL <line> LF`, and `--` on a line of its own between what
- * does not follow one another.
+ * Parses the output of `grep -z -n -C2`: `<commit>:<path> NUL <number> NUL <line> LF`, with a line `--` between groups that are
+ * not consecutive.
  */
 class Places {
   readonly found: FoundLines[] = []
@@ -102,7 +99,7 @@ class Places {
     this.#rest = bytes.subarray(at)
   }
 
-  /** The last place has no separator after it. */
+  /** Completes the last group, which no separator follows. */
   end(): void {
     const place = this.#open
     this.#open = undefined
@@ -111,7 +108,7 @@ class Places {
     this.found.push({ ...where, text: decodeText(Buffer.concat(lines)) })
   }
 
-  /** The bytes of the next line; 0 when it is not all there. */
+  /** Consumes a line and returns its length in bytes; 0 if the line is incomplete. */
   #take(bytes: Buffer): number {
     if (bytes.subarray(0, 3).equals(separator)) {
       this.end()

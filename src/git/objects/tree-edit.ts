@@ -3,7 +3,7 @@ import type { Repository } from '../repository/repository.ts'
 import { type NewObject, type NewTreeEntry, treeObject, treeOrderKey } from './objects.ts'
 import { readTree, rememberTree, type TreeEntry, typeOfMode } from './trees.ts'
 
-/** What is at a path: a file, a symbolic link, a submodule, or `040000`, a directory, whose id is not known yet. */
+/** The entry at a path: a file, a symbolic link, a submodule, or a directory (`040000`), whose id is not computed yet. */
 export type EditedEntry = { readonly mode: string; readonly oid: Oid | undefined }
 
 type Leaf = { readonly mode: string; readonly oid: Oid }
@@ -11,9 +11,9 @@ type Leaf = { readonly mode: string; readonly oid: Oid }
 const directoryMode = '040000'
 
 /**
- * A tree being edited: one change after another, each seeing those before. Only directories along the edited paths are
- * read, from the object cache where it has them, and only those that changed are made anew; directories that become
- * empty vanish. No index, no process, nothing written.
+ * Edits a tree in memory: each change sees the earlier ones. Reads only directories along the edited paths, through the object
+ * cache, and rebuilds only changed ones; removes directories that become empty. Needs no index and no process, and writes
+ * nothing.
  */
 export class TreeEdit {
   readonly #repo: Repository
@@ -25,12 +25,12 @@ export class TreeEdit {
     this.#root = root
   }
 
-  /** Begins with a tree, or with nothing. */
+  /** Starts from a tree, or from an empty one. */
   static async of(repo: Repository, tree: Oid | undefined): Promise<TreeEdit> {
     return new TreeEdit(repo, tree === undefined ? new Folder([], undefined) : await load(repo, tree))
   }
 
-  /** What is at a path now. */
+  /** The current entry at a path. */
   async find(path: string): Promise<EditedEntry | undefined> {
     const { folders, name, blocked } = await this.#walk(path, false)
     if (blocked) return undefined
@@ -38,13 +38,13 @@ export class TreeEdit {
     return found instanceof Folder || found?.mode === directoryMode ? { mode: directoryMode, oid: undefined } : found
   }
 
-  /** Whether something that is no directory is where the path needs one. */
+  /** Whether the path needs a directory where there is something else. */
   async isBlocked(path: string): Promise<boolean> {
     const { blocked } = await this.#walk(path, false)
     return blocked === 'file'
   }
 
-  /** Puts something at a path, over what was there; makes the directories it needs. Nothing may block it. */
+  /** Sets the entry at a path, replacing an existing one, and creates missing directories. Throws if the path is blocked. */
   async put(path: string, { mode, oid }: Leaf): Promise<void> {
     const { folders, name, blocked } = await this.#walk(path, true)
     if (blocked) throw new Error('something is in the way')
@@ -52,7 +52,7 @@ export class TreeEdit {
     for (const folder of folders) folder.changed = true
   }
 
-  /** Takes away what is at a path, and the directories it leaves empty. */
+  /** Removes the entry at a path, and the directories that become empty. */
   async remove(path: string): Promise<void> {
     const { folders, names, name } = await this.#walk(path, false)
     folders.at(-1)!.set(name, null)
@@ -62,8 +62,8 @@ export class TreeEdit {
   }
 
   /**
-   * The tree as it is now: its id, the trees of which it is made that may be new, each after those it names, and the
-   * ids of what was put and is still there.
+   * The id of the current tree, the possibly new tree objects, each after those it refers to, and the ids of the entries that
+   * were set and still exist.
    */
   finish(): { tree: Oid; objects: NewObject[]; kept: ReadonlySet<Oid> } {
     this.#made.clear()
@@ -72,12 +72,12 @@ export class TreeEdit {
     return { tree, objects: [...this.#made.keys()], kept }
   }
 
-  /** Call it when the objects of `finish` have been stored: the next reader need not ask git for them. */
+  /** Caches the new trees after the objects of `finish` have been stored. */
   remember(): void {
     for (const [{ oid }, entries] of this.#made) rememberTree(this.#repo, oid, entries)
   }
 
-  /** Level by level rather than by recursion: a path may have more folders than the stack has room. */
+  /** Iterative, because a path may have more folders than the stack has room for. */
   #build(root: Folder, kept: Set<Oid>): Oid {
     const folders = [root]
     for (const folder of folders) if (folder.isNew) for (const below of folder.folders()) folders.push(below)
@@ -95,7 +95,7 @@ export class TreeEdit {
     return oids.get(root)!
   }
 
-  /** The folders from the root to the one that holds the last name of the path. */
+  /** The folders from the root to the parent of the path's last segment. */
   async #walk(path: string, make: boolean) {
     const names = path.split('/')
     const name = names.pop()!
@@ -119,13 +119,13 @@ async function load(repo: Repository, tree: Oid): Promise<Folder> {
   return new Folder(entries, tree)
 }
 
-/** One directory: entries as they were, and what was changed over them. */
+/** One directory: the original entries and the changes to them. */
 class Folder {
   readonly oid: Oid | undefined
   readonly #base: readonly TreeEntry[]
   readonly #changes = new Map<string, Leaf | Folder | null>()
   changed = false
-  /** How many entries there are now. */
+  /** Current number of entries. */
   size: number
 
   constructor(base: readonly TreeEntry[], oid: Oid | undefined) {
@@ -146,22 +146,22 @@ class Folder {
     return value
   }
 
-  /** Its tree has to be made. */
+  /** Whether its tree must be rebuilt. */
   get isNew(): boolean {
     return this.changed || this.oid === undefined
   }
 
-  /** Directories below it that were looked into or made. */
+  /** Loaded or created subdirectories. */
   folders(): Folder[] {
     return [...this.#changes.values()].filter((value) => value instanceof Folder)
   }
 
-  /** What was put into it. */
+  /** Ids of the entries that were set. */
   leaves(): Oid[] {
     return [...this.#changes.values()].flatMap((value) => (value === null || value instanceof Folder ? [] : value.oid))
   }
 
-  /** All entries in git's order, given the trees of `folders`. */
+  /** All entries in git's order; `trees` has the ids of `folders`. */
   entries(trees: ReadonlyMap<Folder, Oid>): TreeEntry[] {
     const added = [...this.#changes].flatMap(([name, value]) => {
       if (value === null) return []
@@ -175,7 +175,7 @@ class Folder {
   }
 }
 
-/** Few entries put among many that are in order already. */
+/** Merges a few entries into many sorted ones. */
 function inOrder(sorted: readonly TreeEntry[], added: readonly TreeEntry[]): TreeEntry[] {
   const result: TreeEntry[] = []
   const keyed = added.map((entry) => ({ entry, key: treeOrderKey(entry) })).sort((a, b) => Buffer.compare(a.key, b.key))
@@ -189,7 +189,7 @@ function inOrder(sorted: readonly TreeEntry[], added: readonly TreeEntry[]): Tre
   return result
 }
 
-/** The first place at or after `from` whose entry comes after `key`. */
+/** The first index at or after `from` whose entry sorts after `key`. */
 function positionOf(key: Buffer, sorted: readonly NewTreeEntry[], from: number): number {
   let low = from
   let high = sorted.length
@@ -201,7 +201,7 @@ function positionOf(key: Buffer, sorted: readonly NewTreeEntry[], from: number):
   return low
 }
 
-/** Names of a tree that is read again and again; as long as it is remembered. */
+/** Entries by name, cached as long as the tree is. */
 const indexes = new WeakMap<readonly TreeEntry[], ReadonlyMap<string, TreeEntry>>()
 
 function indexOf(entries: readonly TreeEntry[]): ReadonlyMap<string, TreeEntry> {

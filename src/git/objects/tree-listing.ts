@@ -9,10 +9,10 @@ const kinds = { tree: 0, blob: 1, commit: 2 }
 const maxListedBytes = 256 * 1024 * 1024
 
 /**
- * What is below the directory `path` (`''`: the root) of a commit: directories first, then files, then submodules, each
- * in git's own order (bytes of the path, a directory as if its name ended in `/`). `undefined` when there is no such directory. Paths
- * are full ones. One round trip; with `recursive` one `ls-tree` process, whose result is remembered, so paging is cheap.
- * Throws `Failure('too_large')` for more than a million or so entries.
+ * The entries below the directory `path` (`''`: the root) of a commit: directories, then files, then submodules, each in git's
+ * order (by bytes of the path, directories as if their names ended in `/`). `undefined` if the directory does not exist. Paths
+ * are relative to the root. One round trip; with `recursive` one `ls-tree` process, whose result is cached for paging. Throws
+ * `Failure('too_large')` for more than about a million entries.
  */
 export async function listTree(
   repo: Repository,
@@ -61,7 +61,7 @@ async function readRecursively(repo: Repository, root: Oid): Promise<PathEntry[]
     rest = bytes.subarray(at)
   }
   const { code } = await child.done
-  // Only an empty or missing tree can fail here, and `commit` was resolved before: the object went away.
+  // `commit` was resolved before, so the objects have been removed meanwhile.
   if (code !== 0) throw new Failure('unavailable', 'The tree cannot be read')
   return entries
 }
@@ -74,5 +74,5 @@ function parseLine(line: Buffer): PathEntry {
   return { mode, type: typeOfMode(mode), oid, path, name: path.slice(path.lastIndexOf('/') + 1) }
 }
 
-// A stable sort: within a kind, git's order stays.
+// A stable sort: each type stays in git's order.
 const inOrder = (entries: readonly PathEntry[]) => entries.toSorted((a, b) => kinds[a.type] - kinds[b.type])

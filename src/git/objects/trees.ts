@@ -5,24 +5,24 @@ import type { Repository } from '../repository/repository.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
 
 export type TreeEntry = {
-  /** Non-UTF-8 bytes as lone surrogates: see `path-bytes.ts`. */
+  /** Bytes that are not UTF-8 are lone surrogates: see `path-bytes.ts`. */
   readonly name: string
-  /** Six octal digits: `040000`, `100644`, `100755`, `120000` (a symbolic link), `160000` (a submodule). */
+  /** Six octal digits: `040000`, `100644`, `100755`, `120000` (symbolic link), `160000` (submodule). */
   readonly mode: string
-  /** `commit` is a submodule, whose commit is not in this repository. */
+  /** `commit` is a submodule; its commit is in another repository. */
   readonly type: 'tree' | 'blob' | 'commit'
   readonly oid: Oid
 }
 
-/** A tree entry and where it is. */
+/** A tree entry with its path. */
 export type PathEntry = TreeEntry & { readonly path: string }
 
-/** A directory of 500,000 files. */
+/** Enough for about 500,000 entries. */
 export const maxTreeBytes = 64 * 1024 * 1024
 
 /**
- * The entries of a tree in git's order, remembered; one round trip without a process when they are not. `treeish` may be
- * a commit. `undefined` when the repository has no such tree.
+ * The entries of a tree in git's order; one round trip without a process, then cached. `treeish` may be a commit. `undefined`
+ * if the repository has no such tree.
  */
 export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeEntry[] | undefined> {
   return remember(
@@ -36,12 +36,12 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
   )
 }
 
-/** Remembers a tree that was just made, so that the next reader need not ask. */
+/** Caches a tree that was just stored. */
 export const rememberTree = (repo: Repository, tree: Oid, entries: readonly TreeEntry[]): void => {
   keep(repo, `tree ${tree}`, entries, 200 * entries.length)
 }
 
-/** As `readTree`, of the directory at `path` below `treeish`; `''` is the root. One round trip. */
+/** Like `readTree`, for the directory at `path` below `treeish`; `''` is the root. One round trip. */
 export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
   if (path === '') return readTree(repo, treeish)
   if (!isTreePath(path)) return Promise.resolve(undefined)
@@ -58,8 +58,8 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
 }
 
 /**
- * What is at `path` below a commit or tree; `sizeBytes` for blobs only. `undefined` when nothing is, and for the root, which
- * is no entry. One round trip the first time, no process.
+ * The entry at `path` below a commit or tree; `sizeBytes` only for blobs. `undefined` if there is none, and for the root. One
+ * round trip the first time, no process.
  */
 export const findEntry = async (repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> =>
   isTreePath(path)
@@ -76,7 +76,7 @@ type SizedEntry = PathEntry & { sizeBytes: number | undefined }
 async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> {
   const slash = path.lastIndexOf('/')
   const name = path.slice(slash + 1)
-  // The mode is only in the directory, the size only with the object: both are asked for at once.
+  // The directory has the mode, the object has the size: requests both concurrently.
   const [entries, info] = await Promise.all([
     readTreeAt(repo, treeish, slash < 0 ? '' : path.slice(0, slash)),
     repo
@@ -87,7 +87,7 @@ async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promis
   return entry && { ...entry, path, sizeBytes: entry.type === 'blob' ? info?.sizeBytes : undefined }
 }
 
-/** Reads the content of a tree object: `<mode> <name>\0<binary id>`, over and over. */
+/** Parses the content of a tree object, a sequence of `<mode> <name>\0<binary id>`. */
 export function parseTree(content: Buffer, hexLength: number): TreeEntry[] {
   const entries: TreeEntry[] = []
   const idBytes = hexLength / 2

@@ -9,9 +9,10 @@ import type { Repository } from '../repository/repository.ts'
 const attempts = 50
 
 /**
- * Points `HEAD` at a branch, which need not exist. Written here, because git syncs neither the file nor its name, and a repository
- * with an empty `HEAD` is none. Throws `Failure('invalid')` for what is no branch name, `Failure('unprocessable')` without a
- * repository, and `Failure('unavailable')` when another process holds the lock for a second.
+ * Points `HEAD` at a branch, which need not exist. Writes the file itself, because git syncs neither the file nor its name, and
+ * a repository with an empty `HEAD` is invalid. Throws `Failure('invalid')` for an invalid branch name,
+ * `Failure('unprocessable')` if the repository does not exist, and `Failure('unavailable')` if another process holds the lock
+ * for a second.
  */
 export async function setDefaultBranch(repo: Repository, name: string): Promise<void> {
   const ref = branchRef(name)
@@ -33,7 +34,7 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
   await syncFolder(repo.gitDir)
 }
 
-/** The lock that git uses as well. */
+/** The same lock file that git uses. */
 async function openLock(path: string) {
   for (let attempt = 1; ; attempt++) {
     try {

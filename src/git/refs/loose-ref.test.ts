@@ -24,8 +24,8 @@ const commits = (made: TestRepository, count: number): Oid[] =>
 const locks = ({ repo }: TestRepository): string[] =>
   readdirSync(join(repo.gitDir, 'refs/heads')).filter((name) => name.endsWith('.lock'))
 
-describe('a ref that has a file of its own', () => {
-  test('moves from where it is, and from nowhere else', async () => {
+describe('updates of loose refs', () => {
+  test('a loose ref is updated only from the expected commit', async () => {
     const made = await world.repository()
     const [one, two, three] = commits(made, 3) as [Oid, Oid, Oid]
     made.git('update-ref', main, one)
@@ -37,7 +37,7 @@ describe('a ref that has a file of its own', () => {
     made.git('fsck', '--strict')
   })
 
-  test('is left to git when it is packed, symbolic, locked or not there, and when it is to be no commit', async () => {
+  test('packed, symbolic, locked and missing refs are left to git', async () => {
     const made = await world.repository()
     const [one, two] = commits(made, 2) as [Oid, Oid]
     const tree = made.git('rev-parse', `${one}^{tree}`) as Oid
@@ -62,7 +62,7 @@ describe('a ref that has a file of its own', () => {
     expect(await readRef(made.repo, main)).toBe(one)
   })
 
-  test('loses no move while others move it, and git moves and packs it', async () => {
+  test('no update of a loose ref is lost under concurrent updates by git', async () => {
     const made = await world.repository()
     const ids = commits(made, 8)
     const gitDir = made.repo.gitDir
@@ -89,7 +89,7 @@ describe('a ref that has a file of its own', () => {
       }
     }
     await Promise.all([ours(), ours(), ours(), theirs()])
-    // Each move begins where another ended: every commit is left as often as it is reached, but for the first and the last.
+    // Each update begins where another ended: every commit is left as often as it is reached, except the first and the last.
     const balance = new Map<Oid, number>()
     for (const [from, to] of won) {
       balance.set(from, (balance.get(from) ?? 0) - 1)

@@ -9,9 +9,9 @@ import { readLooseRef } from './ref-files.ts'
 const fsync = promisify(fsyncCallback)
 
 /**
- * Moves a ref that has a file of its own to a commit, as git does: its lock is a file beside it that only one can make; whoever has
- * it compares, writes, and renames it into place. No process. `undefined`, having changed nothing, where only git can, or can say
- * why not: the ref is packed or symbolic, somebody has the lock, it is no commit, the disk is full.
+ * Moves a loose ref to a commit, as git does: creates the lock file exclusively, compares, writes, and renames it over the ref.
+ * No process. `undefined`, without any change, if only git can move it or explain why not: the ref is packed or symbolic, the
+ * lock is taken, the target is not a commit, or the disk is full.
  */
 export async function moveLooseRef(
   repo: Repository,
@@ -24,7 +24,7 @@ export async function moveLooseRef(
   if (file === undefined) return undefined
   let isOurs = true
   try {
-    // Nobody moves or packs it while we have the lock.
+    // The lock is held: no other process moves or packs the ref.
     const now = readLooseRef(repo, name)
     if (now !== from) return now === undefined || now === 'ask' ? undefined : 'stale'
     writeFileSync(file, `${to}\n`)
@@ -40,7 +40,7 @@ export async function moveLooseRef(
   }
 }
 
-/** A file that was not there. */
+/** Creates a file; `undefined` if it exists. */
 function openNew(path: string): number | undefined {
   try {
     return openSync(path, 'wx', 0o666)

@@ -19,14 +19,14 @@ beforeEach(async () => {
 })
 afterAll(() => fixtures[Symbol.asyncDispose]())
 
-/** What git says, with the answer of the files beside it. */
+/** The result of git, after comparing that of the ref files. */
 async function bothOf(name: string) {
   const asked = (await objectInfo(await real.repo.objects(), name))?.oid
   return [readRefFile(real.repo, name as RefName), asked]
 }
 
-describe('refs read from their files', () => {
-  test('are where git says they are: loose, packed, packed and moved on, deleted, packed again', async () => {
+describe('refs read from files', () => {
+  test('refs read from files are those of git: loose, packed, updated, deleted, repacked', async () => {
     const first = real.commit({ a: '1' })
     real.git('branch', 'deep/er/one', first)
     real.git('tag', 'light', first)
@@ -58,7 +58,7 @@ describe('refs read from their files', () => {
     expect(readRefFile(real.repo, 'refs/heads/deep/er/one' as RefName)).toBeUndefined()
   })
 
-  test('are left to git where they are no plain ones, and none where there is no repository', async () => {
+  test('symbolic refs are left to git, and a missing repository has no refs', async () => {
     real.commit({ a: '1' })
     real.git('symbolic-ref', 'refs/heads/alias', 'refs/heads/main')
     expect(readRefFile(real.repo, 'refs/heads/alias' as RefName)).toBe('ask')
@@ -68,7 +68,7 @@ describe('refs read from their files', () => {
     expect(await resolve(nowhere, 'main')).toBeUndefined()
   })
 
-  test('a name stands for a commit: tags are followed, and a tag of a file stands for none', async () => {
+  test('a name resolves to a commit through tags, and a tag of a file to nothing', async () => {
     const first = real.commit({ a: '1' })
     real.git('tag', '-a', 'v1', '-m', 'x', first)
     real.git('tag', '-a', 'v1-again', '-m', 'x', 'v1')
@@ -102,7 +102,7 @@ describe('lists of refs', () => {
     '-updated': ['refname', '-creatordate'],
   } as const
 
-  test('are those of git in any order, whatever is written and packed', async () => {
+  test('lists of refs are those of git in any order, loose and packed', async () => {
     const seconds = [1_700_000_010, 1_700_000_005, 1_700_000_005, 1_700_000_020]
     const commits = seconds.map((at, n) => real.commit({ a: String(n) }, { branch: `made-${n}`, seconds: at }))
     await fc.assert(
@@ -113,7 +113,7 @@ describe('lists of refs', () => {
             try {
               real.git(...args)
             } catch {
-              // `a` cannot be while there is `a/b`.
+              // `a` and `a/b` cannot both exist.
             }
           }
           if (step.do === 'set') attempt('update-ref', ref, commits[step.commit]!)
@@ -140,7 +140,7 @@ describe('lists of refs', () => {
     )
   })
 
-  test('are kept while nothing moves, and left to git with a symbolic ref among them', async () => {
+  test('lists of refs are cached while unchanged, and left to git with a symbolic ref', async () => {
     real.commit({ a: '1' })
     real.git('pack-refs', '--all', '--prune')
     for (const folder of ['refs/heads', 'refs/tags']) utimesSync(`${real.gitDir}/${folder}`, 1, 1)

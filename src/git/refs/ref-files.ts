@@ -4,21 +4,21 @@ import { type Oid, parseOid } from '../format/oid.ts'
 import { isRefName, type RefName } from '../format/ref-name.ts'
 import type { Repository } from '../repository/repository.ts'
 
-/** Read as git reads them: a ref's own file first, then the list of packed ones, each replaced as a whole by a rename. */
+/** Reads refs as git does: loose refs first, then `packed-refs`; each file is replaced atomically by a rename. */
 
-/** A longer list is left to git, rather than kept in memory. */
+/** Git reads larger files, instead of keeping them in memory. */
 const maxPackedBytes = 4 * 1024 * 1024
 
 const none: ReadonlyMap<string, Oid> = new Map()
 
 /**
- * Where a ref points right now, an annotated tag not followed; `undefined` when there is none, `'ask'` when only git can
- * tell (a symbolic ref, a very long list). A look at one or two small files: no process, no round trip.
+ * The current target of a ref, without peeling annotated tags; `undefined` if the ref does not exist, `'ask'` if only git can
+ * tell (a symbolic ref, a very long list). Reads one or two small files: no process, no round trip.
  */
 export const readRefFile = (repo: Repository, name: RefName): Oid | 'ask' | undefined =>
   readFirstRef(repo, [name])?.target
 
-/** The first of some refs that is there, and where it points, as `readRefFile` tells. */
+/** The first existing ref of `names` and its target, as in `readRefFile`. */
 export function readFirstRef(
   repo: Repository,
   names: readonly RefName[],
@@ -34,7 +34,7 @@ export function readFirstRef(
     others.push(name)
   }
   if (others.length === 0) return loose
-  // Looked at last, and once: what was packed meanwhile is in it.
+  // Read last, and once, so that it contains refs packed meanwhile.
   const packed = packedRefs(repo)
   for (const name of others) {
     const target = packed === 'ask' ? packed : packed.get(name)
@@ -43,10 +43,10 @@ export function readFirstRef(
   return loose
 }
 
-/** The same of a ref that has a file of its own; `undefined` when it is packed, or not there. */
+/** The target of a loose ref; `undefined` if it is packed or does not exist. */
 export function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | undefined {
   const path = `${repo.gitDir}/${name}`
-  // Looking first costs less than an error for what is mostly not there.
+  // Cheaper than an exception, because most of these files do not exist.
   const text = existsSync(path) ? readOrNothing(path) : undefined
   return text === undefined ? undefined : (parseOid(text.trim()) ?? 'ask')
 }
@@ -55,18 +55,18 @@ function readOrNothing(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // Packed or deleted this moment; or the folder of refs whose names begin so.
+    // Packed or deleted meanwhile, or a folder of refs.
     if (['ENOENT', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
 }
 
-/** Kept for as long as the file is the same one: git never writes into it. */
+/** Cached while the file is the same one: git replaces the file and never writes into it. */
 function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
   const path = `${repo.gitDir}/packed-refs`
   const facts = statSync(path, { throwIfNoEntry: false })
   if (!facts) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : none
-  // What is no file is damage, and git has words for it.
+  // Git reports the damage if it is not a regular file.
   if (facts.size > maxPackedBytes || !facts.isFile()) return 'ask'
   const { cache } = repo.git
   const key = `${repo.cacheKey}packed-refs ${facts.ino} ${facts.mtimeMs} ${facts.size}`
@@ -79,9 +79,7 @@ function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
   return refs
 }
 
-/**
- * Lines of `<oid> <name>`; those with `^` tell what the tag before them stands for, those with `#` are about the file.
- */
+/** Parses lines of `<oid> <name>`. Skips lines with `^`, the target of the preceding tag, and with `#`, file headers. */
 function parsePackedRefs(text: string): Map<string, Oid> {
   const refs = new Map<string, Oid>()
   for (const line of text.split('\n')) {
@@ -91,7 +89,7 @@ function parsePackedRefs(text: string): Map<string, Oid> {
   return refs
 }
 
-/** What is directly in a folder of refs. */
+/** The direct content of a folder of refs. */
 type Folder = {
   readonly path: string
   readonly facts: string
@@ -104,14 +102,14 @@ export type RefFile = { readonly name: RefName; readonly oid: Oid }
 type Listing = { readonly parts: readonly object[]; readonly refs: readonly RefFile[] }
 
 /**
- * All refs below `refs/heads` or `refs/tags`, by name, with where they point right now; `'ask'` when only git can tell.
- * No process: looks at each folder, and reads files of those that changed. The same array for as long as nothing did.
+ * All refs below `refs/heads` or `refs/tags` with their targets, by name; `'ask'` if only git can tell. No process: stats each
+ * folder and reads the files of changed ones. Returns the same array as long as nothing changed.
  */
 export async function readRefFiles(
   repo: Repository,
   below: 'refs/heads' | 'refs/tags',
 ): Promise<readonly RefFile[] | 'ask'> {
-  // Loose ones first: what is packed meanwhile is in the list before its file goes.
+  // Loose refs first: a ref packed meanwhile is in the packed list before its file disappears.
   const folders = await readFolders(repo, below)
   const packed = packedRefs(repo)
   if (folders === 'ask' || packed === 'ask') return 'ask'
@@ -132,10 +130,10 @@ export async function readRefFiles(
 
 const byText = (one: RefFile, other: RefFile) => (one.name < other.name ? -1 : 1)
 
-/** As git always does. Without surrogates that is the order of texts. */
+/** Git's order. Without surrogates it equals string order. */
 const byBytes = (one: RefFile, other: RefFile) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name))
 
-/** How many refs have a file of their own; each is a file to read when its folder changed. */
+/** Number of loose refs; each is a file to read when its folder changed. */
 export async function countLooseRefs(repo: Repository): Promise<number> {
   const folders = [await readFolders(repo, 'refs/heads'), await readFolders(repo, 'refs/tags')]
   return folders.reduce((sum, found) => sum + (found === 'ask' ? 0 : countIn(found)), 0)
@@ -156,12 +154,12 @@ async function readFolders(repo: Repository, top: string): Promise<Folder[] | 'a
   return folders
 }
 
-/** A change so young may share its time with the next one. */
+/** A more recent modification may share its timestamp with the next one. */
 const settledAfterMs = 2000
-/** Files read at once. */
+/** Files read concurrently. */
 const atOnce = 64
 
-/** Kept for as long as the folder's time is the same: whoever writes a ref puts a new file there, by a rename. */
+/** Cached while the folder's modification time is unchanged: every ref update renames a new file into the folder. */
 async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask' | undefined> {
   const place = `${repo.gitDir}/${path}`
   const found = statSync(place, { throwIfNoEntry: false })

@@ -4,13 +4,12 @@ import { openGraph } from '../objects/open-graph.ts'
 import { readTag } from '../objects/tags.ts'
 import type { Repository } from '../repository/repository.ts'
 
-/** What is read one by one; with more, git is faster. */
+/** Maximum objects read one by one; with more, git is faster. */
 const maxRead = 2000
 
 /**
- * When what refs point to was made, in seconds: the committer's clock of a commit, the tagger's of an annotated tag.
- * `undefined` when git should be asked: about other objects, or about too many that the commit-graph does not know. One
- * round trip for all that were never read.
+ * Creation times of objects in seconds: committer time of a commit, tagger time of an annotated tag. `undefined` if git should
+ * answer: for other objects, or if too many are outside the commit-graph. One round trip for all that are not cached.
  */
 export async function creationTimes(repo: Repository, oids: readonly Oid[]): Promise<number[] | undefined> {
   const graph = await openGraph(repo)
@@ -25,13 +24,13 @@ export async function creationTimes(repo: Repository, oids: readonly Oid[]): Pro
 
 async function readTime(repo: Repository, oid: Oid): Promise<number | undefined> {
   const commit = await readCommit(repo, oid)
-  // Of an annotated tag, that is the commit it stands for.
+  // For an annotated tag, `readCommit` returns the commit it refers to.
   return commit?.oid === oid ? commit.committer.seconds : (await readTag(repo, oid))?.tagger?.seconds
 }
 
 /**
- * The commits that some objects stand for, annotated tags followed; of other objects none. `undefined` when git should
- * be asked: about too many. One round trip for all that were never read.
+ * The commits that objects refer to, with annotated tags peeled; omits objects that refer to none. `undefined` if git should
+ * answer because there are too many. One round trip for all that are not cached.
  */
 export async function commitsOf(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Oid> | undefined> {
   const graph = await openGraph(repo)

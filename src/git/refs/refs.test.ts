@@ -21,7 +21,7 @@ const commits = (made: TestRepository, count: number) =>
   Array.from({ length: count }, (_, n) => made.commit({ a: String(n) }, { branch: 'history' }))
 
 describe('updateRefs', () => {
-  test('creates, moves and deletes', async () => {
+  test('updateRefs creates, updates and deletes refs', async () => {
     const made = await world.repository()
     const [one, two] = commits(made, 2) as [Oid, Oid]
     expect(await updateRefs(made.repo, [{ name: main, to: one, from: 'absent' }])).toBe('moved')
@@ -33,7 +33,7 @@ describe('updateRefs', () => {
     expect(await updateRefs(made.repo, [])).toBe('moved')
   })
 
-  test('moves nothing when one of them is stale', async () => {
+  test('updateRefs changes nothing when one ref is stale', async () => {
     const made = await world.repository()
     const [one, two] = commits(made, 2) as [Oid, Oid]
     await updateRefs(made.repo, [{ name: main, to: one }])
@@ -48,10 +48,10 @@ describe('updateRefs', () => {
     expect(await readRefs(made.repo, [main, ref('other'), ref('gone')])).toEqual([one, undefined, undefined])
   })
 
-  test('tells that only some may have moved when git is killed between two of them', async () => {
+  test('updateRefs reports a partial change when git is killed between two refs', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]
-    // Git stops before the second ref, because nothing reads its log.
+    // Git blocks on the second ref, because nothing reads its reflog.
     mkdirSync(join(made.gitDir, 'logs/refs/heads'), { recursive: true })
     execFileSync('mkfifo', [join(made.gitDir, 'logs/refs/heads/b')])
     const updates = ['a', 'b', 'c'].map((name) => ({ name: ref(name), to: one, from: 'absent' as const }))
@@ -63,7 +63,7 @@ describe('updateRefs', () => {
     expect(await readRefs(made.repo, [ref('a'), ref('b'), ref('c')])).toEqual([one, undefined, undefined])
   })
 
-  test('lets exactly one of 32 writers win, round after round', async () => {
+  test('exactly one of 32 concurrent updates of a ref succeeds', async () => {
     const made = await world.repository()
     const [start, ...next] = commits(made, 33) as [Oid, ...Oid[]]
     let now = start
@@ -79,7 +79,7 @@ describe('updateRefs', () => {
     }
   })
 
-  test('is one of two things when its process is killed: done, or not done', async () => {
+  test('an update is done or not done when its process is killed', async () => {
     const made = await world.repository()
     const all = commits(made, 30)
     await updateRefs(made.repo, [{ name: main, to: all[0]! }])
@@ -90,9 +90,9 @@ describe('updateRefs', () => {
       try {
         if (helper.pid) process.kill(helper.pid, 'SIGTERM')
       } catch {
-        // Still dying of the last round.
+        // The process killed in the last round may still be ending.
       }
-      // Git may die between making a lock and noting that it must remove it; a start clears that away.
+      // Git may die between creating a lock and noting that it must remove it; a start removes such locks.
       await moving.catch(async (error) => {
         expect(error).toMatchObject({ kind: 'unavailable' })
         expect(await removeStaleLocks(made.repo, { olderThanMs: 0 })).toBe(1)
@@ -102,7 +102,7 @@ describe('updateRefs', () => {
     }
   })
 
-  test('sees at once what others did to refs and objects', async () => {
+  test('updateRefs sees changes of refs and objects by other processes at once', async () => {
     const made = await world.repository()
     const [one, two] = commits(made, 2) as [Oid, Oid]
     await updateRefs(made.repo, [{ name: main, to: one }])
@@ -119,7 +119,7 @@ describe('updateRefs', () => {
     expect(await updateRefs(made.repo, [{ name: main, to: three, from: 'absent' }])).toBe('moved')
   })
 
-  test('says when a name runs into another', async () => {
+  test('updateRefs reports a conflict when a name collides with another', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]
     await updateRefs(made.repo, [{ name: ref('a/b'), to: one }])
@@ -130,7 +130,7 @@ describe('updateRefs', () => {
     expect((await listRefs(made.repo, 'refs/heads/a')).map((it) => it.name)).toEqual([ref('a/b')])
   })
 
-  test('says when there is no such object, or no repository', async () => {
+  test('updateRefs fails with unprocessable when the object or repository is missing', async () => {
     const made = await world.repository()
     const nothing = 'd'.repeat(40) as Oid
     await expect(updateRefs(made.repo, [{ name: main, to: nothing }])).rejects.toMatchObject({ kind: 'unprocessable' })
@@ -139,7 +139,7 @@ describe('updateRefs', () => {
     ).rejects.toMatchObject({ kind: 'unprocessable' })
   })
 
-  test('waits for a lock that somebody holds for a moment', async () => {
+  test('updateRefs waits for a lock that is released', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]
     const lock = join(made.gitDir, 'refs/heads/main.lock')
@@ -148,7 +148,7 @@ describe('updateRefs', () => {
     expect(await updateRefs(made.repo, [{ name: main, to: one, from: 'absent' }])).toBe('moved')
   })
 
-  test('gives up on a lock that stays, but not on one that was left behind', async () => {
+  test('updateRefs fails on a lock that stays, and stale locks can be removed', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]
     const update = { name: main, to: one, from: 'absent' } as const
@@ -165,7 +165,7 @@ describe('updateRefs', () => {
   })
 })
 
-test('refs are listed in the order asked for, packed or not', async () => {
+test('refs are listed in the requested order, packed or not', async () => {
   const made = await world.repository()
   const [one, two] = commits(made, 2) as [Oid, Oid]
   for (const [name, oid] of [
@@ -185,7 +185,7 @@ test('refs are listed in the order asked for, packed or not', async () => {
   await expect(listRefs(made.repo, '--shell')).rejects.toThrow()
 })
 
-test('a reader sees what real git does to refs behind its back', async () => {
+test('a reader sees changes of refs by real git', async () => {
   const made = await world.repository()
   const [one, two] = commits(made, 2) as [Oid, Oid]
   for (const change of [

@@ -14,45 +14,45 @@ import { moveLooseRef } from './loose-ref.ts'
 import { readRefFile, readRefFiles } from './ref-files.ts'
 import { creationTimes } from './ref-objects.ts'
 
-/** A failure after which it is certain that no ref has moved. */
+/** A failure that guarantees that no ref has moved. */
 export class NothingMoved extends Failure {}
 
-/** `to: null` deletes. `from` is what the ref must be now; leave it out to not care. */
+/** `to: null` deletes. `from` is the expected current target; omit it to skip the check. */
 export type RefUpdate = { readonly name: RefName; readonly to: Oid | null; readonly from?: Oid | 'absent' }
 
 const attempts = 3
-/** Transactions of more refs have a process of their own. */
+/** Larger transactions run in their own process. */
 export const manyRefs = 500
 const manyRefsMs = 30 * 60_000
 const staleLockMs = 30 * 60_000
 
 /**
- * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
- * says it should be. What moved survives a power loss. Throws `NothingMoved`: `conflict` when a new name runs into an existing one (`a` and `a/b`),
- * `unprocessable` when `to` is no object of the repository, `unavailable` when another process holds a lock for too long.
- * After any other error the refs may have moved, all or some of them. A branch that moves on from where it was is moved here;
- * else one round trip to a long-lived `update-ref`, about 1 ms with its fsync.
+ * Moves refs atomically by compare-and-swap. Returns `stale`, without any change, if a ref is not at its `from`. A successful
+ * move is durable. Throws `NothingMoved`: `conflict` if a new name collides with an existing one (`a` and `a/b`),
+ * `unprocessable` if `to` is not an object of the repository, `unavailable` if another process holds a lock for too long. After
+ * any other error some or all refs may have moved. A single branch update is done here; otherwise one round trip to a
+ * long-lived `update-ref`, about 1 ms with its fsync.
  */
 export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   if (updates.length === 0) return 'moved'
   const outcome = await move(repo, updates)
-  // Neither git nor we have synced the folders yet. Without that a power loss undoes what a client was told.
+  // The folders are not synced yet. Without this, a power loss would undo a confirmed move.
   if (outcome === 'moved') await syncRefs(repo, updates)
   return outcome
 }
 
 /**
- * Makes moves of refs survive a power loss: git syncs the file of a ref, and neither its name nor its removal. `to: null` for
- * those that were deleted. One fsync for each folder of refs, all at once.
+ * Makes ref updates durable: git syncs the file of a ref, but neither its name nor its removal. `to: null` for deleted refs.
+ * One fsync per folder, all concurrently.
  */
 export const syncRefs = (repo: Repository, moved: readonly Pick<RefUpdate, 'name' | 'to'>[]): Promise<void> =>
   syncFolders([
     ...moved.flatMap(({ name }) => foldersToSync(name)).map((folder) => `${repo.gitDir}/${folder}`),
-    // A packed ref is deleted from the list of them.
+    // Deleting a packed ref rewrites `packed-refs`.
     ...(moved.some(({ to }) => to === null) ? [repo.gitDir] : []),
   ])
 
-/** From the folder of a ref up to one that every repository has from its beginning. */
+/** The folder of a ref and its parents, up to one that every repository has from its creation. */
 function foldersToSync(name: RefName): string[] {
   const folders: string[] = []
   for (let folder = dirname(name); folder !== '.'; folder = dirname(folder)) {
@@ -65,11 +65,11 @@ function foldersToSync(name: RefName): string[] {
 async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   const outcome = updates.length === 1 ? await moveAlone(repo, updates[0]!) : undefined
   if (outcome) return outcome
-  // A helper is not to be silent for as long as many refs take, nor are the refs of others to wait for them.
+  // A large transaction exceeds the helper's timeout and would delay other requests.
   const ask = updates.length > manyRefs ? askOnce : askHelper
   for (let attempt = 1; ; attempt++) {
-    // A failed transaction costs a process, so the usual reason is looked at first. Only `update-ref`, which holds the
-    // locks, has the last word.
+    // Checks the most common reason first, because a failed transaction costs a process. `update-ref`, which holds the locks,
+    // decides.
     if (await isStale(repo, updates)) return 'stale'
     const transaction = new RefTransaction(updates)
     try {
@@ -77,16 +77,16 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       return 'moved'
     } catch (error) {
       if (!(error instanceof HelperDeath)) throw error
-      // Outcomes are read from the state of the repository, not from git's English.
+      // The outcome is read from the repository, not parsed from git's messages.
       if (transaction.isPrepared) {
         if (await haveMoved(repo, updates)) return 'moved'
-        throw new Failure('unavailable', 'The references were changed in part', { cause: error })
+        throw new Failure('unavailable', 'Only some of the references were changed', { cause: error })
       }
       if (await isStale(repo, updates)) return 'stale'
       for (const failure of (await impossibleUpdates(repo, updates)).values()) throw failure
       if (isDiskFull(error.exit.stderr))
         throw new NothingMoved('storage_full', 'Insufficient Storage', { cause: error })
-      // What is left is a lock that somebody else held for too long.
+      // The remaining cause is a lock held by another process for too long.
       if ((await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt === attempts)
         throw new NothingMoved('unavailable', 'The reference is being changed by another process', { cause: error })
@@ -100,7 +100,7 @@ const updateRef = { flags: ['--no-deref', '-z', '--stdin'] } as const
 const askHelper = async (repo: Repository, transaction: RefTransaction): Promise<true> =>
   (await repo.helper('update-ref', 'update-ref', updateRef)).ask(transaction)
 
-/** Asks a process of its own, which may take its time. Rejects as the helper does. */
+/** Runs the transaction in its own process, with a long timeout. Rejects as the helper does. */
 async function askOnce(repo: Repository, transaction: RefTransaction): Promise<void> {
   const child = await repo.start('update-ref', {
     ...updateRef,
@@ -120,7 +120,7 @@ async function askOnce(repo: Repository, transaction: RefTransaction): Promise<v
   if (!answer) throw new HelperDeath(exit)
 }
 
-/** `undefined` where it takes git. */
+/** `undefined` if git has to do it. */
 const moveAlone = async (repo: Repository, { name, from, to }: RefUpdate) =>
   to === null || from === undefined || from === 'absent' ? undefined : moveLooseRef(repo, { name, from, to })
 
@@ -140,7 +140,7 @@ class RefTransaction implements Question<true> {
     this.request = Buffer.from(`start\0${steps.join('')}prepare\0commit\0`)
   }
 
-  /** Whether git has begun to move refs. One that ends before has moved none; one that ends after may have moved some. */
+  /** Whether git has begun to move refs. If it ended before, none has moved; if after, some may have. */
   get isPrepared(): boolean {
     return this.#isPrepared
   }
@@ -157,7 +157,7 @@ class RefTransaction implements Question<true> {
   }
 }
 
-/** Where a ref points, an annotated tag not followed; `undefined` when there is none. Reads its file, no process. */
+/** The target of a ref, without peeling annotated tags; `undefined` if it does not exist. Reads its file, no process. */
 export async function readRef(repo: Repository, name: RefName): Promise<Oid | undefined> {
   const target = readRefFile(repo, name)
   return target === 'ask' ? (await objectInfo(await repo.objects(), name))?.oid : target
@@ -166,7 +166,7 @@ export async function readRef(repo: Repository, name: RefName): Promise<Oid | un
 /** Maximum number of refs that are read as files, which is faster than a git process. */
 const fewRefs = 8
 
-/** As `readRef`, for several: many in one round trip. Answers in the order of `names`. */
+/** Like `readRef` for several refs, in the order of `names`; many take one round trip. */
 export async function readRefs(repo: Repository, names: readonly RefName[]): Promise<(Oid | undefined)[]> {
   if (names.length <= fewRefs) return Promise.all(names.map((name) => readRef(repo, name)))
   const objects = await repo.objects()
@@ -177,7 +177,7 @@ export type Ref = {
   readonly name: RefName
   readonly oid: Oid
   readonly type: ObjectType
-  /** What an annotated tag stands for in the end; for other refs, `oid` again. */
+  /** The peeled target of an annotated tag; for other refs the same as `oid`. */
   readonly target: Oid
 }
 
@@ -196,15 +196,15 @@ export type RefFilters = {
   /** Default `name`. Ties are broken by name. */
   order?: RefOrder
   limit?: number
-  /** Only refs from which this commit can be reached. */
+  /** Only refs whose history contains this commit. */
   containing?: Oid
-  /** Only refs whose commit can be reached from this one: branches that are merged. */
+  /** Only refs in the history of this commit: merged branches. */
   mergedInto?: Oid
 }
 
 /**
- * Refs at or below each of `prefixes` (`refs/heads/`), in the order asked for. One `for-each-ref` process; time grows
- * with the number of refs, and with `containing` also with the history.
+ * Refs at or below each of `prefixes` (`refs/heads/`), in the given order. One `for-each-ref` process; time grows with the
+ * number of refs, and with `containing` also with the history.
  */
 export async function listRefs(
   repo: Repository,
@@ -218,12 +218,12 @@ export async function listRefs(
   })
 }
 
-/** A ref and what it points to, whatever that is. */
+/** A ref and its unpeeled target. */
 export type RefTip = Pick<Ref, 'name' | 'oid'>
 
 /**
- * As `listRefs`, without a look at the objects. All branches, or all tags, by name or time are read from files: no
- * process, and for as long as no ref moves no work. Do not change the array.
+ * Like `listRefs`, without reading the objects. All branches, or all tags, by name or time are read from files: no process, and
+ * cached until a ref moves. Do not modify the array.
  */
 export async function listRefTips(
   repo: Repository,
@@ -244,10 +244,10 @@ export async function listRefTips(
 
 const folders: Record<string, 'refs/heads' | 'refs/tags'> = { 'refs/heads/': 'refs/heads', 'refs/tags/': 'refs/tags' }
 
-/** Lists in other orders, by the list they were made of. */
+/** Other orders of a list, by the list. */
 const ordered = new WeakMap<readonly RefTip[], Map<RefOrder, readonly RefTip[]>>()
 
-/** `undefined` when only git knows. */
+/** `undefined` if only git can answer. */
 async function listHere(
   repo: Repository,
   prefixes: string | readonly string[],
@@ -265,7 +265,7 @@ async function listHere(
   return made
 }
 
-/** The first by name comes first of those of one time. */
+/** Ties are broken by name. */
 async function byTime(repo: Repository, refs: readonly RefTip[], direction: 1 | -1) {
   const times = await creationTimes(
     repo,
@@ -292,7 +292,7 @@ async function forEachRef(
   const { stdout } = await repo.run('for-each-ref', {
     flags: [
       `--format=${format}`,
-      // The last key given is the first compared.
+      // The last sort key is the primary one.
       '--sort=refname',
       sortKeys[filters.order ?? 'name'],
       ...(filters.limit === undefined ? [] : [`--count=${Math.max(1, Math.trunc(filters.limit))}` as const]),
@@ -311,7 +311,7 @@ async function forEachRef(
 const isStale = async (repo: Repository, updates: readonly RefUpdate[]): Promise<boolean> =>
   (await staleUpdates(repo, updates)).length > 0
 
-/** The updates whose ref is not where `from` says it should be. */
+/** The updates whose ref is not at its `from`. */
 export async function staleUpdates<Update extends RefUpdate>(
   repo: Repository,
   updates: readonly Update[],
@@ -324,7 +324,7 @@ export async function staleUpdates<Update extends RefUpdate>(
   return expected.filter(({ from }, index) => (now[index] ?? 'absent') !== from)
 }
 
-/** Whether the refs are where they were to go: after a process was killed, nobody else can say whether it had finished. */
+/** Whether the refs are at their new targets: after a process was killed, only this shows whether it had finished. */
 async function haveMoved(repo: Repository, updates: readonly RefUpdate[]) {
   const now = await readRefs(
     repo,
@@ -334,8 +334,8 @@ async function haveMoved(repo: Repository, updates: readonly RefUpdate[]) {
 }
 
 /**
- * The updates that can never work, whoever holds a lock, each with its failure: `unprocessable` or `conflict`. Of two new names
- * that collide the first is possible.
+ * The updates that can never succeed, with their failures: `unprocessable` or `conflict`. Of two new names that collide, the
+ * first is possible.
  */
 export async function impossibleUpdates(
   repo: Repository,

@@ -6,30 +6,31 @@ import type { Repository } from '../repository/repository.ts'
 import { readFirstRef } from './ref-files.ts'
 
 export type Revision = {
-  /** The commit. */
+  /** The commit id. */
   readonly oid: Oid
-  /** The ref that the text named; `undefined` when it was a commit id. `HEAD` for the default branch. */
+  /** The ref that the text names; `undefined` for a commit id. `HEAD` for the default branch. */
   readonly ref: RefName | 'HEAD' | undefined
 }
 
 export type ResolveOptions = {
-  /** Which of a branch and a tag of the same name is meant; the other still counts when there is only that. Default `tag`. */
+  /** Preferred kind if a branch and a tag have the same name. Default `tag`. */
   prefer?: 'tag' | 'branch'
-  /** Consider nothing but this kind of ref. */
+  /** Considers only this kind of ref. */
   only?: 'tag' | 'branch'
 }
 
 /**
- * The commit that a user's text names, tried in git's own order: a full commit id; `HEAD`; a full ref name; a tag, a
- * branch; `heads/x`, `merge-requests/1/head`; at least four digits of a commit id, if they are unique. `undefined` when it names
- * none. Steps to ancestors may follow (`main~2`, `HEAD^2`). Nothing else of git's revision language gets through (`@{-1}`,
- * `:/text`, `a..b`, `^{/…}`), and none of the server's hidden refs. Reads the files of the refs; a round trip for what is no ref and for commits never seen. No process.
+ * Resolves a user's text to a commit, in git's order: a full commit id; `HEAD`; a full ref name; a tag, a branch; `heads/x`,
+ * `merge-requests/1/head`; a unique abbreviation of a commit id, at least four digits. `undefined` if it names no commit.
+ * Suffixes for ancestors are allowed (`main~2`, `HEAD^2`). Rejects the rest of git's revision syntax (`@{-1}`, `:/text`,
+ * `a..b`, `^{/…}`) and hidden refs. Reads ref files; one round trip for other names and for commits that are not cached. No
+ * process.
  */
 export async function resolve(repo: Repository, text: string, options: ResolveOptions = {}): Promise<Oid | undefined> {
   return (await findRevision(repo, text, options))?.oid
 }
 
-/** As `resolve`, and says which ref it was. */
+/** Like `resolve`, with the ref that the text names. */
 export async function findRevision(
   repo: Repository,
   text: string,
@@ -48,10 +49,10 @@ export async function findRevision(
   )
 }
 
-/** No ref holds these characters. Few enough digits that git has little to walk. */
+/** Refs cannot contain these characters. The number of digits bounds git's traversal. */
 const stepsToAncestor = /^(.*[^~^])((?:[~^]\d{0,5}){1,16})$/s
 
-/** A fact of the commit, remembered. */
+/** Immutable, therefore cached. */
 async function ancestorOf(repo: Repository, of: Revision | undefined, steps: string): Promise<Revision | undefined> {
   if (!of) return undefined
   const spec = `${of.oid}${steps}`
@@ -68,7 +69,7 @@ async function askForRevision(repo: Repository, spec: string, ref: Revision['ref
   return oid && { oid, ref }
 }
 
-/** The first of some refs that stands for a commit. */
+/** The first ref of `names` that refers to a commit. */
 async function findRef(repo: Repository, names: readonly RefName[]): Promise<Revision | undefined> {
   const found = readFirstRef(repo, names)
   if (!found) return undefined
@@ -76,7 +77,7 @@ async function findRef(repo: Repository, names: readonly RefName[]): Promise<Rev
   return oid ? { oid, ref: found.name } : findRef(repo, names.slice(names.indexOf(found.name) + 1))
 }
 
-/** The commit that a ref stands for, an annotated tag followed. */
+/** The commit that a ref refers to, with annotated tags peeled. */
 async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'): Promise<Oid | undefined> {
   if (target === 'ask') return askForCommit(repo, ref)
   const peeled = await remember(
@@ -95,7 +96,7 @@ async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'):
 const askForCommit = async (repo: Repository, spec: string): Promise<Oid | undefined> =>
   (await objectInfo(await repo.objects(), `${spec}^{commit}`))?.oid
 
-/** What a text may name among the refs, in the order of git. */
+/** The refs that a text may name, in git's order. */
 function namesOf(text: string, { prefer = 'tag', only }: ResolveOptions): RefName[] {
   const kinds = only ? [only] : prefer === 'tag' ? (['tag', 'branch'] as const) : (['branch', 'tag'] as const)
   const names = [

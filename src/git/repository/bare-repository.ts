@@ -13,13 +13,13 @@ const config = `[core]
 
 export type NewRepository = {
   readonly defaultBranch: string
-  /** The key of the project that it belongs to. Without it, no project reads the repository. */
+  /** Key of the project that owns the repository. Without it, no project reads the repository. */
   readonly key?: string
 }
 
 /**
- * Makes what `git init --bare` makes, without its samples, in about a millisecond and without a process. Built beside its
- * place and renamed, so that readers see all of it or nothing. False when something was there already, which is left alone.
+ * Creates the files of `git init --bare`, without its samples, in about a millisecond and without a process. Builds them in a
+ * temporary folder and renames that, so that readers see all or nothing. False, without any change, if the path exists.
  */
 export async function createBareRepository(gitDir: string, { defaultBranch, key }: NewRepository): Promise<boolean> {
   const temporary = temporaryName(gitDir, 'new')
@@ -32,7 +32,7 @@ export async function createBareRepository(gitDir: string, { defaultBranch, key 
     await writeDurably(join(temporary, 'info/attributes'), '')
     if (key !== undefined) await writeKey(temporary, key)
     await syncTree(temporary)
-    // A rename onto a folder that holds something fails: of two racing makers, one wins and the other sees its work.
+    // Renaming onto a non-empty folder fails: of two concurrent calls, one succeeds and the other finds the result.
     await rename(temporary, gitDir)
     await syncFolder(dirname(gitDir))
     return true

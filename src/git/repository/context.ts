@@ -2,23 +2,23 @@ import type { LRUCache } from 'lru-cache'
 import type { KeptGraph } from '../commit-graph/commit-graph.ts'
 import type { Runner } from '../runner/client.ts'
 import type { HelperPool } from '../runner/helper-pool.ts'
-import type { Patience } from '../runner/patience.ts'
+import type { Timeouts } from '../runner/timeouts.ts'
 import type { SharedWork } from './shared-work.ts'
 
-/** What is remembered about objects; immutable, so it is never wrong, only forgotten. */
+/** Cache of immutable facts about objects: an entry is never stale, only evicted. */
 export type Cache = LRUCache<string, object>
 
-/** What the repositories of one server process share: `Git` provides it. */
+/** State that the repositories of one server process share; provided by `Git`. */
 export type GitContext = {
   readonly runner: Runner
   readonly helpers: HelperPool
-  /** As it is now. */
-  patience(): Patience
+  /** The current timeouts. */
+  timeouts(): Timeouts
   readonly cache: Cache
-  /** What is being found out, by the key under which it will be remembered. */
+  /** Computations in flight, by their cache key. */
   readonly making: Map<string, SharedWork<object | undefined>>
-  /** Commit-graphs by the directory of their repository. */
+  /** Commit-graphs by repository directory. */
   readonly graphs: LRUCache<string, KeptGraph>
-  /** An empty repository that stands in for those that do not exist, so that every read has git's own answer for them. */
+  /** An empty repository that replaces missing ones, so that git itself answers every read. */
   emptyDir(): Promise<string>
 }

@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('whoever removes a repository takes along what a crash left of it, and of no other', async () => {
+test('removing a repository removes its leftovers of a crash, and no others', async () => {
   const [mine, other] = [join(folder, '2.git'), join(folder, '2.git.import')]
   const left = [temporaryName(mine, 'new'), temporaryName(mine, 'removed')]
   const kept = [temporaryName(other, 'new'), join(folder, '22.git'), other]
@@ -32,7 +32,7 @@ test('whoever removes a repository takes along what a crash left of it, and of n
   for (const path of kept) await rm(path, { recursive: true })
 })
 
-test('what is left for long goes, and nothing that somebody may be at', async () => {
+test('old leftovers are removed, recent ones are not', async () => {
   const [old, young, repository] = [
     temporaryName(join(folder, '3.git'), 'new'),
     temporaryName(join(folder, '3.git'), 'removed'),

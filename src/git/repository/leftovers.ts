@@ -5,13 +5,13 @@ import { ageOf } from '../../kernel/clock.ts'
 
 const temporary = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:new|removed)$/
 
-/** A name beside a repository under which it is made, or goes. Only a crash leaves one behind. */
+/** A temporary name beside a repository, used during its creation or removal. Only a crash leaves such a folder behind. */
 export const temporaryName = (gitDir: string, why: 'new' | 'removed'): string => `${gitDir}.${randomUUID()}.${why}`
 
-/** Whether a name is one of `temporaryName`. */
+/** Whether `temporaryName` made the name. */
 export const isTemporaryName = (name: string): boolean => temporary.test(name)
 
-/** Removes what crashes left behind of a repository that nobody is making. */
+/** Removes leftovers of crashes beside a repository. No other process may be creating it. */
 export async function removeLeftoversOf(gitDir: string): Promise<void> {
   const [folder, name] = [dirname(gitDir), basename(gitDir)]
   for (const found of await namesIn(folder))
@@ -19,7 +19,10 @@ export async function removeLeftoversOf(gitDir: string): Promise<void> {
       await rm(join(folder, found), { recursive: true, force: true })
 }
 
-/** The same of all repositories in a folder, for what is so old that nobody is at it. Returns how many went. */
+/**
+ * Removes leftovers older than `olderThanMs` from a folder of repositories; younger ones may be in use. Returns the number
+ * removed.
+ */
 export async function removeOldLeftovers(folder: string, olderThanMs: number): Promise<number> {
   let removed = 0
   for (const name of (await namesIn(folder)).filter(isTemporaryName)) {

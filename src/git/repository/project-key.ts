@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { syncFolder } from '../../kernel/durable.ts'
 
-/** Beside HEAD. Git reads it as no ref: a UUID is no object id. */
+/** File name, next to HEAD. Git does not read it as a ref, because a UUID is not an object id. */
 const fileName = 'stithy-project'
 
-/** `absent`: nothing is there. `foreign`: what is there carries another key, or none. */
+/** `absent`: the path does not exist. `foreign`: the repository has another key, or none. */
 export type Belonging = 'own' | 'absent' | 'foreign'
 
-/** The keys that were read, each with the identity of its file at that time. */
+/** Cached keys, each with the identity of its file. */
 const known = new LRUCache<string, { identity: string; key: string }>({ max: 20_000 })
 
 /**
- * Whether the folder `gitDir` is the repository of the project with this key. Exact at the moment of asking: one `stat`, a few
- * microseconds, and one small read when the file is not the one that was read before.
+ * Whether the folder `gitDir` is the repository of the project with this key. Never stale: one `stat`, a few microseconds, and
+ * one small read if the file is a new one.
  */
 export function belongingOf(gitDir: string, key: string): Belonging {
   const found = readKey(gitDir)
@@ -23,7 +23,7 @@ export function belongingOf(gitDir: string, key: string): Belonging {
   return found === key ? 'own' : 'foreign'
 }
 
-/** The key that a repository carries; undefined without one. */
+/** The key in a repository; undefined without one. */
 export function readKey(gitDir: string): string | undefined {
   const path = join(gitDir, fileName)
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
@@ -36,7 +36,7 @@ export function readKey(gitDir: string): string | undefined {
   return key
 }
 
-/** Writes the key durably into a repository that has none. */
+/** Writes the key durably into a repository without one. */
 export async function writeKey(gitDir: string, key: string): Promise<void> {
   {
     await using file = await open(join(gitDir, fileName), 'wx', 0o600)

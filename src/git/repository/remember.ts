@@ -2,12 +2,10 @@ import type { Repository } from './repository.ts'
 import { SharedWork } from './shared-work.ts'
 
 /**
- * What `make` found out, remembered under `key` within this repository. Only for what can never change: facts of
- * objects, named by object id. `undefined` is not remembered: the object may still arrive; nor is what has no size, because it is
- * too large.
- *
- * Who asks while it is being made waits for the same. `make` must work with the repository that it is given, which ends
- * its processes when the last of those who wait has left.
+ * Memoizes `make` under `key` for this repository. Only for immutable facts: about objects, by object id. Does not cache
+ * `undefined`, because the object may still arrive, nor results without a size, because they are too large. Concurrent callers
+ * share one computation. `make` must use the repository it is given, whose signal ends its processes once all callers have
+ * disconnected.
  */
 export async function remember<Fact extends object | undefined>(
   repo: Repository,
@@ -21,27 +19,27 @@ export async function remember<Fact extends object | undefined>(
   if (known) return known as Fact
   const begun = making.get(name) as SharedWork<Fact> | undefined
   if (begun && !begun.isAbandoned) {
-    const fact = await begun.wait(repo.gone)
-    // The object may have arrived after the other one looked.
+    const fact = await begun.wait(repo.signal)
+    // The object may have arrived since the shared computation read the repository.
     return fact ?? make(repo)
   }
-  const work = new SharedWork(async (gone) => {
-    const fact = await make(repo.until(gone))
+  const work = new SharedWork(async (signal) => {
+    const fact = await make(repo.withSignal(signal))
     const size = fact === undefined ? undefined : sizeBytes(fact)
     if (fact !== undefined && size !== undefined) keep(repo, key, fact, size)
     return fact
   })
   making.set(name, work)
   void work.over.then(() => making.get(name) === work && making.delete(name))
-  return work.wait(repo.gone)
+  return work.wait(repo.signal)
 }
 
-/** Remembers what is known already. */
+/** Puts a known fact into the cache. */
 export function keep(repo: Repository, key: string, fact: object, sizeBytes: number): void {
   const name = repo.cacheKey + key
   repo.git.cache.set(name, fact, { size: Math.ceil(sizeBytes) + name.length + 100 })
 }
 
-/** What is remembered under `key`, if it still is. */
+/** The cached fact of `key`; undefined if not cached. */
 export const recall = <Fact extends object>(repo: Repository, key: string): Fact | undefined =>
   repo.git.cache.get(repo.cacheKey + key) as Fact | undefined

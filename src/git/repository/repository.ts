@@ -6,7 +6,7 @@ import type { RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
 import { Helper } from '../runner/helper.ts'
-import { type Patience, usualPatience } from '../runner/patience.ts'
+import { defaultTimeouts, type Timeouts } from '../runner/timeouts.ts'
 import type { GitContext } from './context.ts'
 
 export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'nested' | 'timeoutMs'>
@@ -14,22 +14,22 @@ export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'nested' | 'ti
 export type RunCommand = Command & {
   /** Written to stdin, all at once. */
   input?: Buffer | string
-  /** Exit codes that are an answer rather than a failure. Default `[0]`. */
+  /** Exit codes that are not failures. Default `[0]`. */
   accept?: readonly number[]
-  /** More output than this is a `Failure('too_large')`. Default 64 MiB. */
+  /** Maximum output; `Failure('too_large')` beyond it. Default 64 MiB. */
   maxOutputBytes?: number
 }
 
 export type Output = { readonly stdout: Buffer; readonly stderr: string; readonly code: number }
 
 type RepositoryOptions = {
-  /** Of the project that it belongs to. */
+  /** Key of the project that owns the repository. */
   key?: string
   objectDir?: string
   env?: Record<string, string>
-  /** The one that this is, for somebody else. */
+  /** Copies this repository, for another caller or signal. */
   same?: Repository
-  gone?: AbortSignal
+  signal?: AbortSignal
   caller?: string
 }
 
@@ -37,28 +37,28 @@ let handles = 0
 
 const missing = () => new Failure('unprocessable', 'The repository does not exist')
 
-/** One bare repository on disk, or the place of one that does not exist yet. Cheap to make; holds no lock. */
+/** A bare repository on disk, or the path of one that does not exist yet. Cheap to create; holds no lock. */
 export class Repository {
   readonly git: GitContext
   readonly gitDir: string
-  /** Where new objects go. */
+  /** Folder for new objects. */
   readonly objectDir: string
-  /** Sets apart what is remembered of this repository: an object must not be readable where it is not. */
+  /** Prefix that separates the cached data of repositories: an object must not be readable through another repository. */
   readonly cacheKey: string
-  /** When whoever asks has left. */
-  readonly gone: AbortSignal | undefined
-  /** Whose share of the git processes is used: an account or client address; '' for the service itself. */
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal | undefined
+  /** The caller whose share of git processes is used: an account or client address; '' for the service itself. */
   readonly caller: string
   readonly #env: Record<string, string> | undefined
   readonly #presence: { isSure: boolean }
   readonly #key: string
 
-  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, gone, caller }: RepositoryOptions = {}) {
+  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, signal, caller }: RepositoryOptions = {}) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
     this.cacheKey = same?.cacheKey ?? `${++handles}:`
-    this.gone = gone
+    this.signal = signal
     this.caller = caller ?? same?.caller ?? ''
     this.#env = same ? same.#env : env
     this.#presence = same ? same.#presence : { isSure: false }
@@ -66,25 +66,25 @@ export class Repository {
   }
 
   /**
-   * This repository for a caller who may leave: then the processes that were started for it end, and their readers get the
-   * reason of `gone`. Processes that serve all callers live on.
+   * This repository with a signal: when it aborts, the processes started for the caller end, and their readers get its reason.
+   * Shared processes continue.
    */
-  until(gone: AbortSignal | undefined): Repository {
-    return gone ? new Repository(this.git, this.gitDir, { same: this, gone }) : this
+  withSignal(signal: AbortSignal | undefined): Repository {
+    return signal ? new Repository(this.git, this.gitDir, { same: this, signal }) : this
   }
 
   /** This repository, with processes from the share of this caller. */
   for(caller: string): Repository {
     if (caller === this.caller) return this
-    return new Repository(this.git, this.gitDir, { same: this, caller, ...(this.gone && { gone: this.gone }) })
+    return new Repository(this.git, this.gitDir, { same: this, caller, ...(this.signal && { signal: this.signal }) })
   }
 
-  /** What is asked of a push takes its time, as the push does. */
-  #patience(): Patience {
-    return this.#env ? usualPatience : this.git.patience()
+  /** Commands during a push use the default timeouts, however low the configured ones are. */
+  #timeouts(): Timeouts {
+    return this.#env ? defaultTimeouts : this.git.timeouts()
   }
 
-  /** Whether the repository was made. One `stat`, and none once it was there. */
+  /** Whether the repository exists. One `stat`; none once it was found to exist. */
   async exists(): Promise<boolean> {
     if (this.#presence.isSure) return true
     this.#presence.isSure = await stat(join(this.gitDir, 'HEAD')).then(
@@ -94,17 +94,17 @@ export class Repository {
     return this.#presence.isSure
   }
 
-  /** For who finds that the directory is gone: the next question looks again. */
+  /** Forgets that the repository exists, so that the next call checks again. */
   lookAgain(): void {
     this.#presence.isSure = false
   }
 
-  /** The directory to read from: the shared empty repository while this one does not exist. */
+  /** The directory to read from: the shared empty repository as long as this one does not exist. */
   async readDir(): Promise<string> {
     return (await this.exists()) ? this.gitDir : this.git.emptyDir()
   }
 
-  /** Starts a git process on this repository. The caller reads it to its end or kills it. */
+  /** Starts a git process on this repository. The caller must read it to its end or kill it. */
   async start(
     subcommand: Subcommand,
     { flags, args, paths, ...options }: Command & { stdin?: boolean; extra?: boolean } = {},
@@ -115,19 +115,19 @@ export class Repository {
     return this.git.runner.start([`--git-dir=${gitDir}`, ...words], {
       owner: this.gitDir,
       caller: this.caller,
-      // Asked of the objects of a push, whose own process holds a slot until there is an answer.
+      // Examines the objects of a push whose own process holds a slot until it gets an answer.
       nested: this.#env !== undefined && options.lane === 'transfer',
-      timeoutMs: this.#patience().processMs,
+      timeoutMs: this.#timeouts().processMs,
       ...options,
-      ...(this.gone && { gone: this.gone }),
+      ...(this.signal && { signal: this.signal }),
       env: { ...this.#env, ...options.env },
     })
   }
 
   /**
-   * Runs a git process to its end (2-3 ms and its own time). Throws `GitError` unless its exit code is accepted,
-   * `Failure('storage_full')` when the disk is full,
-   * `Failure('unavailable')` when it passed its deadline, and `Failure('too_large')` when it said too much.
+   * Runs a git process to its end (2-3 ms plus its own time). Throws `GitError` for an exit code that is not accepted,
+   * `Failure('storage_full')` if the disk is full, `Failure('unavailable')` on timeout, and `Failure('too_large')` beyond the
+   * maximum output.
    */
   async run(
     subcommand: Subcommand,
@@ -151,7 +151,7 @@ export class Repository {
         cause: new GitError(subcommand, code, signal, stderr),
       })
     if (code === null || !accept.includes(code)) {
-      // It may have been removed under us: the next call looks again.
+      // The repository may have been removed meanwhile; the next call checks again.
       this.#presence.isSure = false
       throw gitFailure(subcommand, { code, signal, stderr })
     }
@@ -159,8 +159,8 @@ export class Repository {
   }
 
   /**
-   * A long-lived process of this repository, shared by all who name it alike; it ends when it is idle. Its questions are
-   * asked again after a death only if the subcommand changes nothing.
+   * A long-lived process of this repository, shared by all callers that use the same name; ends when idle. A question whose
+   * process died is repeated only if the subcommand writes nothing.
    */
   async helper(name: string, subcommand: Subcommand, args: GitArgs): Promise<Helper> {
     const gitDir = await this.readDir()
@@ -177,7 +177,7 @@ export class Repository {
             stdin: true,
             ...(env && { env }),
           }),
-        timeoutMs: () => this.#patience().answerMs,
+        timeoutMs: () => this.#timeouts().answerMs,
         repeatable: !writesRepository(subcommand),
         onIdle: () => pool.trim(),
       })
@@ -190,8 +190,8 @@ export class Repository {
   }
 
   /**
-   * This repository, with the objects of `objectDir` as well, which a push put there and git has not accepted yet.
-   * Moves no refs. Dispose it before the verdict.
+   * This repository with the objects of `objectDir`, where git quarantines the objects of a push until it is accepted. Cannot
+   * move refs. Dispose it before answering the hook.
    */
   inQuarantine(objectDir: string): QuarantinedRepository {
     return new QuarantinedRepository(this, objectDir)
@@ -207,18 +207,18 @@ export class QuarantinedRepository extends Repository {
       env: {
         GIT_OBJECT_DIRECTORY: objectDir,
         GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteAlternate(join(repo.gitDir, 'objects')),
-        // With this set, git refuses to move refs.
+        // If this is set, git refuses to move refs.
         GIT_QUARANTINE_PATH: objectDir,
       },
     })
   }
 
-  /** Ends its helpers. Resolves when no process of ours has the folder open. */
+  /** Ends its helpers. Resolves when none of them has the folder open. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.git.helpers.close(`${this.gitDir}\0${this.cacheKey}`)
   }
 }
 
-/** An entry of `GIT_ALTERNATE_OBJECT_DIRECTORIES`: a list with `:` between its entries, where one in quotes may hold anything. */
+/** An entry of `GIT_ALTERNATE_OBJECT_DIRECTORIES`, a list separated by `:`; quoted entries may contain any character. */
 export const quoteAlternate = (path: string) =>
   /^"|[:\n]/.test(path) ? `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"` : path

@@ -1,13 +1,13 @@
-/** Work that some wait for, each of whom may leave: it is told to end when the last of them has. */
+/** Work shared by several callers; aborted when the last of them has disconnected. */
 export class SharedWork<Result> {
   readonly #abandoned = new AbortController()
   readonly #result: Promise<Result>
-  /** Resolves when it has ended, however it did. */
+  /** Resolves when the work has settled, even after a failure. */
   readonly over: Promise<void>
   #waiting = 0
 
-  /** `work` gets the signal that nobody waits for it any more. */
-  constructor(work: (gone: AbortSignal) => Promise<Result>) {
+  /** `work` gets a signal that aborts when no caller waits any more. */
+  constructor(work: (signal: AbortSignal) => Promise<Result>) {
     this.#result = work(this.#abandoned.signal)
     this.over = this.#result.then(
       () => {},
@@ -19,18 +19,18 @@ export class SharedWork<Result> {
     return this.#abandoned.signal.aborted
   }
 
-  /** The result; rejects with the reason of `gone` as soon as that is aborted. Without a signal one stays to the end. */
-  wait(gone: AbortSignal | undefined): Promise<Result> {
+  /** The result; rejects with the reason of `signal` as soon as it aborts. A caller without a signal waits to the end. */
+  wait(signal: AbortSignal | undefined): Promise<Result> {
     this.#waiting++
-    if (!gone) return this.#result
+    if (!signal) return this.#result
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const leave = () => {
-      reject(gone.reason)
-      if (--this.#waiting === 0) this.#abandoned.abort(gone.reason)
+      reject(signal.reason)
+      if (--this.#waiting === 0) this.#abandoned.abort(signal.reason)
     }
-    if (gone.aborted) leave()
-    else gone.addEventListener('abort', leave, { once: true })
-    const stay = () => gone.removeEventListener('abort', leave)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    const stay = () => signal.removeEventListener('abort', leave)
     this.#result.then(resolve, reject).finally(stay)
     return promise
   }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
 
 /**
- * Removes what a git process that was killed, or a power cut, leaves behind: lock files of refs, of `HEAD` and of the
- * config, which would stop every later change. Git holds one for milliseconds, for minutes at the most when it moves
- * 100,000 refs: leave `olderThanMs` above that while anything may be running. Returns how many went. Walks `refs/`, no process.
+ * Removes the lock files of refs, of `HEAD` and of the config that a killed git process or a power loss left behind; they would
+ * block every later change. Git holds a lock for milliseconds, or minutes when it moves 100,000 refs: `olderThanMs` must exceed
+ * that while git may be running. Returns the number removed. Walks `refs/`, no process.
  */
 export async function removeStaleLocks(
   repo: { readonly gitDir: string },

@@ -3,11 +3,11 @@ import type { GitContext } from './context.ts'
 import { quoteAlternate, Repository } from './repository.ts'
 
 /**
- * Several repositories read as one: the objects of all of them by their ids, and no refs. One process then looks into all.
- * Names of a repository that has gone are no objects here. Dispose it after use.
+ * Several repositories read as one: all their objects by id, and no refs, so that one process can search all. Objects of a
+ * repository that has been removed are missing. Dispose it after use.
  */
 export class RepositoryUnion extends Repository {
-  private constructor(git: GitContext, emptyDir: string, members: readonly Repository[], gone?: AbortSignal) {
+  private constructor(git: GitContext, emptyDir: string, members: readonly Repository[], signal?: AbortSignal) {
     super(git, emptyDir, {
       env: {
         GIT_ALTERNATE_OBJECT_DIRECTORIES: members
@@ -16,13 +16,13 @@ export class RepositoryUnion extends Repository {
       },
       // All members were opened for the same caller.
       caller: members[0]?.caller ?? '',
-      ...(gone && { gone }),
+      ...(signal && { signal }),
     })
   }
 
-  /** `gone`: see `Repository.until`. */
-  static async of(git: GitContext, members: readonly Repository[], gone?: AbortSignal): Promise<RepositoryUnion> {
-    return new RepositoryUnion(git, await git.emptyDir(), members, gone)
+  /** `signal`: see `Repository.withSignal`. */
+  static async of(git: GitContext, members: readonly Repository[], signal?: AbortSignal): Promise<RepositoryUnion> {
+    return new RepositoryUnion(git, await git.emptyDir(), members, signal)
   }
 
   /** Ends its helpers. */

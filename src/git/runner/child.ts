@@ -3,14 +3,14 @@ import { Duplex } from 'node:stream'
 import type { Exit } from './protocol.ts'
 
 /**
- * A running git process: writable is its stdin, readable its stdout, with back-pressure from end to end. How it went
- * is told by `done`, never by the stream: reading ends when the child has closed its output, however it died.
+ * A running git process: the writable side is its stdin, the readable side its stdout, with back-pressure. Only `done` reports
+ * the exit; the stream ends when the child closes its output, whatever the reason.
  */
 export class Child extends Duplex {
-  /** Resolves when the process has ended. Rejects with a `Failure('unavailable')` when the runner was lost. */
+  /** Resolves when the process has ended. Rejects with `Failure('unavailable')` if the connection to the runner is lost. */
   readonly done: Promise<Exit>
   readonly pid: number
-  /** The other end of the child's file descriptor 3, when it was asked for. */
+  /** The other end of the child's file descriptor 3, if requested. */
   readonly channel: Socket | undefined
   readonly #socket: Socket
   readonly #kill: (signal: NodeJS.Signals) => void
@@ -35,37 +35,37 @@ export class Child extends Duplex {
       if (over) return
       over = true
       if (!this.destroyed) this.#finish()
-      // The child has closed its input, too: both are one connection.
+      // The child has closed its input as well: both are one connection.
       this.#socket.end()
     }
     this.#socket.on('data', (chunk: Buffer) => this.push(chunk) || this.#socket.pause())
     this.#socket.on('end', ended)
-    // A child that leaves input unread makes the kernel report a reset after the last byte of output: that is an end, too.
+    // If a child leaves input unread, the kernel reports a reset after the last output; that is an end, too.
     this.#socket.on('error', ended)
     this.#socket.on('close', ended)
     this.#socket.pause()
   }
 
-  /** Bytes that went either way so far. */
+  /** Bytes transferred in both directions so far. */
   get movedBytes(): number {
     return this.#socket.bytesRead + this.#socket.bytesWritten
   }
 
-  /** Signals the child and its children; `done` still tells the end. */
+  /** Signals the child and its children; `done` reports the exit. */
   kill(signal: NodeJS.Signals = 'SIGTERM'): void {
     this.#kill(signal)
   }
 
-  /** From now on the stream ends with an error, not with an end, when the process fails: half an answer is none. */
+  /** Makes the stream fail instead of end if the process fails, so that readers do not take partial output for the result. */
   failing(toError: (exit: Exit) => Error | undefined): this {
     this.#toError = toError
     return this
   }
 
-  /** From now on `inspect` gets what is written first; when it throws, the stream and the process end with that error. */
+  /** Passes all written chunks to `inspect` first; if it throws, the stream and the process end with that error. */
   inspecting(inspect: (chunk: Buffer) => void): this {
     this.#inspect = inspect
-    // The reader gets the error. When there is none any more, an error that is not listened for would end the process.
+    // The reader gets the error. Without a reader, an error without a listener would end the process.
     return this.on('error', () => {})
   }
 
@@ -87,7 +87,7 @@ export class Child extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    // A child that stopped reading is no error of the writer: its exit code says what was wrong.
+    // That a child stops reading is not an error of the writer; the exit code reports the problem.
     if (!this.#socket.writable) return done()
     try {
       this.#inspect?.(chunk)
@@ -97,7 +97,7 @@ export class Child extends Duplex {
     this.#socket.write(chunk, () => done())
   }
 
-  /** What was written while corked, in one call of the system. */
+  /** Writes what was written while corked in one system call. */
   override _writev(chunks: readonly { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     const last = chunks.length - 1
     let failed = false
@@ -120,7 +120,7 @@ export class Child extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    // Nobody reads it any more. Nothing happens when it has ended.
+    // The stream has no reader any more. No effect if the child has ended.
     this.#kill('SIGTERM')
     this.#socket.destroy()
     this.channel?.destroy()

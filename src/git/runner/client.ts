@@ -15,16 +15,16 @@ import {
 } from './protocol.ts'
 
 export type RunOptions = Partial<Omit<RunRequest, 'id' | 'argv'>> & {
-  /** Ends the process, started or not; whoever waits for it, or reads it, gets the signal's reason. */
-  gone?: AbortSignal
+  /** Ends the process, even before it started; the caller and the reader of its output get the signal's reason. */
+  signal?: AbortSignal
 }
 
-/** A control connection and what hangs on it. */
+/** A control connection and its state. */
 type Link = {
   client: string
   socket: Socket
   jobs: Map<number, Pending>
-  /** Questions for the load of the lanes. */
+  /** Pending requests for the load of the lanes. */
   asked: Map<number, PromiseWithResolvers<LaneLoads>>
   closed: boolean
 }
@@ -38,8 +38,8 @@ type Pending = {
 const lost = () => new Failure('unavailable', 'The git runner is not available')
 
 /**
- * A server process's connection to the runner of its machine. Connects on first use, and again after the runner was
- * restarted on the same path; what was running then rejects with `Failure('unavailable')`.
+ * A server process's connection to the runner of its machine. Connects on first use, and reconnects after the runner restarted
+ * on the same path; what was running then rejects with `Failure('unavailable')`.
  */
 export class Runner {
   readonly socketPath: string
@@ -53,7 +53,7 @@ export class Runner {
     this.#env = gitEnvironment(path)
   }
 
-  /** Rejects with `Failure('unavailable')` when nobody listens. `path` is where git and its programs are looked up. */
+  /** Rejects with `Failure('unavailable')` if no runner listens. `path` is the search path for git and its programs. */
   static async connect(socketPath: string, { path = process.env['PATH'] ?? '/usr/bin:/bin' } = {}): Promise<Runner> {
     const runner = new Runner(socketPath, path)
     await runner.#connected()
@@ -62,12 +62,12 @@ export class Runner {
 
   /**
    * Starts git with `argv`. Resolves when the process runs: one round trip and one `spawn` in the runner. Rejects with
-   * `Failure('unavailable')` when the runner is lost or has too much waiting, and with `Failure('rate_limited')` when the
-   * caller has.
+   * `Failure('unavailable')` if the connection is lost or too many jobs wait, and with `Failure('rate_limited')` if too many
+   * jobs of the caller wait.
    */
   async start(argv: string[], options: RunOptions = {}): Promise<Child> {
-    const { gone } = options
-    gone?.throwIfAborted()
+    const { signal } = options
+    signal?.throwIfAborted()
     const link = await this.#connected()
     const id = this.#nextId++
     const request: RunRequest = {
@@ -84,7 +84,7 @@ export class Runner {
       ...(options.env && { env: options.env }),
     }
     const pending: Pending = { sockets: [], started: Promise.withResolvers(), done: Promise.withResolvers() }
-    // Whoever started the child hears of a loss by the first of the two.
+    // The caller learns of a lost connection from whichever promise it awaits first.
     pending.done.promise.catch(() => {})
     pending.started.promise.catch(() => {})
     if (link.closed) throw lost()
@@ -94,34 +94,34 @@ export class Runner {
       socket.on('error', () => {})
       socket.write(`${JSON.stringify(greeting)}\n`)
       pending.sockets.push(socket)
-      // A connection that closes before the child runs (the runner is out of descriptors, say) leaves nobody to tell us.
+      // If the connection closes before the child runs (the runner is out of descriptors, say), no notice will come.
       socket.once('close', () => pending.pid === undefined && settle(link, id, lost()))
       return socket
     }
     const socket = dial({ kind: 'run', client: link.client, ...request })
     const channel = request.extra ? dial({ kind: 'extra', client: link.client, id }) : undefined
     const kill = (signal: NodeJS.Signals) => void (link.jobs.has(id) && say(link, { kill: id, signal }))
-    // Where it still waits for its turn, it is taken out of the line.
+    // A job that waits for a slot is removed from the queue.
     const leave = () => kill('SIGTERM')
-    gone?.addEventListener('abort', leave, { once: true })
+    signal?.addEventListener('abort', leave, { once: true })
     try {
       const pid = await pending.started.promise
-      gone?.throwIfAborted()
+      signal?.throwIfAborted()
       if (!request.stdin) socket.end()
       const child = new Child({ socket, channel, pid, done: pending.done.promise, kill })
-      if (gone) endWith(gone, child)
+      if (signal) endWith(signal, child)
       return child
     } catch (error) {
       kill('SIGTERM')
       for (const open of pending.sockets) open.destroy()
-      gone?.throwIfAborted()
+      signal?.throwIfAborted()
       throw error
     } finally {
-      gone?.removeEventListener('abort', leave)
+      signal?.removeEventListener('abort', leave)
     }
   }
 
-  /** Runs `git version` to its end: rejects when the runner or git cannot. */
+  /** Runs `git version`: rejects if the runner or git does not work. */
   async ping(): Promise<void> {
     const child = await this.start(['version'], { timeoutMs: 3000 })
     child.resume()
@@ -129,7 +129,7 @@ export class Runner {
     if (code !== 0) throw new Failure('unavailable', 'git does not run')
   }
 
-  /** What runs and waits in each lane, for all processes of the machine together. */
+  /** Running and waiting jobs in each lane, of all processes of the machine together. */
   async loads(): Promise<LaneLoads> {
     const link = await this.#connected()
     if (link.closed) throw lost()
@@ -212,15 +212,15 @@ function hear(link: Link, notice: Exclude<RunnerNotice, { ready: true }>) {
   }
 }
 
-/** The reader of a child hears why it ended; one that nobody reads yet does not disturb anybody. */
-function endWith(gone: AbortSignal, child: Child) {
-  const end = () => void child.on('error', () => {}).destroy(gone.reason as Error)
-  gone.addEventListener('abort', end, { once: true })
-  const forget = () => gone.removeEventListener('abort', end)
+/** The reader of a child gets the reason of the abort; without a reader the error is ignored. */
+function endWith(signal: AbortSignal, child: Child) {
+  const end = () => void child.on('error', () => {}).destroy(signal.reason as Error)
+  signal.addEventListener('abort', end, { once: true })
+  const forget = () => signal.removeEventListener('abort', end)
   child.done.then(forget, forget)
 }
 
-/** Ends a job without an exit: nobody waits for it afterwards, and no process of it is left. */
+/** Settles a job without an exit: rejects its promises and ends its process. */
 function settle(link: Link, id: number, error: Error) {
   const pending = link.jobs.get(id)
   if (!pending) return
@@ -229,7 +229,7 @@ function settle(link: Link, id: number, error: Error) {
   pending.done.reject(error)
   for (const socket of pending.sockets) socket.destroy()
   if (pending.pid === undefined) return
-  // The runner that would have ended it is gone. Politely first, so that git takes its lock files with it.
+  // The runner that owned it has ended. SIGTERM first, so that git removes its lock files.
   const { pid } = pending
   signalGroup(pid, 'SIGTERM')
   setTimeout(() => signalGroup(pid, 'SIGKILL'), 1_000).unref()
@@ -239,6 +239,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals) {
   try {
     process.kill(-pid, signal)
   } catch {
-    // It went by itself.
+    // The process has ended already.
   }
 }

@@ -1,18 +1,18 @@
 type Rules = {
-  /** Moves refs, so it must not run against the shared empty repository. */
+  /** Writes to the repository, so it must not run against the shared empty one. */
   readonly writes: boolean
-  /** Knows `--end-of-options`; where it does not, an argument that starts with `-` is refused. */
+  /** Supports `--end-of-options`; otherwise arguments that start with `-` are rejected. */
   readonly endOfOptions: boolean
-  /** Takes pathspecs after `--`. */
+  /** Accepts pathspecs after `--`. */
   readonly paths?: true
 }
 
-/** Subcommands this server may run, and what must be known to run each one safely. */
+/** Subcommands that the server may run, and the rules for running each one safely. */
 const commands = {
   archive: { writes: false, endOfOptions: true, paths: true },
   blame: { writes: false, endOfOptions: false, paths: true },
   'cat-file': { writes: false, endOfOptions: true },
-  // Verb and flags would otherwise stand in the wrong order.
+  // A subcommand of two words, so that flags follow the second one.
   'commit-graph write': { writes: true, endOfOptions: false },
   'commit-tree': { writes: true, endOfOptions: false },
   diff: { writes: false, endOfOptions: true, paths: true },
@@ -21,7 +21,7 @@ const commands = {
   fetch: { writes: true, endOfOptions: true },
   'for-each-ref': { writes: false, endOfOptions: false },
   fsck: { writes: false, endOfOptions: false },
-  // Takes the word for a revision.
+  // It treats `--end-of-options` as a revision.
   grep: { writes: false, endOfOptions: false, paths: true },
   'hash-object': { writes: true, endOfOptions: false },
   'index-pack': { writes: true, endOfOptions: false },
@@ -50,7 +50,7 @@ const commands = {
 
 export type Subcommand = keyof typeof commands
 
-/** `flags` are ours, word by word; `args` and `paths` may hold user text, and are never taken for a flag. */
+/** `flags` come from the code, one per word; `args` and `paths` may contain user text and are never interpreted as flags. */
 export type GitArgs = {
   readonly flags?: readonly `-${string}`[]
   readonly args?: readonly string[]
@@ -61,8 +61,8 @@ export type GitArgs = {
 export const writesRepository = (subcommand: Subcommand): boolean => commands[subcommand].writes
 
 /**
- * The words after `git`. Throws when an argument could be read as an option, or holds a NUL, which would cut it short:
- * both are bugs of the caller, who should have validated the text.
+ * The arguments of `git`. Throws if an argument looks like an option, or contains a NUL, which would truncate it: both are bugs
+ * of the caller, which should have validated the text.
  */
 export function argvFor(subcommand: Subcommand, { flags = [], args = [], paths }: GitArgs): string[] {
   const rules: Rules = commands[subcommand]

@@ -4,29 +4,29 @@ import { hiddenRefs, serverRefs } from '../format/ref-name.ts'
 type Settings = readonly (readonly [key: string, value: string])[]
 
 /**
- * Git settings that hold for every command. They have command scope, so they win over a repository's own config file,
- * which may come from an import or an administrator.
+ * Git settings for every command. They have command scope and so override a repository's own config file, which may come from
+ * an import or an administrator.
  */
 const settings: Settings = [
-  // Repositories may belong to another user of the machine (a mounted volume, a backup that was restored).
+  // Repositories may belong to another user of the machine (a mounted volume, a restored backup).
   ['safe.directory', '*'],
-  // Hooks inside a repository never run; `receivePack` points this at ours.
+  // Hooks inside a repository never run; `receivePack` sets this to the server's hooks.
   ['core.hooksPath', devNull],
-  // Maintenance is a job with a deadline, never a surprise at the end of a push.
+  // Maintenance is a job with a timeout and must not delay a push.
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   ['receive.autoGC', 'false'],
   ['core.quotePath', 'false'],
-  // Each id that is named would be looked for among the refs first, in a dozen files.
+  // Git would otherwise search the refs for each object id on the command line, in a dozen files.
   ['core.warnAmbiguousRefs', 'false'],
-  // What we acknowledged survives a power cut: objects first, then refs.
+  // Acknowledged writes survive a power loss: objects first, then refs.
   ['core.fsync', 'committed,reference'],
   ['core.fsyncMethod', 'fsync'],
-  // Two writers of one ref: the second waits for the lock instead of failing at once.
+  // Of two concurrent writers of a ref, the second waits for the lock instead of failing at once.
   ['core.filesRefLockTimeout', '1000'],
   ['core.packedRefsTimeout', '2000'],
-  // A repository's config must not name a program to run. No alternate of ours has refs worth telling; an empty command
-  // would make git complain to whoever pushes.
+  // A repository's config must not name a program to run. The refs of alternates need not be advertised; an empty command would
+  // make git print a warning to the pushing user.
   ['core.alternateRefsCommand', 'true'],
   ['core.fsmonitor', 'false'],
   ['core.attributesFile', devNull],
@@ -35,20 +35,20 @@ const settings: Settings = [
   ['protocol.version', '2'],
   ['uploadpack.allowFilter', 'true'],
   ['uploadpack.allowAnySHA1InWant', 'true'],
-  // A filter that reads its rules from a file of the repository matches every path against them; a deep one walks every tree.
+  // A sparse filter matches every path against patterns from a file of the repository; a deep tree filter walks every tree.
   ['uploadpackfilter.sparse:oid.allow', 'false'],
   ['uploadpackfilter.tree.maxDepth', '16'],
   ['receive.advertisePushOptions', 'true'],
-  // Which branch may move or go is decided before the push, not by git.
+  // The server decides before the push which branches may move or be deleted.
   ['receive.denyCurrentBranch', 'ignore'],
   ['receive.denyDeleteCurrent', 'ignore'],
-  // Small pushes become loose objects (cheap to add), larger ones stay one pack.
+  // Small pushes become loose objects, which are cheap to add; larger ones stay one pack.
   ['receive.unpackLimit', '100'],
   ['fetch.unpackLimit', '100'],
   ['core.commitGraph', 'true'],
   ['gc.writeCommitGraph', 'true'],
   ['repack.writeBitmaps', 'true'],
-  // Memory of one process: the delta window, each thread's share, what is mapped at a time, and blobs that are only streamed.
+  // Memory limits of one process: the delta window, the caches of each thread, and the size from which blobs are streamed.
   ['pack.threads', '2'],
   ['pack.windowMemory', '128m'],
   ['pack.deltaCacheSize', '64m'],
@@ -59,7 +59,7 @@ const settings: Settings = [
   ...serverRefs.map((name) => ['receive.hideRefs', name] as const),
 ]
 
-/** Settings of one run, numbered after the general ones so that they win. */
+/** Settings of one run, numbered after the general ones so that they override them. */
 export const settingsEnv = (extra: Settings): Record<string, string> => ({
   GIT_CONFIG_COUNT: String(settings.length + extra.length),
   ...numbered(extra, settings.length),
@@ -74,8 +74,8 @@ const numbered = (pairs: Settings, first: number): Record<string, string> =>
   )
 
 /**
- * The whole environment of every git process: nothing of the server's own environment (tokens, proxies, a developer's
- * `GIT_DIR`) but the search path. `path` is the value of `PATH`.
+ * The complete environment of every git process: only the search path `path` comes from the server's own environment, which may
+ * contain tokens, proxies or a developer's `GIT_DIR`.
  */
 export const gitEnvironment = (path: string): Record<string, string> => ({
   PATH: path,
@@ -92,9 +92,9 @@ export const gitEnvironment = (path: string): Record<string, string> => ({
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_LITERAL_PATHSPECS: '1',
   GIT_NO_LAZY_FETCH: '1',
-  // No transport unless a run says so: a stored URL must never make git connect anywhere.
+  // No transport unless a command allows one: a stored URL must never make git open a connection.
   GIT_ALLOW_PROTOCOL: '',
-  // Only used when git writes a commit or a reflog for us without being told who: never a person's name.
+  // Only for commits and reflogs that git writes without an explicit identity; never the name of a user.
   GIT_AUTHOR_NAME: 'Stithy',
   GIT_AUTHOR_EMAIL: 'stithy@localhost',
   GIT_COMMITTER_NAME: 'Stithy',

@@ -1,6 +1,6 @@
 import { Failure } from '../../kernel/failure.ts'
 
-/** A git process that failed in a way its caller did not provide for. A bug or a broken repository; never shown to users. */
+/** An unexpected failure of a git process: a bug or a broken repository. Never shown to users. */
 export class GitError extends Error {
   override name = 'GitError'
   readonly code: number | null
@@ -17,10 +17,10 @@ export class GitError extends Error {
 
 const noRoom = /No space left on device|Disk quota exceeded|Read-only file system|Out of diskspace|couldn't write/
 
-/** Whether git ended because the disk takes nothing more, which only its words tell. */
+/** Whether git failed because the disk is full, which only its message shows. */
 export const isDiskFull = (stderr: string): boolean => noRoom.test(stderr)
 
-/** What to throw when git ended so: `Failure('storage_full')` when the disk is full, else a `GitError`. */
+/** The error for a failed git process: `Failure('storage_full')` if the disk is full, otherwise a `GitError`. */
 export function gitFailure(
   subcommand: string,
   { code, signal, stderr }: { code: number | null; signal: NodeJS.Signals | null; stderr: string },

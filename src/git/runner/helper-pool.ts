@@ -2,7 +2,7 @@ import type { Helper } from './helper.ts'
 
 type Member = { helper: Helper; usedAt: number }
 
-/** Keeps a bounded number of helpers alive over all repositories; the idle ones end, longest unused first. */
+/** Keeps a limited number of helpers alive over all repositories; ends idle ones, least recently used first. */
 export class HelperPool {
   readonly #max: number
   readonly #idleMs: number
@@ -21,7 +21,7 @@ export class HelperPool {
     return this.#members.size
   }
 
-  /** The helper called `key`, made when there is none. */
+  /** The helper for `key`, created if necessary. */
   take(key: string, make: () => Helper): Helper {
     const found = this.#members.get(key)
     if (found) {
@@ -37,8 +37,8 @@ export class HelperPool {
   }
 
   /**
-   * Ends idle helpers until at most `max` are left. Busy ones are never ended, so a burst over more repositories than
-   * `max` goes over the bound until they answer.
+   * Ends idle helpers until at most `max` are left. Never ends busy ones, so a burst over more repositories than `max` exceeds
+   * the limit until they have answered.
    */
   trim(max: number = this.#max): void {
     for (const [key, { helper }] of this.#members) {
@@ -47,7 +47,7 @@ export class HelperPool {
     }
   }
 
-  /** Ends the helpers whose key starts with `prefix`. Resolves when their processes are gone. */
+  /** Ends the helpers whose key starts with `prefix`. Resolves when their processes have ended. */
   async close(prefix = ''): Promise<void> {
     for (const [key, { helper }] of [...this.#members]) if (key.startsWith(prefix)) this.#end(key, helper)
     await Promise.all(this.#closing)

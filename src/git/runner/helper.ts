@@ -3,16 +3,16 @@ import type { Child } from './child.ts'
 import { Inbox } from './inbox.ts'
 import type { Exit } from './protocol.ts'
 
-/** One question to a helper. `read` takes its answer from what has arrived; `undefined` until all of it is there. */
+/** A request to a helper. `read` parses the answer from the data received; `undefined` until it is complete. */
 export type Question<Answer> = {
   readonly request: Buffer
-  /** Called again with each new chunk. A thrown error means the helper no longer makes sense: it is ended. */
+  /** Called for each new chunk. If it throws, the stream is out of sync and the helper is ended. */
   read(inbox: Inbox): { answer: Answer } | undefined
-  /** Forgets a half-read answer, because the question is asked again of a new process. */
+  /** Discards a partial answer before the request is repeated with a new process. */
   reset(): void
 }
 
-/** The process ended while it was busy with a question that must not be asked twice. */
+/** The process ended during a request that must not be repeated. */
 export class HelperDeath extends Error {
   override name = 'HelperDeath'
   readonly exit: Exit
@@ -25,20 +25,20 @@ export class HelperDeath extends Error {
 
 export type HelperOptions = {
   start(): Promise<Child>
-  /** A silence of this length while a question is open counts as a death; 0: none does. */
+  /** Maximum silence during a request, after which the process is killed; 0 for no limit. */
   timeoutMs(): number
-  /** Whether a question may be asked again when its process died over it: true for readers. */
+  /** Whether a request may be repeated after its process died: true for read-only subcommands. */
   repeatable: boolean
-  /** Called when the last question was answered. */
+  /** Called after the last request was answered. */
   onIdle(): void
 }
 
 type Waiting = { question: Question<any>; resolve(answer: any): void; reject(error: Error): void; deaths: number }
 
 /**
- * A long-lived git process that answers in the order it is asked. Starts with the first question. When it dies, the
- * question it was busy with is asked once more, if it may be, and those behind it simply again: the process had not come
- * to them. One that cannot be asked again rejects with `HelperDeath`, one that ended two processes with `Failure('unavailable')`.
+ * A long-lived git process that answers requests in order. Starts with the first request. If the process dies, the request it
+ * was processing is repeated once if allowed, and those after it are sent again. A request that cannot be repeated rejects with
+ * `HelperDeath`, one that ended two processes with `Failure('unavailable')`.
  */
 export class Helper {
   readonly #options: HelperOptions
@@ -58,7 +58,7 @@ export class Helper {
     return this.#waiting.length > 0
   }
 
-  /** The process id, while one runs. */
+  /** The process id, while a process runs. */
   get pid(): number | undefined {
     return this.#child?.pid
   }
@@ -69,18 +69,18 @@ export class Helper {
       this.#waiting.push({ question, resolve, reject, deaths: 0 })
       this.#unsent.push(question.request)
       if (!this.#child) void this.#launch()
-      // Whatever is asked in one turn goes out in one write.
+      // Requests of one turn of the event loop go out in one write.
       else if (this.#unsent.length === 1) queueMicrotask(() => this.#flush())
     })
   }
 
-  /** Ends the process; who still waits is rejected. Resolves when it is gone. */
+  /** Ends the process and rejects pending requests. Resolves when the process has ended. */
   async close(): Promise<void> {
     this.#closed = true
     this.#rejectAll(new Failure('unavailable', 'The git helper was closed'))
     const child = this.#child
     if (!child) return
-    // Not SIGKILL: git takes its lock files with it. The runner insists after a while.
+    // Not SIGKILL, so that git removes its lock files. The runner sends SIGKILL later.
     child.kill()
     child.destroy()
     await child.done.catch(() => {})
@@ -118,7 +118,7 @@ export class Helper {
       this.#drain(child)
     })
     child.done.then(
-      // The notice may overtake the last answers, which come another way.
+      // The exit notice comes by another connection and may overtake the last answers.
       (exit) => ended.then(() => this.#died(child, exit)),
       (error: Error) => this.#died(child, error),
     )
@@ -134,7 +134,7 @@ export class Helper {
         this.#waiting.shift()!.resolve(read.answer)
       }
     } catch {
-      // Whatever it says next belongs to no question. `done` does the rest.
+      // Further output cannot be assigned to a request. `done` handles the rest.
       this.#inbox.clear()
       return void child.destroy()
     }
@@ -142,7 +142,7 @@ export class Helper {
     if (this.#waiting.length === 0) this.#options.onIdle()
   }
 
-  /** Restarts the deadline: the helper has shown a sign of life, or has just been asked. */
+  /** Restarts the timeout after output or a new request. */
   #watch() {
     if (this.#waiting.length === 0) {
       clearTimeout(this.#timer)

@@ -1,4 +1,4 @@
-/** Bytes that arrived and were not taken yet. Nothing is copied until it is taken, and then once. */
+/** Buffered bytes that have not been taken. Bytes are copied once, when they are taken. */
 export class Inbox {
   #chunks: Buffer[] = []
   #size = 0
@@ -18,7 +18,7 @@ export class Inbox {
     this.#size = 0
   }
 
-  /** The offset of `byte`, searched from `from`; -1 when it has not arrived. */
+  /** The offset of `byte`, searched from `from`; -1 if it has not arrived. */
   indexOf(byte: number, from = 0): number {
     let start = 0
     for (const chunk of this.#chunks) {
@@ -32,7 +32,7 @@ export class Inbox {
     return -1
   }
 
-  /** Takes `length` bytes, which must have arrived: a copy of its own, so it does not keep a large chunk alive. */
+  /** Removes and returns `length` bytes, which must have arrived, as a copy that does not keep a large chunk alive. */
   take(length: number): Buffer {
     const taken = Buffer.allocUnsafe(length)
     let filled = 0
@@ -46,13 +46,13 @@ export class Inbox {
     return taken
   }
 
-  /** The first `length` bytes, which must have arrived, left in place. Only for short stretches. */
+  /** The first `length` bytes, which must have arrived, without removing them. Only for short lengths. */
   peek(length: number): Buffer {
     const first = this.#chunks[0]
     return first && first.length >= length ? first.subarray(0, length) : Buffer.concat(this.#chunks).subarray(0, length)
   }
 
-  /** Takes and forgets at most `length` bytes; returns how many. */
+  /** Discards at most `length` bytes; returns how many. */
   skip(length: number): number {
     let left = Math.min(length, this.#size)
     const skipped = left

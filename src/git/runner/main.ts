@@ -14,8 +14,8 @@ import {
 } from './protocol.ts'
 
 /**
- * The runner: a small process that owns every git child, because `spawn` blocks its caller for longer the larger the
- * caller's heap is. It never touches a living child's bytes: it hands over the connection itself.
+ * The runner: a small process that owns every git child, because the time that `spawn` blocks grows with the heap of its
+ * caller. It never reads or writes a running child's data: the child gets the connection itself.
  */
 
 const maxStderrBytes = 64 * 1024
@@ -28,7 +28,7 @@ type Client = {
   jobs: Map<number, Job>
   /** The highest id of a job that has arrived. */
   newest: number
-  /** Jobs that were ended before they arrived: the two come on different connections. */
+  /** Jobs that were cancelled before they arrived, because the two messages use different connections. */
   unwanted: Set<number>
 }
 type Job = RunRequest & {
@@ -44,15 +44,16 @@ type Job = RunRequest & {
 const clients = new Map<string, Client>()
 const cores = availableParallelism()
 
-/** Processes at a time, and requests that may wait for one, of each lane. */
+/** Maximum concurrent processes and maximum waiting requests of each lane. */
 const lanes: Readonly<Record<Lane, Shares<Job>>> = {
   short: new Shares<Job>({ slots: Math.max(8, cores * 4), maxWaiting: 2_000, start: spawnInTurn }),
   transfer: new Shares<Job>({ slots: 128, maxWaiting: 1_000, start: spawnInTurn }),
-  // All of them are the service's own, whose share is half. None waits: there is no telling when one of them ends.
+  // All helpers count as the service's own, which may use half of the slots. None waits, because helpers run for an unknown
+  // time.
   helper: new Shares<Job>({ slots: 2_048, maxWaiting: 0, start: spawnInTurn }),
 }
 
-/** A caller that runs more processes than this competes with itself for the processor: the others give way. */
+/** A caller's processes beyond this number run at lower priority. */
 const fullPriorityProcesses = cores
 
 const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -64,7 +65,7 @@ const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (end < 0 && head.length < maxGreetingBytes) return
     socket.off('data', onData)
     try {
-      // No newline: cut short here, and no JSON.
+      // Without a newline, the line is truncated and so is not valid JSON.
       greet(JSON.parse(head.slice(0, end)) as Greeting, socket, head.slice(end + 1))
     } catch {
       socket.destroy()
@@ -77,7 +78,7 @@ function greet(greeting: Greeting, socket: Socket, rest: string) {
   if (greeting.kind === 'control') return attach(greeting.client, greeting.env, socket, rest)
   const client = clients.get(greeting.client)
   if (!client || rest !== '') return socket.destroy()
-  // Nothing more is read here; `spawn` also stops the handle before it hands the descriptor over.
+  // Stops reading; `spawn` also stops the handle before it passes the descriptor on.
   socket.pause()
   if (greeting.kind === 'extra') {
     const job = client.jobs.get(greeting.id)
@@ -89,7 +90,7 @@ function greet(greeting: Greeting, socket: Socket, rest: string) {
   client.jobs.set(job.id, job)
   client.newest = Math.max(client.newest, job.id)
   if (client.unwanted.delete(job.id)) return refuse(job, 'ended before it started')
-  // Not before Node has prepared to read on, in the turn of the greeting: from the handing over it must leave that alone.
+  // Not in the turn of the greeting: Node must not resume reading once the descriptor has been passed on.
   if (!job.extra) setImmediate(enqueue, job)
 }
 
@@ -124,7 +125,7 @@ function attach(name: string, env: Record<string, string>, socket: Socket, rest:
 }
 
 function enqueue(job: Job) {
-  // It may have been ended since it arrived.
+  // It may have been cancelled since it arrived.
   if (!job.client.jobs.has(job.id)) return
   const refused = lanes[job.lane].add(job)
   if (refused) refuse(job, 'too many git processes are waiting', refused.full)
@@ -141,8 +142,8 @@ const mapValues = <Key extends string, From, To>(record: Readonly<Record<Key, Fr
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value as From)])) as Record<Key, To>
 
 /**
- * Jobs that have a slot and no process yet. To spawn one takes milliseconds in which nothing else happens here: one at a
- * time, in turns by caller, and what was ended meanwhile is not spawned at all.
+ * Jobs that have a slot but no process yet. Spawning takes milliseconds and blocks, so it happens one job at a time,
+ * round-robin by caller, and skips jobs cancelled meanwhile.
  */
 const spawning = new Map<string, Job[]>()
 let isSpawning = false
@@ -175,25 +176,25 @@ const { PRIORITY_BELOW_NORMAL: backgroundPriority, PRIORITY_LOW: floodPriority }
 function giveWay(pid: number, priority: number) {
   try {
     setPriority(pid, priority)
-    // Linux weighs sessions, of which each child has its own, before it weighs the processes in them.
+    // Linux schedules sessions before the processes in them, and each child has its own session.
     writeFileSync(`/proc/${pid}/autogroup`, String(priority))
   } catch {
-    // It may have ended already, or the system knows no such groups.
+    // The process may have ended already, or the system has no autogroups.
   }
 }
 
 function start(job: Job) {
   const release = () => lanes[job.lane].release(job)
-  // The client may have gone while the job waited.
+  // The client may have disconnected while the job waited.
   if (!job.client.jobs.has(job.id)) return queueMicrotask(release)
-  // The shell that reads the channel needs it as git needs its input.
+  // The shell of the hook needs a blocking channel, as git needs a blocking stdin.
   blocking(job.channel, true)
   let child: ReturnType<typeof spawn>
   try {
     child = spawn('git', job.argv, {
       env: { ...job.client.env, ...job.env },
       cwd: '/',
-      // Its own process group: a signal reaches the children of git as well.
+      // Its own process group, so that a signal also reaches git's children.
       detached: true,
       stdio: [job.stdin ? job.data : 'ignore', job.data, 'pipe', ...(job.channel ? [job.channel] : [])],
     })
@@ -206,7 +207,7 @@ function start(job: Job) {
     release()
     refuse(job, error.message)
   })
-  // Who still writes to a child that is gone would get an error, and lose what the child said last: see `drain`.
+  // Closing at once would give an error to a client that still writes, and discard the child's last output: see `drain`.
   if (!job.stdin || child.pid === undefined) job.data.destroy()
   job.channel?.destroy()
   if (child.pid === undefined) return
@@ -228,34 +229,34 @@ function start(job: Job) {
   child.on('exit', (code, signal) => {
     for (const timer of job.timers) clearTimeout(timer)
     if (job.stdin) drain(job.data)
-    // A child that was ended may leave children of its own; the group outlives its leader.
+    // A killed child may leave children of its own; the group outlives its leader.
     if (signal !== null || job.ending) signalGroup(child.pid!, 'SIGKILL')
-    let told = false
-    const tell = () => {
-      if (told) return
-      told = true
+    let reported = false
+    const report = () => {
+      if (reported) return
+      reported = true
       clearTimeout(late)
       const exit: Exit = { code, signal, stderr: stderr.text(), timedOut: job.timedOut }
       job.client.jobs.delete(job.id)
       job.client.send({ id: job.id, exit })
       release()
     }
-    // Somebody may still hold stderr open; the notice does not wait for them.
-    const late = setTimeout(tell, 500)
-    child.on('close', tell)
+    // Another process may still hold stderr open; the notice does not wait for it.
+    const late = setTimeout(report, 500)
+    child.on('close', report)
   })
 }
 
-/** Ends the output of a child that is gone, and takes what is still written to it until the writer knows. */
+/** Ends the output of an ended child, and discards further input until the client knows. */
 function drain(data: Socket) {
-  // The child had it blocking, and both have the same one.
+  // The child set it to blocking, and both share the same file description.
   blocking(data, false)
   data.setTimeout(killGraceMs, () => data.destroy())
   data.end()
   data.resume()
 }
 
-/** libuv makes descriptors blocking for children, but only 0 to 2, and leaves them so. */
+/** libuv makes descriptors blocking for children, but only 0 to 2, and does not reset them. */
 function blocking(socket: Socket | undefined, on: boolean) {
   const { _handle } = (socket ?? {}) as { _handle?: { setBlocking?(on: boolean): void } | null }
   _handle?.setBlocking?.(on)
@@ -286,13 +287,13 @@ function signalGroup(pid: number, signal: NodeJS.Signals) {
   try {
     process.kill(-pid, signal)
   } catch {
-    // The group has gone already.
+    // The group has ended already.
   }
 }
 
 let leaving = false
 
-/** Ends all children, politely first: git takes its lock files with it. */
+/** Ends all children, with SIGTERM first, so that git removes its lock files. */
 function shutDown() {
   if (leaving) return
   leaving = true
@@ -316,10 +317,10 @@ function signalAll(signal: NodeJS.Signals) {
 const socketPath = process.argv[2]
 if (socketPath === undefined) throw new Error('usage: main.ts <socket path>')
 process.title = 'stithy git runner'
-// Both ways a parent can go: it closes the channel, or it asks.
+// The parent closes the channel or sends a signal.
 process.on('disconnect', shutDown)
 process.on('SIGTERM', shutDown)
 process.on('SIGINT', () => {})
-// What an earlier runner left behind when it was killed.
+// A socket left by an earlier runner that was killed.
 rmSync(socketPath, { force: true })
 server.listen(socketPath, () => process.send?.({ listening: socketPath }))

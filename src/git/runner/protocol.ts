@@ -1,35 +1,34 @@
 import type { Load } from '../../kernel/shares.ts'
 
 /**
- * What server processes and the runner say to each other over one unix socket.
- *
- * The first line of a connection is a `Greeting`. After a control greeting, both sides send one JSON object a line. A
- * data connection carries nothing else: it *becomes* the child's stdin and stdout. The client writes nothing after the
- * greeting until the runner has said `started`, so the runner never reads a byte that is meant for the child.
+ * The protocol between server processes and the runner over one unix socket. The first line of a connection is a `Greeting`.
+ * After a control greeting, both sides send one JSON object per line. A data connection carries nothing else: it *becomes* the
+ * child's stdin and stdout. The client writes nothing after the greeting until the runner has sent `started`, so the runner
+ * never reads a byte meant for the child.
  */
 export type Greeting =
   | { kind: 'control'; client: string; env: Record<string, string> }
   | ({ kind: 'run'; client: string } & RunRequest)
   | { kind: 'extra'; client: string; id: number }
 
-/** How a child is counted: `short` ones share a small number of slots, `transfer`s another, `helper`s live on. */
+/** The pool of slots a child counts against: `short` and `transfer` have one each; `helper`s are long-lived. */
 export type Lane = 'short' | 'transfer' | 'helper'
 
 export type RunRequest = {
   id: number
   argv: string[]
-  /** Added to the environment that the client's control greeting named. */
+  /** Added to the environment from the client's control greeting. */
   env?: Record<string, string>
   lane: Lane
-  /** Nobody waits for it: it gives way to what somebody waits for. */
+  /** No client waits for it: it runs at lower priority. */
   background: boolean
-  /** The repository: jobs on one never starve those on another. */
+  /** The repository: jobs on one repository never starve those on another. */
   owner: string
   /** The account or client address that waits for it; '' for the service itself. */
   caller: string
-  /** Part of work that holds a slot of the lane already: it starts without waiting. */
+  /** Part of work that already holds a slot of the lane: starts without waiting. */
   nested: boolean
-  /** Counted from the start of the process. 0: no deadline. */
+  /** From the start of the process, in milliseconds. 0: no limit. */
   timeoutMs: number
   /** False: stdin is empty. */
   stdin: boolean
@@ -38,7 +37,7 @@ export type RunRequest = {
 }
 
 export type Exit = {
-  /** `null` when a signal ended the child. */
+  /** `null` if a signal ended the child. */
   code: number | null
   signal: NodeJS.Signals | null
   /** The first 64 KiB. */
@@ -56,10 +55,10 @@ export type RunnerNotice =
 
 export type LaneLoads = Readonly<Record<Lane, Load>>
 
-/** `load` asks for the load of the lanes; its number comes back as `answers`. */
+/** `load` requests the load of the lanes; the reply has its number as `answers`. */
 export type ClientNotice = { kill: number; signal: NodeJS.Signals } | { load: number }
 
-/** Splits a stream of text into lines. Feed it chunks; it keeps what is not finished. */
+/** Splits a stream of text into lines. Buffers an incomplete line. */
 export const lineSplitter = (onLine: (line: string) => void) => {
   let rest = ''
   return (chunk: string) => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** Everything below a process, by id. Git's children are in groups of their own, but keep their parent. */
+/** All descendants of a process, by id. Children of git have their own process groups, but keep their parent. */
 const below = (pid: number): number[] => {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,stat='], { encoding: 'utf8' })
     .trim()
@@ -40,10 +40,10 @@ const output = async (argv: string[], runner = world.runner) => {
   return { text: Buffer.concat(await child.toArray()).toString(), exit: await child.done }
 }
 
-/** An alias of git's is the one way to a program of our choice: the runner starts nothing but git. */
+/** A git alias is the only way to run another program: the runner starts only git. */
 const shell = (script: string) => ['-c', `alias.sh=!${script}`, 'sh']
 
-test('a child says what it has to say and how it ended', async () => {
+test('a git process returns its output, exit code and messages', async () => {
   expect(await output(['version'])).toMatchObject({
     text: expect.stringMatching(/^git version/),
     exit: { code: 0, signal: null, stderr: '', timedOut: false },
@@ -54,14 +54,14 @@ test('a child says what it has to say and how it ended', async () => {
   })
 })
 
-test('a child sees nothing of our environment', async () => {
+test('a git process does not get the environment of the service', async () => {
   process.env['STITHY_SECRET_TEST'] = 'secret'
   const { text } = await output(shell('env'))
   expect(text).toContain('GIT_TERMINAL_PROMPT=0')
   expect(text).not.toContain('secret')
 })
 
-test('20 MB go in and come out as they were', async () => {
+test('20 MB pass through a git process unchanged', async () => {
   const bytes = randomBytes(20 * 1024 * 1024)
   const child = await world.runner.start(shell('cat'), { stdin: true })
   child.end(bytes)
@@ -69,7 +69,7 @@ test('20 MB go in and come out as they were', async () => {
   expect(await child.done).toMatchObject({ code: 0 })
 })
 
-test('a reader that does not read makes the child wait', async () => {
+test('a git process blocks while its output is not read', async () => {
   const child = await world.runner.start(shell('head -c 50000000 /dev/zero; echo done >&2'))
   await sleep(300)
   expect(child.movedBytes).toBeLessThan(2_000_000)
@@ -78,33 +78,33 @@ test('a reader that does not read makes the child wait', async () => {
   expect(child.movedBytes).toBeGreaterThan(50_000_000)
 })
 
-test('a child that ends without reading its input is no error', async () => {
+test('a git process that ends without reading its input succeeds', async () => {
   const child = await world.runner.start(shell('echo early'), { stdin: true })
   child.end(Buffer.alloc(10_000_000))
   expect(Buffer.concat(await child.toArray()).toString()).toBe('early\n')
   expect(await child.done).toMatchObject({ code: 0 })
 })
 
-test('what a child said before it left its input unread is heard, however late', async () => {
+test('the output of a git process that ignores its input is complete', async () => {
   const child = await world.runner.start(shell('head -c 100000 /dev/zero; echo end'), { stdin: true })
   const { code } = await child.done
   for (let piece = 0; piece < 20; piece++) {
     child.write(Buffer.alloc(64 * 1024))
     await sleep(1)
   }
-  const said = Buffer.concat(await child.toArray())
-  expect([code, said.length, said.subarray(-4).toString()]).toEqual([0, 100_004, 'end\n'])
+  const output = Buffer.concat(await child.toArray())
+  expect([code, output.length, output.subarray(-4).toString()]).toEqual([0, 100_004, 'end\n'])
 })
 
-test('of endless complaints, 64 KiB are kept', async () => {
+test('the runner keeps 64 KiB of the messages of a git process', async () => {
   const { exit } = await output(shell('head -c 3000000 /dev/zero | tr "\\0" x >&2'))
   expect(exit).toMatchObject({ code: 0, stderr: 'x'.repeat(64 * 1024) })
 })
 
-/** Longer and longer deadlines, for a machine on which the child does not get as far as it should before a short one. */
+/** Increasing timeouts, for a machine on which the child is not ready before a short one ends. */
 const deadlinesMs = [500, 5_000, 50_000]
 
-test('a child and its children end at the deadline', () =>
+test('a git process and its children end at the timeout', () =>
   withEnoughTime(deadlinesMs, async (timeoutMs) => {
     const child = await world.runner.start(shell('sleep 1000 & echo $$ $!; wait'), { timeoutMs })
     const family = Buffer.concat(await child.toArray())
@@ -117,7 +117,7 @@ test('a child and its children end at the deadline', () =>
     await until(() => ![child.pid, ...family].some(isAlive))
   }))
 
-test('a child that ignores the first signal is killed by the second', () =>
+test('a git process that ignores SIGTERM is killed', () =>
   withEnoughTime(deadlinesMs, async (timeoutMs) => {
     const script = 'trap "" TERM; echo ready; while :; do sleep 0.1; done'
     const child = await world.runner.start(shell(script), { timeoutMs })
@@ -126,13 +126,13 @@ test('a child that ignores the first signal is killed by the second', () =>
     await until(() => !isAlive(child.pid))
   }))
 
-test('a stream that is destroyed ends its child', async () => {
+test('destroying its stream ends a git process', async () => {
   const child = await world.runner.start(shell('sleep 1000'))
   child.destroy()
   expect(await child.done).toMatchObject({ signal: 'SIGTERM' })
 })
 
-test('a client that goes takes its children with it, and leaves those of others', async () => {
+test('a disconnected client ends its own git processes and no others', async () => {
   const other = await Runner.connect(world.process.socketPath)
   const [theirs, ours] = [await other.start(shell('sleep 1000')), await world.runner.start(shell('sleep 1000'))]
   await other[Symbol.asyncDispose]()
@@ -142,9 +142,9 @@ test('a client that goes takes its children with it, and leaves those of others'
   await ours.done
 })
 
-test('short children are bounded in number; helpers and transfers do not wait for them', async () => {
+test('the number of short git processes is limited, without blocking helpers and transfers', async () => {
   const stuck = Array.from({ length: 40 }, () => world.runner.start(shell('sleep 1000'), { owner: 'greedy' }))
-  // Which of them come first is for the kernel to say: each is one connection.
+  // The kernel decides which of them is first: each uses its own connection.
   const running: Child[] = []
   for (const start of stuck) void start.then((child) => running.push(child))
   const slots = Math.max(4, 2 * availableParallelism())
@@ -158,7 +158,7 @@ test('short children are bounded in number; helpers and transfers do not wait fo
   void waiting.then(() => {
     served = true
   })
-  // One slot after the other becomes free. Kills travel on another connection and may overtake the request, but not by far.
+  // Slots become free one after the other. Kills use another connection and may overtake the request, but only briefly.
   for (let ended = 0; !served && ended < running.length; ended++) {
     running[ended]!.kill('SIGKILL')
     await until(() => served || running.length > slots + ended)
@@ -169,8 +169,8 @@ test('short children are bounded in number; helpers and transfers do not wait fo
   await until(() => below(world.process.pid).length === 0)
 })
 
-describe('a runner that is killed', () => {
-  test('rejects what is pending, leaves no child, and serves again once it is back', async () => {
+describe('a killed runner', () => {
+  test('a killed runner rejects pending work, leaves no child, and works after a restart', async () => {
     const socketPath = `${world.folder}/second.sock`
     const first = await startRunner({ socketPath })
     await using runner = await Runner.connect(socketPath)
@@ -187,7 +187,7 @@ describe('a runner that is killed', () => {
     expect((await output(['version'], runner)).exit.code).toBe(0)
   })
 
-  test('ends with its parent, and its children with it', async () => {
+  test('a runner and its children end with its parent', async () => {
     const socketPath = `${world.folder}/third.sock`
     const started = await startRunner({ socketPath })
     const runner = await Runner.connect(socketPath)
@@ -198,7 +198,7 @@ describe('a runner that is killed', () => {
     await runner[Symbol.asyncDispose]()
   })
 
-  test('says so when its socket path is too long', async () => {
+  test('a socket path above 107 bytes is reported', async () => {
     await expect(startRunner({ socketPath: `/tmp/${'x'.repeat(110)}` })).rejects.toThrow('107 bytes')
   })
 })

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A runner process of ours. */
+/** A runner process started by this process. */
 export class RunnerProcess {
   readonly socketPath: string
   readonly #child: ChildProcess
@@ -19,7 +19,7 @@ export class RunnerProcess {
     return this.#child.pid!
   }
 
-  /** Ends the runner and every child it owns. */
+  /** Ends the runner and all its children. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.connected) this.#child.disconnect()
     await this.ended
@@ -27,14 +27,14 @@ export class RunnerProcess {
 }
 
 /**
- * Forks the runner and resolves when it listens on `socketPath` (at most 107 bytes; whoever may write to it may run git
- * as us, so its folder must be private). It ends with this process. Rejects when it cannot start.
+ * Forks the runner and resolves when it listens on `socketPath` (at most 107 bytes; whichever user can write to it can run git
+ * as the server, so its folder must be private). The runner ends with this process. Rejects if it cannot start.
  */
 export async function startRunner({ socketPath }: { socketPath: string }): Promise<RunnerProcess> {
   if (Buffer.byteLength(socketPath) > 107)
     throw new Error(`the path of a unix socket may have 107 bytes: ${socketPath}`)
   const child = fork(fileURLToPath(new URL('./main.ts', import.meta.url)), [socketPath], {
-    // Neither the parent's inspector nor its loaders.
+    // Without the parent's inspector and loaders.
     execArgv: ['--max-semi-space-size=4'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     // Ctrl-C in a terminal must not end the runner before the server has finished its requests.

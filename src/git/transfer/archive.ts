@@ -9,13 +9,15 @@ import { watched } from './transfer.ts'
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.bz2' | 'zip'
 
-/** What decides on the bytes of an archive, and what git runs for it: never what a repository's own config says. */
+/**
+ * Settings that determine the bytes of an archive and the programs that git runs for it; they override the repository's config.
+ */
 const settings = [
   ['tar.umask', '0002'],
-  // Within git: no program, and no time in the header.
+  // Built into git: no other program, and no time in the header.
   ['tar.tar.gz.command', 'git archive gzip'],
   ['tar.tar.bz2.command', 'bzip2 -c'],
-  // A pointer to a large file stays one.
+  // LFS pointers stay pointers.
   ['filter.lfs.smudge', ''],
   ['filter.lfs.process', ''],
   ['filter.lfs.required', 'false'],
@@ -23,17 +25,17 @@ const settings = [
 
 export type ArchiveOptions = {
   readonly format: ArchiveFormat
-  /** Put before every path as it is: `name/`. */
+  /** Prepended to every path unchanged: `name/`. */
   readonly prefix: string
-  /** Only this file or directory, which must exist; it keeps its whole path. */
+  /** Only this file or directory, which must exist; entries keep their whole paths. */
   readonly path?: string
 }
 
 /**
- * The tree of a commit as an archive: the same bytes each time, with the commit's time on every file, by the attributes of
- * that tree: `export-ignore`, and `export-subst`, which alone may name refs, and then changes with them. One process with
- * constant memory on our side; it ends when the stream is destroyed, or nothing is read from it for ten minutes. Fails
- * before the first byte, or else breaks the stream.
+ * The tree of a commit as an archive: the same bytes each time, with the commit's time on every file. Respects the attributes
+ * `export-ignore` and `export-subst` of that tree; only the latter may name refs, and then changes with them. One process with
+ * constant memory on the server's side; it ends when the stream is destroyed, or after ten minutes without a read. Rejects if
+ * git fails before the first byte; later failures break the stream.
  */
 export async function archiveStream(
   repo: Repository,
@@ -42,7 +44,7 @@ export async function archiveStream(
 ): Promise<Readable> {
   const child = await repo.start('archive', {
     flags: [`--format=${format}`, `--prefix=${prefix}`],
-    // The path is a word of its own here: `archive` takes a `--` after `--end-of-options` for a path.
+    // As a plain argument: after `--end-of-options`, `archive` takes `--` for a path.
     args: path === undefined ? [commit] : [commit, path],
     lane: 'transfer',
     timeoutMs: 6 * 60 * 60_000,
@@ -58,10 +60,13 @@ export async function archiveStream(
 
 const withBzip2 = new WeakSet<Runner>()
 
-/** Whether this machine can make such archives. All but bzip2 are git's own; one short process for that until it is found. */
+/**
+ * Whether this machine can create such archives. Git needs an external program only for bzip2; one short process until it has
+ * been found.
+ */
 export async function canArchive({ git: { runner } }: Repository, format: ArchiveFormat): Promise<boolean> {
   if (format !== 'tar.bz2' || withBzip2.has(runner)) return true
-  // Asked of the shell that git will ask, in the environment that git will have.
+  // Checks in the shell and the environment that git will use.
   const child = await runner.start(['-c', 'alias.find=!command -v bzip2 >/dev/null', 'find'], { timeoutMs: 5_000 })
   child.resume()
   const { code } = await child.done

@@ -9,9 +9,9 @@ import { gitFailure } from '../runner/git-error.ts'
 const long = { lane: 'transfer', timeoutMs: 3 * 60 * 60_000 } as const
 
 /**
- * Copies branches and tags of a repository into an empty one, with all they need and nothing else: what only hidden refs
- * reach, or nothing does any more, stays behind. The two share no file, so either may go. Returns the refs, by name.
- * Three processes, between which the pack streams.
+ * Copies the branches and tags of a repository, with all their objects, into an empty one. Omits objects that only hidden refs
+ * reach, and unreachable ones. The two share no files, so either may be deleted. Returns the refs by name. Three processes; the
+ * pack streams between them.
  */
 export async function copyRefs(target: Repository, source: Repository): Promise<readonly Ref[]> {
   const refs = await listRefs(source, ['refs/heads/', 'refs/tags/'])
@@ -41,7 +41,7 @@ export async function copyRefs(target: Repository, source: Repository): Promise<
   return refs
 }
 
-/** All refs in one file, as git packs them: a file each would take a flush each. Only for a repository without any. */
+/** Writes all refs to one packed file, as git does: one fsync instead of one per ref. Only for a repository without refs. */
 async function writePackedRefs(repo: Repository, refs: readonly Ref[]): Promise<void> {
   const lines = refs.map(({ oid, name, target }) => `${oid} ${name}\n${target === oid ? '' : `^${target}\n`}`)
   await using file = await open(join(repo.gitDir, 'packed-refs'), 'wx')

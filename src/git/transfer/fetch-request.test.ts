@@ -15,7 +15,7 @@ const limits = {
   otherBytes: 200,
 }
 
-/** What it takes of these words, in pieces of each of these sizes. */
+/** Parses these words in pieces of each of these sizes. */
 function take(text: string, { version2 = true, pieces = [1, 3, 7, 1_000] } = {}): void {
   const bytes = Buffer.from(text)
   for (const size of pieces) {
@@ -24,7 +24,7 @@ function take(text: string, { version2 = true, pieces = [1, 3, 7, 1_000] } = {})
   }
 }
 
-describe('a fetch request', () => {
+describe('fetch request limits', () => {
   test.for([
     ['want', `want ${oid}\n`, 3],
     ['have', `have ${oid}\n`, 4],
@@ -32,31 +32,31 @@ describe('a fetch request', () => {
     ['deepen', 'deepen-not main\n', 1],
     ['filter', 'filter blob:none\n', 1],
     ['other', 'agent=x\n', 5],
-  ] as const)('may have as many lines of the kind %s as the limit says', ([kind, text, most]) => {
+  ] as const)('a fetch request may have up to the limit of lines of the kind %s', ([kind, text, most]) => {
     take(line(text).repeat(most))
     expect(() => take(line(text).repeat(most + 1))).toThrow(
       `The fetch asks for too much: at most ${most} lines of the kind '${kind}'`,
     )
   })
 
-  test('may not have a long filter, nor more bytes than the limit', () => {
+  test('a fetch request with a long filter or too many bytes is refused', () => {
     expect(() => take(line(`filter combine:${'tree:3+'.repeat(10)}`))).toThrow('at most 30 bytes of filter')
     expect(() => take(line(`ref-prefix ${'x'.repeat(190)}`))).toThrow('at most 200 bytes of other lines')
     expect(() => take('x'.repeat(1_001))).toThrow('at most 1000 bytes')
   })
 
-  test('of protocol 2 ends with a flush, after which another begins; of others it goes on', () => {
+  test('a flush ends a request of protocol 2, but not of older protocols', () => {
     const request = `${line(`want ${oid}\n`).repeat(3)}0001${line('done')}0000`
     take(request.repeat(5))
     expect(() => take(request.repeat(2), { version2: false })).toThrow("of the kind 'want'")
   })
 
-  test('that makes no sense is left to git, within the limit of bytes', () => {
+  test('a malformed fetch request is left to git, within the byte limit', () => {
     for (const text of ['zzzz', '0003', `${line('a')}!!!!${line(`want ${oid}\n`).repeat(9)}`, '0004'.repeat(9)])
       take(text)
   })
 
-  test('for 100,000 refs, with as many known ones and tips of shallow history, is within the limits', () => {
+  test('a fetch request of 100,000 wants, haves and shallow commits is within the limits', () => {
     const request = new FetchRequest({ version2: true })
     for (const kind of ['want', 'have', 'shallow']) request.push(Buffer.from(line(`${kind} ${oid}\n`).repeat(100_000)))
   })

@@ -1,12 +1,12 @@
 import { Failure } from '../../kernel/failure.ts'
 
-/** How many lines of each kind one request may have. */
+/** Number of lines of each kind. */
 type Counts = Readonly<Record<Kind, number>>
 type Kind = 'want' | 'have' | 'shallow' | 'deepen' | 'filter' | 'other'
 
 /**
- * Far more than clients send: a fetch of 100,000 refs wants each once, a checkout of a partial clone each missing file, and
- * a client without any commit of ours names its whole history.
+ * Limits of one request, far above what clients send: a fetch of 100,000 refs wants each once, a checkout of a partial clone
+ * wants each missing file, and a client without common commits names its whole history.
  */
 export const fetchLimits: Counts & {
   readonly bytes: number
@@ -17,39 +17,39 @@ export const fetchLimits: Counts & {
   have: 2_000_000,
   shallow: 500_000,
   deepen: 1_000,
-  // What a filter says is a few words; each part of a combined one is work for every object.
+  // A filter has a few words; each part of a combined filter is evaluated for every object.
   filter: 1,
   filterBytes: 500,
-  // Prefixes of refs, capabilities and the like.
+  // Ref prefixes, capabilities and the like.
   other: 100_000,
   // Git holds them in memory.
   otherBytes: 16 * 1024 * 1024,
-  // Unpacked. Each line that names an object has 50.
+  // Uncompressed. Each line that names an object has 50 bytes.
   bytes: 128 * 1024 * 1024,
 }
 
 const kinds = ['want', 'have', 'shallow', 'deepen', 'filter'] as const
 
-/** Bytes at the start of a line that tell its kind. */
+/** Bytes at the start of a line that determine its kind. */
 const startBytes = 8
 
 /**
- * Counts what a client sends to `upload-pack`, in the lines of the protocol (gitprotocol-common), as the bytes arrive:
- * constant memory. What makes no sense is for git to refuse.
+ * Counts what a client sends to `upload-pack`, in lines of the protocol (gitprotocol-common), as the bytes arrive, with
+ * constant memory. Git rejects malformed requests.
  */
 export class FetchRequest {
   readonly #limits: typeof fetchLimits
-  /** Protocol 2: what ends with a flush is a request of its own, in any number on one connection. */
+  /** Protocol 2: a flush ends a request, and a connection may carry any number of them. */
   readonly #resets: boolean
   readonly #counts: Record<Kind, number> = { want: 0, have: 0, shallow: 0, deepen: 0, filter: 0, other: 0 }
   #bytes = 0
   #otherBytes = 0
-  /** The four digits of a line's length, as far as they are here. */
+  /** The received digits of a line's length, which has four. */
   #digits = ''
-  /** Bytes of the line, and those that have not come yet. */
+  /** Bytes of the line, and those that have not arrived. */
   #length = 0
   #left = 0
-  /** The first of them, which tell the kind. */
+  /** The first bytes of the line, which determine its kind. */
   #start = ''
   #isNonsense = false
 
@@ -58,7 +58,7 @@ export class FetchRequest {
     this.#limits = limits
   }
 
-  /** Throws a `too_large` failure that names the limit which these bytes pass. */
+  /** Throws a `too_large` failure that names the exceeded limit. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length
     if (this.#bytes > this.#limits.bytes) throw tooMuch(`${this.#limits.bytes} bytes`)
@@ -73,7 +73,7 @@ export class FetchRequest {
     const length = /^[0-9a-f]{4}$/i.test(this.#digits) ? Number.parseInt(this.#digits, 16) : 3
     this.#digits = ''
     if (length === 0) this.#flush()
-    // 1 and 2 separate, 3 and what is no number mean nothing.
+    // 1 and 2 are separators; 3 and non-numbers are invalid.
     this.#isNonsense = length === 3
     this.#length = Math.max(0, length - 4)
     this.#left = this.#length

@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => testGit[Symbol.asyncDispose]())
 
-describe('a commit of another repository', () => {
-  test('comes with what it needs, and no more than that', async () => {
+describe('fetching a commit from another repository', () => {
+  test('fetchCommit copies a commit with the objects it needs and no others', async () => {
     const [target, source] = [await testGit.repository(), await testGit.repository()]
     const large = Array.from({ length: 5000 }, (_, n) => `line ${n}\n`).join('')
     target.commit({ 'large.txt': large, 'dir/a.txt': 'a' })
@@ -32,7 +32,7 @@ describe('a commit of another repository', () => {
     expect(target.git('count-objects', '-v')).toBe(after)
   })
 
-  test('comes to a repository that has nothing, and from one that shares nothing', async () => {
+  test('fetchCommit works for an empty target and an unrelated source', async () => {
     const [target, source, other] = [await testGit.repository(), await testGit.repository(), await testGit.repository()]
     other.commit({ 'other.txt': 'x' })
     const wanted = source.commit({ 'a.txt': 'a' })
@@ -42,7 +42,7 @@ describe('a commit of another repository', () => {
     }
   })
 
-  test('that is not there fails, and leaves nothing', async () => {
+  test('fetchCommit of a missing commit fails and copies nothing', async () => {
     const [target, source] = [await testGit.repository(), await testGit.repository()]
     source.commit({ 'a.txt': 'a' })
     await expect(fetchCommit(target.repo, source.repo, 'f'.repeat(40) as Oid)).rejects.toThrow()

@@ -7,13 +7,13 @@ import { listRefs } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
 import { gitFailure } from '../runner/git-error.ts'
 
-/** Branches of the target that are named to the source as known: more do not make the pack smaller. */
+/** Maximum branches of the target that are named to the source as common; more would not make the pack smaller. */
 const namedHaves = 200
 const long = { lane: 'transfer', timeoutMs: 60 * 60_000 } as const
 
 /**
- * Brings a commit and all it needs from another repository of this installation. Nothing when it is there already;
- * otherwise three processes, between which the pack streams. Both must exist.
+ * Copies a commit and everything it needs from another repository of this installation. No-op if the commit exists; otherwise
+ * three processes, between which the pack streams. Both repositories must exist.
  */
 export async function fetchCommit(target: Repository, source: Repository, oid: Oid): Promise<void> {
   if (await readCommit(target, oid)) return

@@ -9,13 +9,14 @@ const long = {
   lane: 'transfer',
   background: true,
   timeoutMs: 6 * 60 * 60_000,
-  // One processor at a time, however willing to give way: whoever is woken on a busy one waits for its turn to end.
+  // One thread: even low-priority threads delay requests, because a process woken on a busy processor waits for the end of the
+  // time slice.
   env: settingsEnv([['pack.threads', '1']]),
 } as const
 
 /**
- * Writes what git needs to walk history fast, adding to what is there: after pushes, in a job. One process, 0.6-0.9 s
- * for the first 20,000 commits, little for a few more; `anew` forgets commits that are gone. A repository that does not exist is left alone; so below.
+ * Updates the commit-graph; a job calls it after pushes. One process, 0.6-0.9 s for the first 20,000 commits, little for a few
+ * more; `anew` drops commits that no longer exist. No-op if the repository does not exist, like the functions below.
  */
 export async function writeCommitGraph(repo: Repository, { anew = false } = {}): Promise<void> {
   if (!(await repo.exists())) return
@@ -25,7 +26,7 @@ export async function writeCommitGraph(repo: Repository, { anew = false } = {}):
   })
 }
 
-/** Moves loose refs into one file, which is faster to list. Durable. One process; readers and writers go on. */
+/** Packs loose refs into one file, which is faster to list. Durable. One process; does not block readers or writers. */
 export async function packRefs(repo: Repository): Promise<void> {
   if (!(await repo.exists())) return
   await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
@@ -34,8 +35,9 @@ export async function packRefs(repo: Repository): Promise<void> {
 }
 
 /**
- * Packs objects: `incremental` joins loose ones and small packs into few of growing size; `full` makes one pack with a bitmap (unless without), for fast clones, and
- * keeps unreachable objects loose, for a later prune. One process, minutes for a large repository; readers and writers go on.
+ * Packs objects: `incremental` merges loose objects and small packs into a few of growing size; `full` makes one pack, with a
+ * bitmap unless disabled, for fast clones, and keeps unreachable objects loose for a later prune. One process, minutes for a
+ * large repository; does not block readers or writers.
  */
 export async function repack(repo: Repository, kind: 'incremental' | 'full', { bitmap = true } = {}): Promise<void> {
   if (!(await repo.exists())) return
@@ -48,7 +50,7 @@ export async function repack(repo: Repository, kind: 'incremental' | 'full', { b
   try {
     await repo.run('repack', { flags, ...long })
   } catch (error) {
-    // Git leaves what it has of the pack, which may be all the room that there was.
+    // Git leaves an unfinished pack, which may occupy the remaining space.
     if (error instanceof Failure && error.kind === 'storage_full')
       for (const name of await unfinishedPacks(packs))
         if (!unfinishedBefore.includes(name)) await rm(join(packs, name), { force: true })
@@ -60,12 +62,12 @@ export async function repack(repo: Repository, kind: 'incremental' | 'full', { b
 const unfinishedPacks = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('tmp_pack_'))
 
-/** Deletes unreachable loose objects older than `before`. Leave days: a push in progress is not reachable either. */
+/** Deletes unreachable loose objects older than `before`. Leave days: the objects of a running push are unreachable, too. */
 export async function prune(repo: Repository, { before }: { before: Date }): Promise<void> {
   if (await repo.exists()) await repo.run('prune', { flags: [`--expire=${before.toISOString()}`], ...long })
 }
 
-/** What is wrong with a repository, a line of git's for each; empty when nothing is. Reads every object: one process. */
+/** The problems of a repository, one of git's lines each; empty if there are none. Reads every object: one process. */
 export async function fsck(repo: Repository): Promise<string[]> {
   const { stdout, stderr, code } = await repo.run('fsck', {
     flags: ['--full', '--strict', '--no-dangling', '--no-progress'],
@@ -78,10 +80,10 @@ export async function fsck(repo: Repository): Promise<string[]> {
   return code === 0 ? lines.filter((line) => !line.startsWith('warning')) : lines
 }
 
-/** Bytes of all files below `gitDir`; 0 when there is no such directory. Walks the file system, no process. */
+/** Bytes of all files below `gitDir`; 0 if the directory does not exist. Walks the file system, no process. */
 export async function repositorySize(gitDir: string): Promise<number> {
   const entries = await readdir(gitDir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    // Packs and temporary files come and go while we look.
+    // Packs and temporary files appear and disappear concurrently.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
     throw error
   })

@@ -5,18 +5,18 @@ import { settingsEnv } from '../runner/environment.ts'
 import { gitFailure, isDiskFull } from '../runner/git-error.ts'
 import { packRefs, repositorySize } from './maintenance.ts'
 
-/** A repository elsewhere, and how it is reached. */
+/** A remote repository and how to reach it. */
 export type Remote = {
-  /** Without credentials: other processes see it. */
+  /** Without credentials: other processes can see it. */
   readonly url: string
   readonly credentials?: { readonly username: string; readonly password: string } | undefined
-  /** The only address that its host may stand for. */
+  /** The only address to which the host may resolve. */
   readonly pinned?: { readonly host: string; readonly port: number; readonly address: string } | undefined
 }
 
 export type MirrorLimits = { readonly timeoutMs: number; readonly maxBytes: number }
 
-/** Why nothing came; `told` is what git said. Anything that is no answer of the other side is thrown. */
+/** Why the mirror failed; `told` is git's output. Failures that the remote did not cause are thrown. */
 export type MirrorFailure = { readonly failed: 'refused' | 'too_slow' | 'too_large'; readonly told: string }
 
 export type Mirrored = { readonly refs: readonly Ref[]; readonly defaultBranch: string | undefined }
@@ -24,8 +24,8 @@ export type Mirrored = { readonly refs: readonly Ref[]; readonly defaultBranch: 
 const lookEveryMs = 2000
 
 /**
- * Fetches branches and tags of a repository elsewhere into an empty one, and asks for its default branch. Follows no
- * redirect. Two connections, one after the other.
+ * Fetches branches and tags of a remote repository into an empty one, and its default branch. Follows no redirects. Two
+ * connections, one after the other.
  */
 export async function mirror(
   repo: Repository,
@@ -49,17 +49,17 @@ export async function mirror(
   return { refs: await listRefs(repo, ['refs/heads/', 'refs/tags/']), defaultBranch: name?.slice('refs/heads/'.length) }
 }
 
-/** The address to give to git, and what it must be told beside it. */
+/** The URL for git, and the environment with its settings. */
 function reach({ url, credentials, pinned }: Remote): { url: string; env: Record<string, string> } {
   const isGit = url.startsWith('git:')
   const settings: (readonly [string, string])[] = [
     ['http.followRedirects', 'false'],
-    // The other side may name no further hosts.
+    // The remote must not name further hosts.
     ['transfer.bundleURI', 'false'],
     ['promisor.acceptFromServer', 'none'],
-    // Objects only: refs are packed, and flushed, at the end.
+    // Syncs objects only: refs are packed and synced at the end.
     ['core.fsync', 'committed'],
-    // Flaws of old tools that harm nobody and are in the history of many.
+    // Harmless errors of old tools that occur in many histories.
     ['fetch.fsck.badTimezone', 'ignore'],
     ['fetch.fsck.missingSpaceBeforeDate', 'ignore'],
     ['fetch.fsck.zeroPaddedFilemode', 'ignore'],
@@ -102,8 +102,8 @@ async function runToEnd(
     tooLarge = true
     child.kill()
   }
-  // Whatever keeps us from looking keeps us from looking at the end, too, which tells.
-  const looking = setInterval(() => void look().catch(() => {}), lookEveryMs)
+  // A failed check is ignored, because the final one decides.
+  const checking = setInterval(() => void look().catch(() => {}), lookEveryMs)
   try {
     let stdout = ''
     for await (const chunk of child as AsyncIterable<Buffer>)
@@ -111,11 +111,11 @@ async function runToEnd(
     const { code, signal, stderr, timedOut } = await child.done
     if (tooLarge || (await repositorySize(repo.gitDir)) > maxBytes) return { failed: 'too_large', told: stderr }
     if (timedOut) return { failed: 'too_slow', told: stderr }
-    // A signal tells nothing of the other side, which may only have closed the connection.
+    // A signal says nothing about the remote, except SIGPIPE, which follows a closed connection.
     if (signal !== null && signal !== 'SIGPIPE') throw new Error(`git ${subcommand} was ended by ${signal}`)
     if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, { code, signal, stderr })
     return code === 0 ? { stdout } : { failed: 'refused', told: stderr }
   } finally {
-    clearInterval(looking)
+    clearInterval(checking)
   }
 }

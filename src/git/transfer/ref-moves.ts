@@ -3,30 +3,32 @@ import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { Inbox } from '../runner/inbox.ts'
 
-/** What became of a ref. `failed` is the reason that the client reads; `mayHaveMoved` when only the ref itself can tell. */
+/**
+ * The outcome for a ref. `failed` is the reason shown to the client; `mayHaveMoved` if only the ref itself shows the outcome.
+ */
 export type MoveOutcome = 'moved' | { readonly failed: string; readonly mayHaveMoved: boolean }
 
-/** Moves refs of a push, and tells the outcome of each. `isAtomic`: all must move or none. */
+/** Moves the refs of a push and returns the outcome of each. `isAtomic`: all must move or none. */
 export type MoveRefs = (updates: readonly RefChange[], isAtomic: boolean) => Promise<ReadonlyMap<RefName, MoveOutcome>>
 
 const flush = '0000'
 
 /**
  * The server's side of `hooks/proc-receive`: speaks the protocol of git's hook of that name (version 1, pkt-lines; see
- * githooks) once git has taken the objects of the push out of quarantine. Resolves when the hook is answered, or when git
- * ends without asking. Rejects with the error of `move`: git then reports every ref as failed.
+ * githooks) after git has moved the objects of the push out of quarantine. Resolves when the hook is answered, or when git ends
+ * without a request. Rejects with the error of `move`: git then reports every ref as failed.
  */
 export async function converseOnMoves(channel: Socket, move: MoveRefs): Promise<void> {
   const packets = readPackets(channel)
   const greeting = await readUntilFlush(packets)
   if (!greeting) return
-  // No push options: the pre-receive hook has told them. `atomic` must be agreed on by both sides.
+  // No push options: the pre-receive hook has sent them. Both sides must agree on `atomic`.
   const [, capabilities = ''] = (greeting[0] ?? '').trimEnd().split('\0')
   const isAtomic = capabilities.split(' ').includes('atomic')
   channel.write(packet(`version=1${isAtomic ? '\0atomic' : ''}\n`) + flush)
   const lines = await readUntilFlush(packets)
   if (!lines) return
-  // A name with a line break in it is two names to the pre-receive hook. Git refuses every ref without a report.
+  // The pre-receive hook has rejected names with line breaks. Git rejects every ref without a report.
   const updates = lines.flatMap((line) => parseUpdate(line.replace(/\n$/, '')) ?? [])
   const outcomes = await move(updates, isAtomic)
   channel.write(updates.map(({ name }) => reportOn(name, outcomes.get(name))).join('') + flush)
@@ -42,7 +44,7 @@ const packet = (text: string): string => {
   return length.toString(16).padStart(4, '0') + text
 }
 
-/** Texts of pkt-lines up to the next flush; `undefined` when the channel ends before. */
+/** Texts of pkt-lines up to the next flush; `undefined` if the channel ends before. */
 async function readUntilFlush(packets: AsyncGenerator<string | null>): Promise<string[] | undefined> {
   const texts: string[] = []
   for (;;) {

@@ -25,7 +25,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const run = promisify(execFile)
 
-/** Smart HTTP over one repository, as an edge would serve it. */
+/** Smart HTTP for one repository, as an edge would serve it. */
 async function serve(
   gitDir: string,
   options: Omit<ReceiveOptions, 'onVerdict'> & { onVerdict?: ReceiveOptions['onVerdict'] } = {},
@@ -86,7 +86,7 @@ const commitIn = async (folder: string, message: string) => {
   return gitIn(folder, ['rev-parse', 'HEAD'])
 }
 
-/** Real git, not blocking the server it talks to. */
+/** Runs real git without blocking the server it talks to. */
 const client = async (folder: string, ...args: string[]) =>
   run('git', ['-C', folder, '-c', 'protocol.version=2', ...args], {
     env: { ...testEnv, GIT_TERMINAL_PROMPT: '0' },
@@ -100,8 +100,8 @@ const objectsOf = async (gitDir: string) =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
 
-describe('a push', () => {
-  test('is decided on in quarantine, then goes through', async () => {
+describe('pushes', () => {
+  test('a push is decided in quarantine, then applied', async () => {
     const { repo, gitDir } = await world.repository()
     const folder = await workingCopy()
     await cp(new URL(import.meta.url), join(folder, 'file.txt'))
@@ -153,7 +153,7 @@ describe('a push', () => {
     expect(server.failures).toEqual([])
   })
 
-  test('that is refused leaves no ref and no object', async () => {
+  test('a refused push leaves no ref and no object', async () => {
     const { repo, gitDir } = await world.repository()
     await using server = await serve(gitDir, {
       onVerdict: async () => ({ ok: false, messages: ['Not today:\nyou may not push.'] }),
@@ -170,7 +170,7 @@ describe('a push', () => {
     expect(await objectsOf(gitDir)).toEqual(before)
   })
 
-  test('is refused when the decision fails, and the failure is told', async () => {
+  test('a push is refused when the decision fails, and the failure is reported', async () => {
     const { repo, gitDir } = await world.repository()
     await using server = await serve(gitDir, { onVerdict: () => Promise.reject(new Error('the database is away')) })
     const pushed = await client(await workingCopy(), 'push', server.url, 'main')
@@ -181,7 +181,7 @@ describe('a push', () => {
     expect(server.failures).toMatchObject([{ message: 'the database is away' }])
   })
 
-  test('that is too large is refused before it is stored', async () => {
+  test('a push that is too large is refused before it is stored', async () => {
     const { gitDir } = await world.repository()
     await using server = await serve(gitDir, { maxInputBytes: 100 })
     const pushed = await client(await workingCopy(), 'push', server.url, 'main')
@@ -190,7 +190,7 @@ describe('a push', () => {
     expect(await objectsOf(gitDir)).toEqual([])
   })
 
-  test('of 600 refs is decided on at once', async () => {
+  test('a push of 600 refs is decided at once', async () => {
     const { repo, gitDir } = await world.repository()
     const counts: number[] = []
     await using server = await serve(gitDir, {
@@ -212,7 +212,7 @@ describe('a push', () => {
     expect(await listRefs(repo, 'refs/heads/')).toHaveLength(600)
   })
 
-  test('may not touch refs of the server, nor see those it keeps to itself', async () => {
+  test('a push cannot change refs of the server or see hidden refs', async () => {
     const made = await world.repository()
     const oid = made.commit({ a: 'a' })
     for (const ref of ['refs/merge-requests/1/head', 'refs/stithy/undo/1', 'refs/keep-around/x'])
@@ -229,7 +229,7 @@ describe('a push', () => {
     }
   })
 
-  test('deletes a branch, the default one included, when it may', async () => {
+  test('a permitted push deletes a branch, the default branch too', async () => {
     const made = await world.repository()
     const oid = made.commit({ a: 'a' })
     const updates: unknown[] = []
@@ -249,8 +249,8 @@ describe('a push', () => {
   })
 })
 
-describe('a fetch', () => {
-  test('clones what is there, shallow and partial, too', async () => {
+describe('fetches', () => {
+  test('full, shallow and partial clones work', async () => {
     const made = await world.repository()
     made.commit({ a: 'a', big: Buffer.alloc(300_000, 'x') })
     const tip = made.commit({ a: 'b' })
@@ -264,12 +264,12 @@ describe('a fetch', () => {
     expect([...server.failures, ...server.complaints]).toEqual([])
   })
 
-  test('of a repository that does not exist is one of an empty repository', async () => {
+  test('a fetch of a missing repository is that of an empty repository', async () => {
     await using server = await serve(join(world.folder, 'never.git'))
     expect(await client(world.folder, 'ls-remote', server.url)).toEqual({ ok: true, text: '' })
   })
 
-  test('ends when nothing moves for too long', async () => {
+  test('a fetch ends when nothing moves until the idle timeout', async () => {
     const made = await world.repository()
     made.commit({ a: 'a' })
     const { stream, done } = await uploadPack(made.repo, { idleMs: 100 })
@@ -284,7 +284,7 @@ describe('a fetch', () => {
     ['version=9', 'refs/heads/main'],
     ['version=2\nX=1', 'refs/heads/main'],
     [undefined, 'refs/heads/main'],
-  ])('speaks the protocol of %j', async (protocol, expected) => {
+  ])('the fetch protocol follows GIT_PROTOCOL=%j', async (protocol, expected) => {
     const made = await world.repository()
     made.commit({ a: 'a' })
     const { stream, done } = await uploadPack(made.repo, { advertise: true, protocol })
@@ -294,7 +294,7 @@ describe('a fetch', () => {
   })
 })
 
-test('a push into a repository that was never made fails clearly', async () => {
+test('a push to a repository that was never created fails with unprocessable', async () => {
   const repo = world.git.open(join(world.folder, 'none.git'))
   await expect(receivePack(repo, { onVerdict: async () => ({ ok: true }) })).rejects.toMatchObject({
     kind: 'unprocessable',

@@ -14,30 +14,30 @@ import { converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
 
 export type TransferOptions = {
-  /** Only the list of refs: the answer to `GET info/refs`, without the service line that HTTP puts before it. */
+  /** Sends only the list of refs, the response to `GET info/refs`, without the service line that HTTP puts before it. */
   advertise?: boolean
-  /** One request, one answer (smart HTTP), rather than a conversation (SSH). */
+  /** One request and one response (smart HTTP), instead of a session (SSH). */
   statelessRpc?: boolean
-  /** The `Git-Protocol` header or variable as the client sent it; what is not understood is ignored. */
+  /** The `Git-Protocol` header or variable of the client; unknown values are ignored. */
   protocol?: string | undefined
-  /** Ends the transfer when no byte went either way for so long. Default 10 minutes. */
+  /** Maximum time in milliseconds without traffic in either direction. Default 10 minutes. */
   idleMs?: number
   /** Default 6 hours. */
   timeoutMs?: number
 }
 
 export type Transfer = {
-  /** Write the client's bytes, end it after the last; read git's. Destroying it ends the process. */
+  /** Write the client's bytes to it and end it after the last one; read git's output. Destroying it ends the process. */
   readonly stream: Duplex
-  /** How it went. A refused push is code 0 (or 1, by protocol): the client is told in the stream. */
+  /** The exit of the process. A rejected push exits with 0 (or 1, by protocol): the stream reports it to the client. */
   readonly done: Promise<Exit>
 }
 
 const hooks = fileURLToPath(new URL('../hooks', import.meta.url))
 
 /**
- * Serves a fetch or clone: one `upload-pack` process with constant memory on our side. A repository that does not exist
- * serves as an empty one. A request beyond `fetchLimits` breaks the stream with a `too_large` failure.
+ * Serves a fetch or clone: one `upload-pack` process with constant memory on the server's side. A repository that does not
+ * exist is served as empty. A request beyond `fetchLimits` breaks the stream with a `too_large` failure.
  */
 export async function uploadPack(repo: Repository, options: TransferOptions = {}): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-pack', '--strict', ...modeFlags(options), await repo.readDir()], {
@@ -51,8 +51,8 @@ export async function uploadPack(repo: Repository, options: TransferOptions = {}
 }
 
 /**
- * Serves `git archive --remote`: what the refs reach, packed by git as the client asks. One process. A repository that
- * does not exist has no refs.
+ * Serves `git archive --remote`: anything reachable from refs, in the client's format. One process. A repository that does not
+ * exist has no refs.
  */
 export async function uploadArchive(repo: Repository, { idleMs, ...options }: TransferOptions = {}): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-archive', await repo.readDir()], {
@@ -62,26 +62,25 @@ export async function uploadArchive(repo: Repository, { idleMs, ...options }: Tr
 }
 
 export type ReceiveOptions = TransferOptions & {
-  /** Decides on the push while its objects are in quarantine. Not asked for an advertisement. */
+  /** Decides on the push while its objects are in quarantine. Not called for an advertisement. */
   onVerdict(request: PushRequest): Promise<Verdict>
-  /** Moves the refs of an accepted push, whose objects the repository then has. Default: git moves each by itself. */
+  /** Moves the refs of an accepted push, whose objects are in the repository by then. Default: git moves each ref itself. */
   onMove?: MoveRefs
-  /** Refuses a pack of more than this, with a message to the client. */
+  /** Rejects larger packs, with a message to the client. */
   maxInputBytes?: number | undefined
 }
 
 /**
- * Serves a push: `receive-pack` with quarantine. `onVerdict` runs once, after git has checked the objects and before any
- * ref moves; `onMove` then moves the refs or leaves that to git, which moves all or none only if the client asked for it
- * (`--atomic`). An error of either fails the push and rejects `done`. The repository must exist. One process, and a small shell for
- * each hook.
+ * Serves a push: `receive-pack` with quarantine. `onVerdict` runs once, after git has checked the objects and before any ref
+ * moves; `onMove` then moves the refs, or git does, atomically only if the client requested it (`--atomic`). An error of either
+ * fails the push and rejects `done`. The repository must exist. One process, and a small shell for each hook.
  */
 export async function receivePack(
   repo: Repository,
   { onVerdict, onMove, maxInputBytes, ...options }: ReceiveOptions,
 ): Promise<Transfer> {
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
-  // Git takes a hook it may not execute for none, and would let everything through.
+  // Git ignores a hook that it may not execute, and would accept everything.
   await access(`${hooks}/pre-receive`, constants.X_OK)
   await access(`${hooks}/proc-receive`, constants.X_OK)
   const settings = [
@@ -102,12 +101,12 @@ export async function receivePack(
     if (error !== undefined) throw error
     return exit
   })
-  // The edge may only look at the stream.
+  // The caller may use only the stream.
   done.catch(() => {})
   return { stream: child, done }
 }
 
-/** Answers both hooks; resolves with the error of whichever failed. */
+/** Answers both hooks; resolves with the error of the one that failed. */
 async function hooksOf(
   channel: Socket,
   repo: Repository,
@@ -115,7 +114,7 @@ async function hooksOf(
   onMove: MoveRefs | undefined,
 ): Promise<{ error?: unknown }> {
   const objectDir = join(repo.gitDir, 'objects')
-  /** Folders of objects that git moves files to once the push is accepted. */
+  /** Object folders into which git moves files after the push is accepted. */
   let folders: string[] = []
   const { accepted, error } = await converse(channel, repo, async (request) => {
     const verdict = await onVerdict(request)
@@ -124,7 +123,7 @@ async function hooksOf(
     return verdict
   })
   if (!accepted) return { error }
-  // Git syncs the content of objects, and not their names; both must last before a ref names them.
+  // Git syncs the content of objects but not their names; both must be durable before a ref refers to them.
   const moveDurably: MoveRefs = async (...moves) => {
     if (folders.length > 0) await syncFolders([objectDir, ...folders])
     return onMove!(...moves)
@@ -133,7 +132,7 @@ async function hooksOf(
     if (onMove) await converseOnMoves(channel, moveDurably)
     return {}
   } catch (error) {
-    // The exit code tells of a push that was given up.
+    // For an aborted push, the exit code tells the reason.
     return isCutOff(error) ? {} : { error }
   } finally {
     channel.end()
@@ -146,18 +145,18 @@ const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [
 ]
 
 const runOptions = (
-  { gitDir, caller, gone }: Repository,
+  { gitDir, caller, signal }: Repository,
   { advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions,
-) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(gone && { gone }) }) as const
+) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(signal && { signal }) }) as const
 
-/** The header is a list of `key=value` joined by colons, of which only the version means anything to git. */
+/** The header is a list of `key=value` joined by colons; git uses only the version. */
 const protocolEnv = (header: string | undefined): Record<string, string> => {
   const version =
     header?.length !== undefined && header.length < 256 ? /(?:^|:)(version=[012])(?:$|:)/.exec(header)?.[1] : undefined
   return version === undefined ? {} : { GIT_PROTOCOL: version }
 }
 
-/** Ends a transfer in which nothing moves: a client that went to sleep would hold its process for hours. */
+/** Ends a transfer without traffic: a suspended client would otherwise hold its process for hours. */
 export function watched(child: Child, idleMs = 10 * 60_000): Promise<Exit> {
   let moved = child.movedBytes
   const timer = setInterval(() => {

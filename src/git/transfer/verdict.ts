@@ -8,21 +8,21 @@ import { Inbox } from '../runner/inbox.ts'
 
 export type PushRequest = {
   readonly updates: readonly RefChange[]
-  /** As the client gave them with `-o`; any text. */
+  /** As the client sent them with `-o`; any text. */
   readonly pushOptions: readonly string[]
-  /** The repository as it would be: reads the objects of the push, too. Only for as long as the verdict is open. */
+  /** The repository including the objects of the push. Usable only until `onVerdict` resolves. */
   readonly quarantine: QuarantinedRepository
 }
 
-/** `messages` are lines the client prints behind `remote: `, with either outcome. */
+/** `messages` are lines that the client prints after `remote: `, for either outcome. */
 export type Verdict = { readonly ok: boolean; readonly messages?: readonly string[] }
 
 const maxRequestBytes = 64 * 1024 * 1024
 
 /**
- * The server's side of `hooks/pre-receive`: reads what is pushed, asks `decide`, and answers. A `decide` that throws, and
- * anything that is not understood, refuses the push. Resolves with whether the push was accepted, and with the error of
- * `decide` if there was one. The channel stays open for what follows an accepted push, and is ended otherwise.
+ * The server's side of `hooks/pre-receive`: reads the pushed refs, calls `decide`, and answers. Rejects the push if `decide`
+ * throws or the request is malformed. Resolves with whether the push was accepted, and with the error of `decide` if there was
+ * one. The channel stays open after an accepted push, and is ended otherwise.
  */
 export async function converse(
   channel: Socket,
@@ -32,34 +32,34 @@ export async function converse(
   let accepted = false
   try {
     const request = await readRequest(channel)
-    // The client had nothing to push, or nothing that git let through: there is nobody to answer.
+    // The client pushed nothing, or git rejected everything: no answer is expected.
     if (!request) return { accepted }
-    // A push that only deletes brings no objects, and has no quarantine.
+    // A push that only deletes has no objects and no quarantine.
     const { objectDir, isText, ...rest } = request
     await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
     const verdict = isText ? await decide({ ...rest, quarantine }) : notText
     const lines = (verdict.messages ?? []).flatMap((message) => message.split(/\r?\n/))
-    // Git would pass on control characters to the terminal of whoever pushes.
+    // Git would pass control characters to the terminal of the user.
     const text = lines.map((line) => `:${line.replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, '?')}\n`).join('')
-    // Helpers hold files of the quarantine open: they end before git moves it.
+    // Helpers hold files of the quarantine open; they end before git moves it.
     await quarantine[Symbol.asyncDispose]()
     accepted = verdict.ok === true
     channel.write(`${text}${accepted ? 'ok' : 'no'}\n`)
     return { accepted }
   } catch (error) {
     if (channel.writable) channel.write(`${error instanceof Failure ? `:${error.message}\n` : ''}no\n`)
-    // The exit code tells of a push that was given up.
+    // For an aborted push, the exit code tells the reason.
     return isCutOff(error) ? { accepted: false } : { accepted: false, error }
   } finally {
     if (!accepted) channel.end()
   }
 }
 
-/** Whether this is how a conversation with a hook fails when git ends before it is over. */
+/** Whether the error means that git ended before the hook was finished. */
 export const isCutOff = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** Git takes any bytes for the name of a ref, but such a one could not be named in any API. */
+/** Git accepts any bytes as a ref name, but no API could name such a ref. */
 const notText: Verdict = {
   ok: false,
   messages: ['The name of a branch or tag must be text in UTF-8, of at most 1024 bytes.'],
@@ -67,7 +67,7 @@ const notText: Verdict = {
 
 type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string; isText: boolean }
 
-/** Lines of `<word> <length> <bytes>`, up to `end`. `undefined` when the channel ends before. */
+/** Lines of `<word> <length> <bytes>`, up to `end`. `undefined` if the channel ends before. */
 async function readRequest(channel: Socket): Promise<Request | undefined> {
   const inbox = new Inbox()
   const updates: RefChange[] = []

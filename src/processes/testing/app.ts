@@ -30,7 +30,7 @@ export async function bootstrap({ root }: Config, databaseUrl: string): Promise<
   return made.length === 0 ? undefined : { username: 'root', password, token }
 }
 
-/** The tiny app has no repositories, and takes every database. */
+/** The test app has no repositories, and accepts every database. */
 export async function requireOwn(): Promise<void> {}
 
 export async function adopt(): Promise<string> {
@@ -67,7 +67,7 @@ export async function createApp(config: Config, { databaseUrl }: Services): Prom
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
-      // A connection that was busy stays open afterwards: its client has been told that it may ask again.
+      // A busy connection stays open after its response: the keep-alive header allows the client to reuse it.
       const idle = setInterval(() => server.closeIdleConnections(), 20)
       await Promise.race([closed, delay(graceMs, undefined, { ref: false })])
       clearInterval(idle)
@@ -111,5 +111,5 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
     await client.end()
   }
 }
-// The compiler compares this module with what the processes expect.
+// The compiler checks this module against the type that the processes expect.
 ;({ createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies AppModule

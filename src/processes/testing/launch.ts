@@ -7,23 +7,23 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
 
-/** Only ends what would never come; no test asserts it. In milliseconds. */
+/** In milliseconds. Only ends a wait that would never end; no test asserts it. */
 const waitMs = 100_000
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp('/tmp/stithy-test-')
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 
-/** Below those that the system gives to outgoing connections, one of which may take any that was free a moment ago. */
+/** Below the range of ephemeral ports, of which an outgoing connection may take any free one. */
 const ports = { first: 12_000, count: 20_000 }
 let nextPort = (process.pid * 97) % ports.count
 
-/** A port that nobody listens on, and that this process has not named lately. */
+/** A free port that this process has not returned recently. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = ports.first + (nextPort++ % ports.count)
@@ -39,7 +39,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** The words are a command of Stithy with a stand-in app; killed after the test, if it still runs then. */
+/** Runs a command of Stithy with a stand-in app; kills it after the test if it still runs. */
 export class Launched {
   readonly process: ChildProcess
   out = ''
@@ -76,7 +76,7 @@ export class Launched {
     return this.process.pid!
   }
 
-  /** This process and everything below it. */
+  /** The pids of this process and its descendants. */
   family(): number[] {
     const parents = new Map(allProcesses().map(({ pid, parent }) => [pid, parent]))
     const below = (pid: number): number[] => [
@@ -86,7 +86,7 @@ export class Launched {
     return below(this.pid)
   }
 
-  /** Pids of the family with that in their title. */
+  /** Pids of the family whose title starts with the text. */
   named(title: string): number[] {
     return this.family().filter((pid) => readOr(`/proc/${pid}/cmdline`).startsWith(title))
   }
@@ -99,7 +99,7 @@ export class Launched {
   }
 }
 
-/** A data folder after a first start and a stop. Call it once for each file of tests. */
+/** A data folder after a first start and a stop. Call it once per test file. */
 export async function prepareTemplate(): Promise<string> {
   const folder = await mkdtemp('/tmp/stithy-template-')
   const env = { STITHY_DATA_DIR: folder, STITHY_HTTP_PORT: String(await freePort()), STITHY_PROCESSES: '1' }
@@ -110,16 +110,16 @@ export async function prepareTemplate(): Promise<string> {
   return folder
 }
 
-/** A copy of the template, which makes a start three times as quick. */
+/** A copy of the template, which makes a start three times as fast. */
 export async function preparedFolder(template: string): Promise<string> {
   const folder = await temporaryFolder()
-  // cpSync does not keep owners, and PostgreSQL insists on its own.
+  // cpSync does not preserve owners, which PostgreSQL checks.
   const [code] = await once(spawn('cp', ['-a', join(template, 'postgres'), join(template, 'cache'), folder]), 'exit')
   expect(code).toBe(0)
   return folder
 }
 
-/** A service that is ready, on a folder and a port of its own. */
+/** Starts a service on its own folder and port, and waits until it is ready. */
 export async function serveStandIn(
   env: Record<string, string> = {},
 ): Promise<Launched & { url: string; env: Record<string, string> }> {
@@ -142,7 +142,7 @@ export const allGone = (pids: readonly number[]): Promise<void> =>
 
 const commandOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
 
-/** Zombies left out: they are dead. */
+/** Without zombies. */
 function allProcesses(): { pid: number; parent: number }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

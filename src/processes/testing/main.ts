@@ -1,6 +1,6 @@
 import { main } from '../main.ts'
 
-/* Stithy with stand-ins for the app and the git runner: what `src/main.ts` is to the real ones. */
+/* Like `src/main.ts`, with stand-ins for the app and the git runner. */
 
 const here = (path: string) => new URL(path, import.meta.url).href
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A git runner that runs nothing: this same file in a process of its own. */
+/** A git runner that runs nothing: this file in its own process. */
 export async function startRunner(_options: { socketPath: string }) {
   const child = fork(fileURLToPath(import.meta.url), [], { execArgv: [], detached: true })
   await once(child, 'message')

@@ -31,7 +31,7 @@ const unitOf = (word: string): Unit | undefined => {
   return singular in seconds ? (singular as Unit) : (short[word] ?? short[singular])
 }
 
-/** Seconds of a text like `15 days`, `1 month and 2 weeks`, `2h 30m` or `0`; nothing when it is none. */
+/** Parses a duration such as `15 days`, `1 month and 2 weeks`, `2h 30m` or `0` to seconds; undefined if invalid. */
 export function readDuration(text: string): number | undefined {
   const trimmed = text.trim().toLowerCase()
   if (trimmed === '0') return 0
@@ -47,7 +47,7 @@ export function readDuration(text: string): number | undefined {
     : undefined
 }
 
-/** A duration in words: `15 days`, `1 year 2 months`. */
+/** Formats a duration: `15 days`, `1 year 2 months`. */
 export function durationInWords(total: number): string {
   let left = total
   const parts: string[] = []

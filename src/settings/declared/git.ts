@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { keySizes, notLessThan, notMoreThan, present, shortEntries, webAddress } from './rules.ts'
 import { choice, count, countOrNone, flag, text, words } from './schema.ts'
 
-/** Restriction of SSH keys of a type: 0 allows all, -1 forbids them, else the minimum number of bits. */
+/** Restriction of SSH keys of one type: 0 allows all, -1 forbids them, otherwise the minimum number of bits. */
 const keyRestriction = (type: string, sizes: readonly number[]) =>
   Type.Integer({
     default: 0,

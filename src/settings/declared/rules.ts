@@ -4,13 +4,13 @@ import { RE2JS } from 're2js'
 import { dayInSeconds, readDuration } from './durations.ts'
 import type { Chosen, Rule } from './schema.ts'
 
-/** A rule that holds or does not. */
+/** Creates a rule from a predicate and its message. */
 const rule =
   <T>(holds: (value: T, all: Chosen) => boolean, complaint: string): Rule<T> =>
   (value, all) =>
     holds(value, all) ? [] : [complaint]
 
-/** Not less than another setting, unless that is 0 or not set. */
+/** At least the value of another setting, unless that is 0 or not set. */
 export const notLessThan =
   (other: string): Rule<number> =>
   (value, all) =>
@@ -21,7 +21,7 @@ export const notMoreThan =
   (value, all) =>
     value <= Number(all[other]) ? [] : [`must be less than or equal to ${all[other]}`]
 
-/** An address of the web. */
+/** An http or https URL. */
 export const webAddress: Rule<string> = (value) => {
   const url = URL.parse(value)
   if (url === null || /\s/.test(value)) return ['is blocked: URI is invalid']
@@ -55,7 +55,7 @@ const sizesText = (sizes: readonly number[]): string =>
     ? `must be forbidden, allowed, or ${sizes[0]}`
     : `must be forbidden, allowed, or one of these sizes: ${sizes.join(', ')}`
 
-/** A regular expression that no text makes slow. */
+/** A regular expression in RE2 syntax, which matches in linear time. */
 export const expression: Rule<string> = (value) => {
   try {
     RE2JS.compile(value)
@@ -65,13 +65,13 @@ export const expression: Rule<string> = (value) => {
   }
 }
 
-/** Each a host name (with `*` for any), or an address or range of addresses. */
+/** Each entry is a host name (with `*` as wildcard), an address or a range of addresses. */
 export const shortEntries: Rule<readonly string[]> = (value) => [
   ...(value.length > 1000 ? ['is too long (maximum is 1000 entries)'] : []),
   ...(value.some((entry) => entry.length > 255) ? ['is too long (maximum is 255 characters an entry)'] : []),
 ]
 
-/** Addresses and ranges of addresses, with commas between. */
+/** Addresses and ranges of addresses, separated by commas. */
 export const addressList: Rule<string> = (value) =>
   value.split(',').every((entry) => isRange(entry.trim()))
     ? []
@@ -87,7 +87,7 @@ function isRange(entry: string): boolean {
 export const notEmptyWhen = (flag: string, complaint: string): Rule<readonly unknown[]> =>
   rule((value, all) => all[flag] !== true || value.length > 0, complaint)
 
-/** Not finer than a thousandth. */
+/** A multiple of 0.001. */
 export const thousandths = rule<number>(
   (value) => Number.isInteger(Number((value * 1000).toFixed(6))),
   'must be a multiple of 0.001',

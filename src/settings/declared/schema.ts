@@ -53,7 +53,7 @@ export type SettingSchema = TSchema &
 export const flag = (value: boolean, description: string, about: About = {}) =>
   Type.Boolean({ default: value, description, ...about })
 
-/** A whole number, not negative unless its bounds say so. */
+/** A whole number; not negative unless its bounds allow that. */
 export const count = (value: number, description: string, about: About & Bounds = {}) =>
   Type.Integer({
     ...(about.exclusiveMinimum === undefined && { minimum: 0 }),
@@ -72,7 +72,7 @@ export const countOrNone = (description: string, about: About & Bounds = {}) =>
     ...about,
   })
 
-/** A number that need not be whole. */
+/** A number with fractions. */
 export const decimal = (value: number, description: string, about: About & Bounds = {}) =>
   Type.Number({ default: value, description, ...about })
 

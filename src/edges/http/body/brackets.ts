@@ -1,21 +1,21 @@
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { isRawHash, type RawParams, type RawValue } from '../../../api/params/raw.ts'
 
-/** `a[b][c][][d][e]` is as deep as it goes: no declared parameter needs more than three. */
+/** Maximum depth: `a[b][c][][d][e]`. No declared parameter needs more than three. */
 const maximumDepth = 5
 
 export const emptyHash = (): RawParams => Object.create(null)
 
 /**
- * Adds one form field to the tree, reading the brackets of its name: `a[]` appends, `a[b]` sets a key, and in
- * `a[][b]` a repeated key starts the next hash. A name without brackets, or with unbalanced ones, is plain and
- * replaces what was there; a bracketed one that contradicts an earlier field is a `ParameterError`.
+ * Adds one form field to the tree, parsing the brackets of its name: `a[]` appends, `a[b]` sets a key, and in `a[][b]` a
+ * repeated key starts the next hash. A name without brackets, or with unbalanced ones, is literal and replaces the earlier
+ * value; a bracketed name that contradicts an earlier field throws a `ParameterError`.
  */
 export function addField(tree: RawParams, name: string, value: RawValue): void {
   const open = name.indexOf('[')
   const steps = open > 0 ? readSteps(name, open) : undefined
   if (steps === undefined) {
-    // Without a prototype `__proto__` is a name like any other, but it need not reach anybody.
+    // Harmless in an object without a prototype, but dropped for the code that reads it later.
     if (name !== '' && name !== '__proto__') tree[name] = value
     return
   }
@@ -26,7 +26,7 @@ export function addField(tree: RawParams, name: string, value: RawValue): void {
   place(tree, top, steps, 0, value, top)
 }
 
-/** The texts between the brackets: `a[][b]` has `['', 'b']`. Undefined when they do not close. */
+/** The texts between the brackets: `a[][b]` has `['', 'b']`. Undefined if they are unbalanced. */
 function readSteps(name: string, start: number): string[] | undefined {
   const steps: string[] = []
   let open = start
@@ -61,7 +61,7 @@ function place(into: RawParams, key: string, steps: string[], next: number, valu
   else place(hashToFill(list, steps, next + 1), below, steps, next + 2, value, top)
 }
 
-/** The last hash of the list, or a new one when there is none or it has the key already. */
+/** The last hash of the list; a new one if there is none or it already has the key. */
 function hashToFill(list: RawValue[], steps: string[], next: number): RawParams {
   const last = list.at(-1)
   if (isRawHash(last) && !has(last, steps, next)) return last
@@ -70,7 +70,9 @@ function hashToFill(list: RawValue[], steps: string[], next: number): RawParams 
   return hash
 }
 
-/** Whether the hash already holds this key, so that one more must belong to the next hash. A list can always take more. */
+/**
+ * Whether the hash already has this key, so that the field belongs to the next hash. False for a list, which can always grow.
+ */
 function has(hash: RawParams, steps: string[], from: number): boolean {
   let value: RawValue | undefined = hash
   for (let index = from; index < steps.length; index++) {

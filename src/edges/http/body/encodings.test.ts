@@ -42,7 +42,7 @@ afterAll(() => rm(tmpDir, { recursive: true }))
 
 const limits = { bytes: 8 * 1024 * 1024, fileBytes: () => 1000, files: 3 }
 
-/** Form fields that say the same as the tree. Empty lists and hashes have no spelling there. */
+/** Form fields equivalent to the tree. Forms cannot express empty lists and hashes. */
 function fieldsOf(raw: RawValue, name: string): [string, string][] {
   if (raw === null) return [[name, '']]
   if (Array.isArray(raw)) return raw.flatMap((element) => fieldsOf(element, `${name}[]`))
@@ -136,7 +136,7 @@ const shapes: Record<string, RawValue> = {
   'a megabyte of brackets': '['.repeat(1_000_000),
   'a megabyte of blanks': ' '.repeat(1_000_000),
   date: '2020-02-29',
-  'no date': '2020-02-30',
+  'invalid date': '2020-02-30',
 }
 
 const undefinedOrError = async (read: () => Promise<unknown>): Promise<unknown> => {
@@ -147,11 +147,11 @@ const undefinedOrError = async (read: () => Promise<unknown>): Promise<unknown> 
   }
 }
 
-describe('every type meets every shape in every encoding', () => {
+describe('every parameter type with every shape in every encoding', () => {
   const methods = ['GET', 'POST', 'PUT']
   test.for(
     Object.keys(encodings).flatMap((encoding) => Object.keys(shapes).map((shape) => [encoding, shape] as const)),
-  )('in %s, %s', async ([encoding, shape]) => {
+  )('in %s, %s is accepted or refused with a ParameterError', async ([encoding, shape]) => {
     const tree = await undefinedOrError(() => encodings[encoding]!({ x: shapes[shape]! }))
     if (tree instanceof Error) {
       expect(tree).toBeInstanceOf(ParameterError)
@@ -204,7 +204,7 @@ describe('D1-PARAM-ENCODINGS', () => {
       state: fc.constantFrom('opened', 'closed'),
       iids: fc.array(fc.integer({ min: 0, max: 1e6 }), { minLength: 1 }),
     }),
-    // The first key is in every action, so a form can tell where the next one starts.
+    // Every action has the first key, so a form shows where the next action starts.
     actions: fc.array(
       fc.record(
         { action: fc.constantFrom('create', 'delete'), content: text, force: fc.boolean() },
@@ -214,7 +214,7 @@ describe('D1-PARAM-ENCODINGS', () => {
     ),
   })
 
-  test('the same values in JSON, form, multipart and query give the same parameters', async () => {
+  test('equal values in JSON, form, multipart and query give equal parameters', async () => {
     const read = compileParams(everything)
     await fc.assert(
       fc.asyncProperty(tree, async (values) => {
@@ -230,7 +230,7 @@ describe('D1-PARAM-ENCODINGS', () => {
     )
   })
 
-  test('no tree makes conversion fail in another way than a ParameterError', () => {
+  test('conversion of any value fails only with a ParameterError', () => {
     const readers = [
       everything,
       Params(Object.fromEntries(Object.entries(types).map(([name, type]) => [name, Optional(type)]))),
@@ -277,7 +277,7 @@ describe('D1-PARAM-ENCODINGS', () => {
     )
   })
 
-  test('no query string fails in another way than a ParameterError', () => {
+  test('parsing of any query string fails only with a ParameterError', () => {
     const piece = fc.constantFrom(
       'a',
       'b',
@@ -308,7 +308,7 @@ describe('D1-PARAM-ENCODINGS', () => {
     )
   })
 
-  test('the path comes before the body, and the body before the query', () => {
+  test('path parameters override the body, and the body overrides the query', () => {
     const merged = mergeRaw(
       { id: '1' },
       JSON.parse('{"id":"2","a":{"x":"2"},"__proto__":{"b":"2"}}'),

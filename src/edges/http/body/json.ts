@@ -6,7 +6,7 @@ import { decodeUtf8 } from './urlencoded.ts'
 
 const notAsDeclared = 'message body does not match declared format'
 
-/** A JSON object as a tree; nothing but blanks is a tree without parameters, any other value a `ParameterError`. */
+/** Parses a JSON object; blank text is an empty object, any other value a `ParameterError`. */
 export function parseJson(bytes: Uint8Array): RawParams {
   const text = decodeUtf8(bytes)
   if (text.trim() === '') return emptyHash()
@@ -24,8 +24,8 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * Counts the values and the depth of JSON as its bytes arrive, about a nanosecond a byte, so that a body which would take
- * long to parse is refused before it is parsed. Says nothing of whether it is JSON.
+ * Counts the values and the depth of JSON as its bytes arrive, about a nanosecond per byte, so that a body that would take long
+ * to parse is rejected before. Does not check the syntax.
  */
 export class JsonShape {
   readonly #maximumValues: number
@@ -38,12 +38,12 @@ export class JsonShape {
     this.#maximumValues = limit
   }
 
-  /** Values so far. */
+  /** Number of values so far. */
   get values(): number {
     return this.#values
   }
 
-  /** Throws a `ParameterError` that names the limit which these bytes pass. */
+  /** Throws a `ParameterError` that names the exceeded limit. */
   push(bytes: Uint8Array): void {
     let [values, depth, inText, escaped] = [this.#values, this.#depth, this.#inText, this.#escaped]
     let deepest = depth

@@ -1,40 +1,40 @@
 import type { BodyPace } from './pace.ts'
 
-/** How much of a body is read before the answer is 413, and how much it may say before it is 400. */
+/** Limits of a request body. Too many bytes give 413, too many items 400. */
 export type BodyLimits = {
-  /** JSON, a form, or all text and skipped parts of a multipart form together: what is held in memory. */
+  /** JSON, a form, or all text and skipped parts of a multipart form together: the bytes held in memory. */
   bytes: number
-  /** One file in the named field; 0 takes no file there. */
+  /** Maximum bytes of one file in the named field; 0 rejects files there. */
   fileBytes: (fieldName: string) => number
-  /** Files in one request; 0 for an anonymous caller, from whom none is taken (401). */
+  /** Maximum files in one request; 0 for an anonymous caller (401). */
   files: number
-  /** Fields of a form, or parts of a multipart form: `maximumFields` unless said. */
+  /** Fields of a form, or parts of a multipart form. Default `maximumFields`. */
   fields?: number
-  /** Values in JSON, those in lists and objects included: `maximumValues` unless said. */
+  /** Values in JSON, including those in lists and objects. Default `maximumValues`. */
   values?: number
-  /** How slowly it may come: `usualPace` unless said. */
+  /** Minimum speed. Default `usualPace`. */
   pace?: BodyPace
 }
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
-/** Fields one form may have: a commit of a thousand files, sent as a form, has five thousand. */
+/** Maximum fields of one form: a commit of a thousand files, sent as a form, has five thousand. */
 export const maximumFields = 10_000
 
-/** Values one JSON body may have, which take some 25 ms to parse and check. A commit of ten thousand files has forty thousand. */
+/**
+ * Maximum values of one JSON body, which take about 25 ms to parse and check. A commit of ten thousand files has forty
+ * thousand.
+ */
 export const maximumValues = 50_000
 
-/** Objects and lists within one another in JSON. No declared parameter has more than five. */
+/** Maximum nesting of objects and lists in JSON. No declared parameter has more than five levels. */
 export const maximumDepth = 32
 
 /** Enough for any record: the longest text is a description of a million characters. */
 export const usualLimits: BodyLimits = { bytes: 8 * mebibyte, fileBytes: () => 100 * mebibyte, files: 10 }
 
-/**
- * For a caller that is not known when the body is read: enough for a token and the parameters beside it, and cheap to
- * parse for us.
- */
+/** For an unauthenticated caller: enough for a token and a few parameters, and cheap to parse. */
 export const anonymousLimits: BodyLimits = {
   bytes: 256 * kibibyte,
   fileBytes: () => 0,

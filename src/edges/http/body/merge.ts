@@ -1,7 +1,7 @@
 import type { RawParams } from '../../../api/params/raw.ts'
 import { emptyHash } from './brackets.ts'
 
-/** One tree of all parameters. Shallow: a name in the path hides the same name in the body, and that one the query's. */
+/** Merges all parameters, shallowly: path parameters override those of the body, which override those of the query. */
 export function mergeRaw(path: RawParams, body: RawParams, query: RawParams): RawParams {
   const merged = emptyHash()
   for (const source of [query, body, path]) {

@@ -16,8 +16,8 @@ import { decodeUtf8, tooManyFields } from './urlencoded.ts'
 type Part = { name: string; stream: BusboyFileStream; value: Promise<string | UploadedFile> }
 
 /**
- * Reads a multipart form: text into memory, files to `tmpDir` as they come, the slower disk holding back the
- * client. Whatever goes wrong, the temporary files are gone when this fails.
+ * Reads a multipart form: text into memory, files to `tmpDir` as they arrive, with back-pressure from the disk. Deletes the
+ * temporary files on any failure.
  */
 export async function readMultipart(
   stream: Readable,
@@ -41,7 +41,7 @@ function startParser(contentType: string, maximumParts: number): BusboyInstance 
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      // The bytes of text are wanted, too, to see whether they are UTF-8; a part with a file name is a file.
+      // The bytes of text parts are needed to check for UTF-8; a part with a file name is a file.
       isPartAFile: () => true,
       preservePath: true,
       limits: { parts: maximumParts, headerSize: 16 * 1024, headerPairs: 32 },
@@ -51,7 +51,7 @@ function startParser(contentType: string, maximumParts: number): BusboyInstance 
   }
 }
 
-/** One form on its way in. */
+/** One form while it is received. */
 class MultipartForm {
   readonly parts: Part[] = []
   readonly #limits: BodyLimits
@@ -65,7 +65,7 @@ class MultipartForm {
     this.#tmpDir = tmpDir
   }
 
-  /** Settles when all parts have been received and written, or with the first failure. */
+  /** Settles when all parts have been received and written, or at the first failure. */
   async receive(stream: Readable, parser: BusboyInstance): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const onEnd = (): void => void stream.off('close', onCut)
@@ -73,7 +73,7 @@ class MultipartForm {
       this.#fail = (error) => {
         stream.unpipe(parser)
         stream.off('close', onCut)
-        // What is left of the body is thrown away; `onCut` stays to swallow its errors.
+        // Discards the rest of the body; `onCut` stays to ignore its errors.
         stream.resume()
         reject(error)
       }
@@ -82,11 +82,11 @@ class MultipartForm {
       stream.on('data', (chunk: Buffer) => {
         isEmpty = false
         received += chunk.length
-        // Without files all of it is text, headers of parts and what is skipped.
+        // Without files, everything is text, part headers and skipped parts.
         if (this.#limits.files === 0 && received > 2 * this.#limits.bytes) this.#fail(tooLarge())
       })
       parser.on('error', (cause) => {
-        // Compat: clients that name the type also when they have nothing to send.
+        // Compat: clients that send the content type with an empty body.
         if (isEmpty) resolve()
         else this.#fail(new ParameterError('message body does not match declared format', { cause }))
       })
@@ -99,17 +99,17 @@ class MultipartForm {
     await Promise.all(this.parts.map((part) => part.value))
   }
 
-  /** Deletes the files that are still where they were put. */
+  /** Deletes the files that were not moved. */
   async cleanup(): Promise<void> {
     for (const { stream } of this.parts) stream.destroy()
-    // A file that is being written is not deleted for good before its writer has stopped.
+    // Waits for the writers first, which would create the files again.
     await Promise.allSettled(this.parts.map((part) => part.value))
     await Promise.all(this.#paths.map((path) => rm(path, { force: true })))
   }
 
   #receivePart(name: string | undefined, part: BusboyFileStream, filename: string | undefined, type: string): void {
     part.on('error', () => {})
-    // A form sends a part with an empty file name for a file that was not chosen.
+    // Browsers send a part with an empty file name for a file that was not chosen.
     if (name === undefined || name === '' || filename === '') {
       part.on('data', (chunk: Buffer) => {
         this.#textBytes += chunk.length
@@ -118,7 +118,7 @@ class MultipartForm {
       return
     }
     const value = filename === undefined ? this.#receiveText(part) : this.#receiveFile(part, name, filename, type)
-    // Waited for later; until then a failure is not an unhandled one.
+    // Awaited later; handled here so that a failure is not an unhandled rejection until then.
     value.catch((error: unknown) => this.#fail(error))
     this.parts.push({ name, stream: part, value })
   }
@@ -162,7 +162,7 @@ class MultipartForm {
   }
 }
 
-/** Some browsers and some attackers send a whole path. */
+/** Some browsers, and attackers, send a whole path. */
 const baseName = (filename: string): string => {
   const name = filename.slice(Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\')) + 1)
   return name === '.' || name === '..' ? '' : name

@@ -2,16 +2,16 @@ import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Failure } from '../../../kernel/failure.ts'
 
-/** How slowly a body may come: within `graceMs`, and a second more for each `bytesPerSecond` that have come. */
+/** Minimum speed of a body: it may take `graceMs`, plus one second per `bytesPerSecond` received. */
 export type BodyPace = { graceMs: number; bytesPerSecond: number }
 
-/** A poor mobile connection is faster; who trickles bytes to hold connections is not. */
+/** A poor mobile connection is faster; a client that trickles bytes to hold connections is not. */
 export const usualPace: BodyPace = { graceMs: 30_000, bytesPerSecond: 2048 }
 
-/** The answer to a slow body gets this long to go out before body and connection are destroyed. */
+/** Time for the error response to go out before body and connection are destroyed. */
 const farewellMs = 1000
 
-/** Counts the bytes of a body as they come, without touching a request that somebody else reads. */
+/** Counts the bytes of a body as they arrive, without interfering with the reader of a request. */
 function counter(body: Readable): { bytes: () => number; stop: () => void } {
   if (body instanceof IncomingMessage) {
     const { socket } = body
@@ -27,8 +27,8 @@ function counter(body: Readable): { bytes: () => number; stop: () => void } {
 }
 
 /**
- * What `read`, which must listen to the body before it waits for anything, makes of it; or a `timed_out` failure as soon
- * as the body falls behind `pace`. The body is destroyed then, with which `read` ends and cleans up.
+ * Runs `read`, which must attach its listeners to the body synchronously. Fails with `timed_out` as soon as the body falls
+ * behind `pace`, and destroys the body, so that `read` ends and cleans up.
  */
 export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Promise<T>): Promise<T> {
   const began = performance.now()
@@ -55,8 +55,8 @@ export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Prom
 }
 
 /**
- * The pieces of a body whose reader may make the client wait: only the time that we wait for the client counts. Fails with
- * `timed_out` when the body falls behind `pace`. The rest of it is then for the caller to throw away.
+ * The chunks of a body whose reader applies back-pressure: only time spent waiting for the client counts. Fails with
+ * `timed_out` if the body falls behind `pace`; the caller must discard the rest.
  */
 export async function* atPaceOfClient(body: AsyncIterable<Buffer>, pace: BodyPace): AsyncGenerator<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
@@ -81,7 +81,7 @@ export async function* atPaceOfClient(body: AsyncIterable<Buffer>, pace: BodyPac
       yield piece.value
     }
   } finally {
-    // The body can be read by others afterwards. One that is late gives its iterator back only when something comes.
+    // Returns the iterator, so that others can read the rest. A late body returns it only with the next chunk.
     const returned = pieces.return?.()
     if (isLate) returned?.catch(() => {})
     else await returned

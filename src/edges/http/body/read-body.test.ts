@@ -58,7 +58,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
     ['a form', form, 'a=1&b[]=2', { a: '1', b: ['2'] }],
     ['a form in raw UTF-8', form, 'a=ü', { a: 'ü' }],
     ['a form with a charset', `${form}; charset=UTF-8`, 'a=1', { a: '1' }],
-    ['a body that does not say what it is', undefined, 'a=1', { a: '1' }],
+    ['a body without a content type', undefined, 'a=1', { a: '1' }],
     ['JSON', json, '{"a":1,"b":[true,null]}', { a: 1, b: [true, null] }],
     ['JSON with a charset', 'Application/JSON; charset=utf-8', '{"a":"ü"}', { a: 'ü' }],
     ['JSON of a kind', 'application/vnd.api+json', '{}', {}],
@@ -72,11 +72,16 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
       part('name="a"', '1') + closing,
       { a: '1' },
     ],
-    ['multipart without anything', multipart, '', {}],
+    ['multipart with an empty body', multipart, '', {}],
     ['multipart without parts', multipart, closing, {}],
-    ['multipart with a nameless part', multipart, part('x="y"', '1') + part('name="a"', '2') + closing, { a: '2' }],
     [
-      'multipart with a file not chosen',
+      'multipart with a part without a name',
+      multipart,
+      part('x="y"', '1') + part('name="a"', '2') + closing,
+      { a: '2' },
+    ],
+    [
+      'multipart with an empty file field',
       multipart,
       part('name="f"; filename=""', '', 'application/octet-stream') + closing,
       {},
@@ -87,7 +92,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
       part('name="a[][b]"', '1') + part('name="a[][c]"', '2') + part('name="a[][b]"', '3') + closing,
       { a: [{ b: '1', c: '2' }, { b: '3' }] },
     ],
-  ] as const)('%s', async ([, contentType, body, params]) => {
+  ] as const)('the body parser reads %s', async ([, contentType, body, params]) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']) {
       expect(await paramsOf(contentType, body, method)).toEqual(params)
       expect(await paramsOf(contentType, chunked(body, 3), method)).toEqual(params)
@@ -104,7 +109,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
     ['JSON in Latin-1', json, Buffer.from('{"a":"ü"}', 'latin1'), 'parameters are not valid UTF-8'],
     ['a form in Latin-1', form, Buffer.from('a=ü', 'latin1'), 'parameters are not valid UTF-8'],
     ['multipart without boundary', 'multipart/form-data', 'x', 'multipart form has no boundary'],
-    ['multipart that is none', multipart, 'a=1', notAsDeclared],
+    ['multipart without a boundary line', multipart, 'a=1', notAsDeclared],
     ['multipart that ends early', multipart, part('name="a"', '1'), notAsDeclared],
     ['multipart that ends in a file', multipart, part('name="f"; filename="x"', '1').slice(0, -2), notAsDeclared],
     ['multipart that ends in a header', multipart, '--XX\r\nContent-Disp', notAsDeclared],
@@ -121,7 +126,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
       part('name="f[]"; filename="x"', '1') + part('name="f[a]"', '1') + closing,
       'f is invalid',
     ],
-  ] as const)('refuses %s', async ([, contentType, body, message]) => {
+  ] as const)('the body parser refuses %s', async ([, contentType, body, message]) => {
     for (const each of [Buffer.from(body as string), chunked(body, 5)]) {
       const failure = await readBody(source(contentType, each)).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(ParameterError)
@@ -142,7 +147,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
         part('name="g"; filename="x"', 'x'.repeat(100_001)) +
         closing,
     ],
-  ] as const)('refuses %s that is too large', async ([, contentType, body]) => {
+  ] as const)('the body parser refuses %s that is too large', async ([, contentType, body]) => {
     for (const each of [Buffer.from(body), chunked(body, 999)]) {
       await expect(readBody(source(contentType, each))).rejects.toEqual(
         new Failure('too_large', 'Request Entity Too Large'),
@@ -151,7 +156,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
     }
   })
 
-  test('ignores or refuses what it does not know', async () => {
+  test('an unknown content type is refused, but ignored without a body or on GET', async () => {
     for (const method of ['GET', 'HEAD', 'DELETE']) expect(await paramsOf('text/csv', 'a,b', method)).toEqual({})
     expect(await paramsOf('text/csv', '')).toEqual({})
     await expect(paramsOf('Text/CSV; x=y', 'a,b')).rejects.toEqual(new UnsupportedContentType('text/csv'))
@@ -167,7 +172,7 @@ describe('D1-MULTIPART-FOR-FILES', () => {
     part('name="path"', 'x') +
     closing
 
-  test('a file goes to disk and is gone after cleanup', async () => {
+  test('an uploaded file is written to disk and removed by cleanup', async () => {
     const body = await readBody(source(multipart, chunked(upload, 7)))
     const { file, path } = body.params
     expect(path).toBe('x')
@@ -179,7 +184,7 @@ describe('D1-MULTIPART-FOR-FILES', () => {
     expect(await readdir(tmpDir)).toEqual([])
   })
 
-  test('a file that was renamed away is kept', async () => {
+  test('cleanup leaves an uploaded file that was renamed', async () => {
     {
       await using body = await readBody(source(multipart, upload.replace('hello', 'howdy')))
       await rename((body.params['file'] as UploadedFile).path, join(tmpDir, 'kept'))
@@ -192,13 +197,13 @@ describe('D1-MULTIPART-FOR-FILES', () => {
     ['../../etc/passwd', 'passwd'],
     ['dir/..', ''],
     ['ü.txt', 'ü.txt'],
-  ] as const)('the name %s becomes %s', async ([sent, kept]) => {
+  ] as const)('the file name %s becomes %s', async ([sent, kept]) => {
     await using body = await readBody(source(multipart, part(`name="f"; filename="${sent}"`, '1') + closing))
     expect(body.params['f']).toMatchObject({ filename: kept })
   })
 
-  // That they stay out of memory is tested in test/scenarios/memory.test.ts.
-  test('a file of many megabytes is read', async () => {
+  // test/scenarios/memory.test.ts tests that they stay out of memory.
+  test('an uploaded file of 64 MiB is read', async () => {
     const chunk = Buffer.alloc(64 * 1024)
     const body = Readable.from(
       (function* () {
@@ -212,7 +217,7 @@ describe('D1-MULTIPART-FOR-FILES', () => {
     expect(parsed.params['f']).toMatchObject({ sizeBytes: 64 * 1024 * 1024 })
   })
 
-  test('a request that breaks off leaves nothing behind', async () => {
+  test('an incomplete request leaves no temporary files', async () => {
     for (const sent of [
       '',
       '--XX\r\nConte',
@@ -229,8 +234,8 @@ describe('D1-MULTIPART-FOR-FILES', () => {
   })
 })
 
-describe('behind a real server', () => {
-  /** Answers each request with what came of its body. */
+describe('request bodies over a real connection', () => {
+  /** Answers each request with the result of reading its body. */
   async function serve(
     pace?: BodyPace,
   ): Promise<AsyncDisposable & { port: number; outcomes: string[]; received: Promise<void> }> {
@@ -267,7 +272,7 @@ describe('behind a real server', () => {
     }
   }
 
-  test('fetch sends a form with a file', async () => {
+  test('a form with a file sent by fetch is read', async () => {
     await using server = await serve()
     const body = new FormData()
     body.append('file', new Blob(['hello']), 'a.txt')
@@ -276,7 +281,7 @@ describe('behind a real server', () => {
     expect(await response.text()).toBe('read file,ids')
   })
 
-  test('a client that sends too much reads its answer', async () => {
+  test('a client that sends too much can read the error', async () => {
     await using server = await serve()
     for (const body of [new FormData(), 'x'.repeat(5_000_000)]) {
       if (body instanceof FormData) body.append('avatar', new Blob(['x'.repeat(5_000_000)]), 'a.png')
@@ -286,7 +291,7 @@ describe('behind a real server', () => {
     }
   })
 
-  test.for([json, form, multipart])('a client that goes away in the middle of %s harms nobody', async (contentType) => {
+  test.for([json, form, multipart])('a client that disconnects during %s leaves no files', async (contentType) => {
     await using server = await serve()
     const socket = connect(server.port, '127.0.0.1')
     socket.on('error', () => {})
@@ -300,7 +305,7 @@ describe('behind a real server', () => {
   })
 
   test.for([json, form, multipart])(
-    '%s that comes in drops is refused, and its connection freed',
+    '%s that arrives too slowly is refused and its connection closed',
     async (contentType) => {
       await using server = await serve({ graceMs: 80, bytesPerSecond: 1000 })
       const socket = connect(server.port, '127.0.0.1')
@@ -317,7 +322,7 @@ describe('behind a real server', () => {
     },
   )
 
-  test('a body that takes long but comes fast enough is read', () =>
+  test('a body that arrives slowly but above the minimum rate is read', () =>
     withEnoughTime([100, 1_000, 10_000], async (graceMs) => {
       await using server = await serve({ graceMs, bytesPerSecond: 100 })
       const pieces = Readable.from(
@@ -340,7 +345,7 @@ describe('behind a real server', () => {
     }))
 })
 
-/** The body in pieces, so that no parser can rely on seeing a name or boundary whole. */
+/** The body in pieces, so that no parser can rely on a whole name or boundary. */
 function chunked(body: string | Buffer, sizeBytes: number): Readable {
   const bytes = Buffer.from(body as string)
   const chunks: Buffer[] = []

@@ -9,16 +9,16 @@ import type { BodySource, ParsedBody } from './source.ts'
 import { UnsupportedContentType } from './unsupported-content-type.ts'
 import { parseUrlencoded } from './urlencoded.ts'
 
-/** Reads a body (see below) that comes no slower than the pace of its limits; fails with `timed_out` (408) else. */
+/** Reads a body; fails with `timed_out` (408) if it is slower than the pace of its limits. Other failures: see `read`. */
 export function readBody(source: BodySource): Promise<ParsedBody> {
   const { body, limits } = source
   return Buffer.isBuffer(body) ? read(source) : atPace(body, limits.pace ?? usualPace, () => read(source))
 }
 
 /**
- * Reads a JSON, form or multipart body, whatever the method. Fails with `ParameterError` (400),
- * `UnsupportedContentType` (415) or a `too_large` failure (413), having deleted its temporary files. After a
- * failure the rest of the body is drained, so the answer should close the connection.
+ * Reads a JSON, form or multipart body, whatever the method. Fails with `ParameterError` (400), `UnsupportedContentType` (415)
+ * or a `too_large` failure (413), after deleting its temporary files. After a failure the rest of the body is drained, so the
+ * response should close the connection.
  */
 async function read(source: BodySource): Promise<ParsedBody> {
   const { headers, body, limits } = source
@@ -27,7 +27,7 @@ async function read(source: BodySource): Promise<ParsedBody> {
   if (contentType === 'multipart/form-data') {
     return readMultipart(Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body, header, source)
   }
-  // Compat: a body that does not say what it is has always been read as a form.
+  // Compat: a body without a content type is read as a form.
   const isForm = contentType === 'application/x-www-form-urlencoded' || contentType === ''
   if (!isForm && !isJson(contentType)) {
     if (!announcesBody(body, headers)) return withoutFiles(emptyHash())
@@ -50,7 +50,7 @@ async function read(source: BodySource): Promise<ParsedBody> {
 const isJson = (contentType: string): boolean =>
   contentType === 'application/json' || (contentType.startsWith('application/') && contentType.endsWith('+json'))
 
-/** Methods whose body, when it is nothing we know, is not worth a refusal. */
+/** Methods for which a body of an unknown type is ignored. */
 const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'DELETE'
 
 const oneValue = (header: string | readonly string[] | undefined): string | undefined =>

@@ -5,13 +5,12 @@ import { Failure } from '../../../kernel/failure.ts'
 /** `413 Request Entity Too Large` */
 export const tooLarge = (): Failure => new Failure('too_large', 'Request Entity Too Large')
 
-/** The caller went away, or the connection broke, in the middle of the body. Nobody is left to read the answer. */
+/** The client disconnected in the middle of the body, so the response will not be read. */
 export const cutShort = (cause?: unknown): ParameterError => new ParameterError('message body is incomplete', { cause })
 
 /**
- * The whole body in memory. Fails with `too_large` as soon as it is longer than `limitBytes`; what is left of
- * the body is then read and thrown away, so that a client which reads only after writing gets its answer. The same happens
- * with what `inspect`, which gets each piece as it comes, throws.
+ * Reads the whole body into memory. Fails with `too_large` as soon as it exceeds `limitBytes`, and with any error that
+ * `inspect` throws for a chunk; then discards the rest, so that a client that reads only after writing gets the response.
  */
 export function readBytes(
   stream: Readable,
@@ -33,7 +32,7 @@ export function readBytes(
         chunks.push(chunk)
       } catch (error) {
         stop()
-        // A request that breaks while it is thrown away must not end the process.
+        // An error while the rest is discarded must not end the process.
         stream.on('error', () => {})
         stream.resume()
         reject(error)

@@ -2,18 +2,18 @@ import type { Readable } from 'node:stream'
 import type { RawParams } from '../../../api/params/raw.ts'
 import type { BodyLimits } from './limits.ts'
 
-/** A request with a body, of whichever server. */
+/** A request with a body, independent of the server. */
 export type BodySource = {
   method: string
-  /** Lower-case names; only those of the body are read. */
+  /** Lower-case names; only headers about the body are used. */
   headers: { readonly [name: string]: string | readonly string[] | undefined }
   body: Readable | Buffer
   limits: BodyLimits
-  /** Folder for files; made when the first one comes. */
+  /** Folder for files; created with the first one. */
   tmpDir: string
 }
 
-/** Parameters of a body, and the temporary files among them, which `cleanup` deletes (twice does no harm). */
+/** Parameters of a body, including temporary files, which `cleanup` deletes. Idempotent. */
 export type ParsedBody = AsyncDisposable & {
   params: RawParams
   cleanup: () => Promise<void>

@@ -1,6 +1,6 @@
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 
-/** A body in a form no parameter can be read from: 415 rather than 400. */
+/** A body of an unsupported content type: 415 instead of 400. */
 export class UnsupportedContentType extends ParameterError {
   override name = 'UnsupportedContentType'
 

@@ -44,7 +44,7 @@ describe('D1-ARRAY-HASH-NAMES in query strings and forms', () => {
     ['a[b]=1&a=2', { a: '2' }],
     ['a&a[b]=2', { a: { b: '2' } }],
     ['a;b=1', { 'a;b': '1' }],
-  ] as const)('%s', ([text, tree]) => {
+  ] as const)('the query %j is parsed', ([text, tree]) => {
     expect(structuredClone(parseUrlencoded(text))).toEqual(tree)
   })
 
@@ -55,18 +55,18 @@ describe('D1-ARRAY-HASH-NAMES in query strings and forms', () => {
     ['a hash and a list of one name', 'x[a][b]=1&x[a][]=2', 'x is invalid'],
     ['lists of lists', 'a[][]=1', 'a is invalid'],
     ['depth', `a${'[b]'.repeat(6)}=1`, 'parameters are nested too deeply'],
-    ['bottomless depth', `a${'[b]'.repeat(100_000)}=1`, 'parameters are nested too deeply'],
+    ['extreme depth', `a${'[b]'.repeat(100_000)}=1`, 'parameters are nested too deeply'],
     ['a lone percent sign', 'a=100%', 'parameters are not percent-encoded UTF-8'],
     ['a percent sign in a name', 'a%zz=1', 'parameters are not percent-encoded UTF-8'],
-    ['encoded bytes that are no UTF-8', 'a=%ff', 'parameters are not percent-encoded UTF-8'],
+    ['encoded bytes that are not UTF-8', 'a=%ff', 'parameters are not percent-encoded UTF-8'],
     ['an encoded surrogate', 'a=%ed%a0%80', 'parameters are not percent-encoded UTF-8'],
-    ['raw bytes that are no UTF-8', 'a=\u00ff', 'parameters are not valid UTF-8'],
-    ['too many', 'a[]=1&'.repeat(maximumFields + 1), 'too many parameters: at most 10000 are read'],
-  ] as const)('refuses %s', ([, text, message]) => {
+    ['raw bytes that are not UTF-8', 'a=\u00ff', 'parameters are not valid UTF-8'],
+    ['too many parameters', 'a[]=1&'.repeat(maximumFields + 1), 'too many parameters: at most 10000 are read'],
+  ] as const)('the query parser refuses %s', ([, text, message]) => {
     expect(() => parseUrlencoded(text)).toThrow(new ParameterError(message))
   })
 
-  test('names of a prototype are harmless', () => {
+  test('parameter names of prototype members are harmless', () => {
     const tree = parseUrlencoded(
       '__proto__[a]=1&__proto__=2&a[__proto__][b]=3&a[constructor][prototype][c]=4&constructor=5&toString=6',
     )

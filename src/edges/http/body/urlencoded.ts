@@ -8,8 +8,8 @@ export const tooManyFields = (limit: number): ParameterError =>
   new ParameterError(`too many parameters: at most ${limit} are read`)
 
 /**
- * Reads a query string (without `?`) or a form body into a tree. A field without `=` is null. Raw bytes above
- * 127 are expected as Node gives them, one character each, and must be UTF-8 like the encoded ones.
+ * Parses a query string (without `?`) or a form body into a tree. A field without `=` is null. Raw bytes above 127 are expected
+ * as Node passes them, one character each, and must be UTF-8, like percent-encoded ones.
  */
 export function parseUrlencoded(text: string, limit: number = maximumFields): RawParams {
   const tree = emptyHash()
@@ -44,15 +44,15 @@ function decode(text: string): string {
 const beyondAscii = /[^\x00-\x7f]/
 const beyondBytes = /[^\x00-\xff]/
 
-/** Compat: curl sends what was typed, so bytes that should have been percent-encoded are common. */
+/** Compat: curl sends text as typed, so bytes that should be percent-encoded are common. */
 function toText(source: string): string {
   if (!beyondAscii.test(source) || beyondBytes.test(source)) return source
   return decodeUtf8(Buffer.from(source, 'latin1'))
 }
 
-/** Text of bytes that the caller says are UTF-8; a leading byte order mark is dropped. */
+/** Decodes UTF-8 strictly; drops a leading byte order mark. */
 export function decodeUtf8(bytes: Uint8Array): string {
-  // Several times as fast as a TextDecoder that is fatal.
+  // Several times as fast as a fatal TextDecoder.
   if (!isUtf8(bytes)) throw new ParameterError('parameters are not valid UTF-8')
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   return text.startsWith(byteOrderMark) ? text.slice(1) : text

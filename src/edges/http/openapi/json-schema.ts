@@ -3,7 +3,7 @@ import { isOffered, type Plan } from '../../../kernel/plan.ts'
 
 export type JsonSchema = { [keyword: string]: unknown }
 
-/** Our own keywords, which JSON Schema does not know: how a value is parsed and which error it gives. */
+/** Custom keywords about parsing and errors, which JSON Schema does not know. */
 const ours: ReadonlySet<string> = new Set([
   'tier',
   'blank',

@@ -4,7 +4,7 @@ import { type Client, test } from '../../../../test/world.ts'
 const names = async (who: Client, whose: Client, list: 'followers' | 'following'): Promise<string[]> =>
   (await who.get(`/users/${whose.id}/${list}`)).json.map(({ username }: Client) => username)
 
-test('people follow one another, and no longer', async ({ world }) => {
+test('users follow and unfollow each other', async ({ world }) => {
   const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
   expect(await ann.post(`/users/${bob.id}/follow`)).toMatchObject({ status: 201, json: { id: bob.id } })
   expect((await ann.post(`/users/${bob.id}/follow`)).status).toBe(304)
@@ -19,7 +19,7 @@ test('people follow one another, and no longer', async ({ world }) => {
   expect(await ann.post('/users/0/follow')).toMatchObject({ status: 404, json: { message: '404 User Not Found' } })
 })
 
-test('a private profile tells of neither, and is told in neither', async ({ world }) => {
+test('users with a private profile do not appear in lists of followers, nor have any', async ({ world }) => {
   const [ann, bob] = [await world.user({ private_profile: true }), await world.user()]
   await ann.post(`/users/${bob.id}/follow`)
   await bob.post(`/users/${ann.id}/follow`)

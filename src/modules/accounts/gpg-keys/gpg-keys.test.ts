@@ -6,7 +6,7 @@ const missing = { status: 404, json: { message: '404 GPG Key Not Found' } }
 const invalid = `is invalid. A valid public GPG key begins with '-----BEGIN PGP PUBLIC KEY BLOCK-----' and ends with '-----END PGP PUBLIC KEY BLOCK-----'`
 
 describe('GPG keys', () => {
-  test('D3-GPG-OWN: are added, read, listed and removed by whose they are', async ({ world }) => {
+  test('D3-GPG-OWN: users add, read, list and delete their own GPG keys', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const key = await newGpgKey('ann@example.com')
     const made = await ann.post('/user/gpg_keys', { key: `\n${key}\r\n ` })
@@ -24,7 +24,7 @@ describe('GPG keys', () => {
     expect((await ann.get('/user/gpg_keys')).json).toEqual([second])
   })
 
-  test('are revoked with 202, and gone', async ({ world }) => {
+  test('202 when a GPG key is revoked, then 404', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/user/gpg_keys', { key: await newGpgKey('ann@example.com') })).json
     expect(await ann.post(`/user/gpg_keys/${id}/revoke`)).toMatchObject({ status: 202, text: '202' })
@@ -32,7 +32,7 @@ describe('GPG keys', () => {
     expect(await ann.get(`/user/gpg_keys/${id}`)).toMatchObject(missing)
   })
 
-  test('of others are for administrators', async ({ world }) => {
+  test('administrators manage GPG keys of other users', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const at = `/users/${ann.id}/gpg_keys`
     const key = await newGpgKey('ann@example.com')
@@ -50,7 +50,7 @@ describe('GPG keys', () => {
     expect((await world.root.get('/users/999999/gpg_keys')).json).toEqual({ message: '404 User Not Found' })
   })
 
-  test('are one in the whole installation, however the block is written', async ({ world }) => {
+  test('400 for a GPG key that another user has, in any spelling', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const key = await newGpgKey('ann@example.com')
     await ann.post('/user/gpg_keys', { key })
@@ -62,7 +62,7 @@ describe('GPG keys', () => {
       })
   })
 
-  test('that are none are refused by field', async ({ world }) => {
+  test('400 with the fields for an invalid GPG key', async ({ world }) => {
     const refused = async (sent: object) => (await world.root.post('/user/gpg_keys', sent)).json
     expect(await refused({})).toEqual({ error: 'key is missing' })
     expect(await refused({ key: ' ' })).toEqual({ message: { key: ["can't be blank", invalid] } })
@@ -75,7 +75,7 @@ describe('GPG keys', () => {
     ).toEqual({ message: { fingerprint: ["can't be blank"], primary_keyid: ["can't be blank"] } })
   })
 
-  test('are only removed while they are as they were, if the caller says so', async ({ world }) => {
+  test('412 when a GPG key changed after If-Unmodified-Since', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/user/gpg_keys', { key: await newGpgKey('ann@example.com') })).json
     const headers = { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }

@@ -6,8 +6,8 @@ import { newGpgKey } from './testing.ts'
 const body = (block: string): string => block.split('\n').slice(2, -1).join('\n')
 const armoured = (text: string) => `-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n${text}\n-----END PGP PUBLIC KEY BLOCK-----`
 
-describe('a public key block', () => {
-  test('has a fingerprint, identities and subkeys', async () => {
+describe('GPG public key blocks', () => {
+  test('a GPG key has a fingerprint, identities and subkeys', async () => {
     const block = await newGpgKey('ann@example.com', 'ann@example.org')
     const key = await readKey({ armoredKey: block })
     const fingerprint = key.getFingerprint().toUpperCase()
@@ -27,18 +27,18 @@ describe('a public key block', () => {
     })
   })
 
-  test('names nobody whom the key itself does not certify', async () => {
+  test('identities that a GPG key does not certify are ignored', async () => {
     const key = await readKey({ armoredKey: await newGpgKey('ann@example.com') })
     const packets = new PacketList<any>()
     const own = key.toPacketList()
-    // Another name before the certification of hers.
+    // Another name before the certification of the key's own.
     for (const packet of own)
       packets.push(packet instanceof UserIDPacket ? UserIDPacket.fromObject({ email: 'root@example.com' }) : packet)
     const forged = armoured(Buffer.from(packets.write() as Uint8Array).toString('base64'))
     expect(await parseGpgKey(forged)).toBeUndefined()
   })
 
-  test('is known after it has expired', async () => {
+  test('an expired GPG key can be parsed', async () => {
     const { publicKey } = await generateKey({
       userIDs: { email: 'ann@example.com' },
       date: new Date('2020-01-01'),
@@ -47,7 +47,7 @@ describe('a public key block', () => {
     expect((await parseGpgKey(publicKey.trim()))?.subkeys).toHaveLength(1)
   })
 
-  test('is not one that is broken, private, double, or too large', async () => {
+  test('a broken, private, double or too large GPG key is refused', async () => {
     const block = await newGpgKey('ann@example.com')
     const { privateKey } = await generateKey({ userIDs: { email: 'ann@example.com' } })
     const many = Array.from({ length: 60 }, (_, at) => `ann${at}@example.com`)

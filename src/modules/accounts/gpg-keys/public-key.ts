@@ -1,38 +1,38 @@
 import type { Key } from 'openpgp'
 
-/** What a key says of its owner. */
+/** Name and e-mail address in a user id of a key. */
 export type Identity = { readonly name: string; readonly email: string }
 
 /** A public key as `gpg --armor --export` writes it. Fingerprints and key ids are upper-case hex. */
 export type GpgPublicKey = {
   readonly fingerprint: string
   readonly keyId: string
-  /** Those that the key itself certifies and has not revoked. */
+  /** User ids that the key itself certifies and has not revoked. */
   readonly identities: readonly Identity[]
-  /** Those that are bound to the key, whatever for and however long. */
+  /** All subkeys bound to the key, for any purpose, expired or not. */
   readonly subkeys: readonly { readonly fingerprint: string; readonly keyId: string }[]
 }
 
-/** Longer blocks are not looked at. */
+/** Maximum characters of a key block; longer ones are refused unread. */
 export const maximumKeyLength = 128 * 1024
 
-/** Each packet may cost a verification. */
+/** Maximum packets of a key; each may cost a signature verification. */
 const mostPackets = 500
-/** A verification with a larger one takes milliseconds. */
+/** A verification with a larger RSA key takes milliseconds. */
 const largestRsaBits = 8192
-/** What a key may cost in all; looked at between its parts. */
+/** Maximum total time for one key, checked between its parts. */
 const longestMs = 2000
 
 export const blockBegin = '-----BEGIN PGP PUBLIC KEY BLOCK-----'
 export const blockEnd = '-----END PGP PUBLIC KEY BLOCK-----'
 
-/** Whether a text is one armoured block, whatever stands in it. */
+/** Whether a text is a single armoured block, whatever its content. */
 export const isKeyBlock = (text: string): boolean =>
   text.startsWith(blockBegin) && text.endsWith(blockEnd) && text.indexOf('-----BEGIN', 1) < 0
 
 /**
- * Reads the block of one public key that certifies an identity of its own. `undefined` for anything else, and for what is too
- * large to be looked at.
+ * Parses the block of one public key that certifies a user id of its own. `undefined` for anything else and for keys
+ * above the limits.
  */
 export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefined> {
   const key = await readKeyBlock(text)
@@ -54,17 +54,17 @@ export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefine
   return identities.length === 0 ? undefined : { ...namesOf(key), identities, subkeys }
 }
 
-/** The block as a key to verify with. */
+/** Parses the block into a key for verification; `undefined` if it is not exactly one public key. */
 export async function readKeyBlock(text: string): Promise<Key | undefined> {
   if (text.length > maximumKeyLength || !isKeyBlock(text)) return undefined
-  // Loaded when the first key is read: it is large, and most processes read none.
+  // Loaded on first use: the library is large, and most processes parse no key.
   const { readKeys } = await import('openpgp')
   const keys = await readKeys({ armoredKeys: text }).catch(() => [])
   const [key] = keys
   return key && keys.length === 1 && !key.isPrivate() ? key : undefined
 }
 
-/** Expired or not: the library's `null`, which its type leaves out. */
+/** Checks without a time, so that expired bindings count: the library accepts `null`, which its type omits. */
 const anyTime = null as unknown as Date
 
 const namesOf = (key: Pick<Key, 'getFingerprint' | 'getKeyID'>) => ({

@@ -16,7 +16,7 @@ export type GpgKeyRow = {
 
 const columns = sql`k.id, k.user_id, k.key, k.fingerprint, k.key_id, k.created_at, k.updated_at`
 
-/** Keys of one person, oldest first. */
+/** Keys of a user, oldest first. */
 export const gpgKeysOf = (userId: number): List => ({
   type: 'GPGKey',
   select: sql`select ${columns} from gpg_keys k`,
@@ -29,7 +29,7 @@ export const gpgKeysOf = (userId: number): List => ({
 export const findGpgKeyOf = (db: Db, userId: number, id: number): Promise<GpgKeyRow | undefined> =>
   db.row<GpgKeyRow>(sql`select ${columns} from gpg_keys k where k.id = ${id} and k.user_id = ${userId}`)
 
-/** With its subkeys. `undefined` when the installation has that key already. */
+/** Adds a key with its subkeys. `undefined` if the installation has the key already. */
 export async function insertGpgKey(
   tx: Tx,
   userId: number,
@@ -48,14 +48,14 @@ export async function insertGpgKey(
   return row
 }
 
-/** `undefined` when it is not there. */
+/** Returns the deleted row; `undefined` if there is none. */
 export const deleteGpgKeyOf = (tx: Tx, userId: number, id: number): Promise<GpgKeyRow | undefined> =>
   tx.row<GpgKeyRow>(sql`delete from gpg_keys k where k.id = ${id} and k.user_id = ${userId} returning ${columns}`)
 
-/** Holds it against judgements that are being made with it. False when it is not there. */
+/** Locks the row against signature checks that use the key. False if there is none. */
 export const lockGpgKeyOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
   (await tx.row(sql`select 1 as one from gpg_keys where id = ${id} and user_id = ${userId} for update`)) !== undefined
 
-/** What was held against a key is unverified, whatever it was. */
+/** Marks all signatures verified with this key as unverified. */
 export const distrustSignatures = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update commit_signatures set status = 'unverified', judged_at = now() where gpg_key_id = ${id}`)

@@ -19,7 +19,9 @@ export async function getGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise
   return row
 }
 
-/** Adds a key that nobody in the installation has, or says by field (`key`, `fingerprint`, `primary_keyid`) why not. */
+/**
+ * Adds a key that is new to the installation; throws `invalid` with errors of `key`, `fingerprint` or `primary_keyid`.
+ */
 export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promise<GpgKeyRow> {
   const block = text.trim()
   const complaints = blockComplaints(block)
@@ -42,7 +44,7 @@ function blockComplaints(block: string): string[] {
   return block === '' ? [blank, ...shape] : shape
 }
 
-/** Removes a key. What was verified with it stays as it was found. */
+/** Removes a key. Signatures verified with it stay verified. */
 export async function removeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await deleteGpgKeyOf(tx, userId, id)
@@ -51,7 +53,7 @@ export async function removeGpgKeyOf(ctx: Ctx, userId: number, id: number): Prom
   })
 }
 
-/** Removes a key that is not to be trusted any more, nor what was verified with it. */
+/** Revokes a key: removes it and marks signatures verified with it as unverified. */
 export async function revokeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await lockGpgKeyOf(tx, userId, id))) throw notFound('GPG Key')

@@ -3,7 +3,7 @@ import { job } from '../../../jobs/job.ts'
 import { deleteEndedOauthTokens } from './queries.ts'
 import { refreshDays } from './service.ts'
 
-/** Clears away tokens that cannot even be refreshed. */
+/** Deletes tokens that are too old to be refreshed. */
 export const purgeEndedOauthTokens = job({
   name: 'purge_ended_oauth_tokens',
   input: Type.Object({}),

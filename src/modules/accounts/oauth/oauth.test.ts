@@ -21,7 +21,7 @@ const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret
 const answers = async (world: World, secret: string) => (await world.anonymous.get('/user', bearer(secret))).status
 
 describe('POST /oauth/token', () => {
-  test('gives a token for a password, which no answer of which may be stored', async ({ world }) => {
+  test('the password grant returns tokens in an uncacheable response and stores digests only', async ({ world }) => {
     const ann = await world.user()
     const made = await byPassword(world, ann)
     expect(made.status).toBe(200)
@@ -44,13 +44,13 @@ describe('POST /oauth/token', () => {
     for (const kept of [row.digest, row.refresh_digest]) expect(kept).toHaveLength(32)
   })
 
-  test('as JSON, by e-mail address', async ({ world }) => {
+  test('the password grant accepts JSON and an e-mail address', async ({ world }) => {
     const ann = await world.user()
     const json = { grant_type: 'password', username: `${ann.username}@example.com`, password, scope: 'read_user' }
     expect((await world.anonymous.send('POST', '//oauth/token', { json })).json).toMatchObject({ scope: 'read_user' })
   })
 
-  test('is good for git as oauth2', async ({ world }) => {
+  test('an OAuth token authenticates git as the user oauth2', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']] })
     await using folder = await temporaryFolder()
@@ -69,17 +69,17 @@ describe('POST /oauth/token', () => {
     [{ grant_type: 'password', username: 'x' }, 400, 'invalid_request', 'Missing required parameter: password.'],
     [{ grant_type: 'refresh_token' }, 400, 'invalid_request', 'Missing required parameter: refresh_token.'],
     [{ grant_type: 'client_credentials' }, 400, 'unsupported_grant_type', undefined],
-    [{ grant_type: 'password', username: 'nobody-here', password: 'x' }, 400, 'invalid_grant', undefined],
+    [{ grant_type: 'password', username: 'no-such-user', password: 'x' }, 400, 'invalid_grant', undefined],
     [{ grant_type: 'password', username: 'no\0body', password: 'x' }, 400, 'invalid_grant', undefined],
     [{ grant_type: 'refresh_token', refresh_token: 'x' }, 400, 'invalid_grant', undefined],
     [{ grant_type: 'password', username: 'x', password: 'x', client_id: 'x' }, 401, 'invalid_client', undefined],
-  ] as const)('%j is refused as RFC 6749 says', async ([fields, status, error, description], { world }) => {
+  ] as const)('RFC 6749 error for %j', async ([fields, status, error, description], { world }) => {
     const answer = await token(world, fields as Record<string, string>)
     expect(answer).toMatchObject({ status, json: { error, error_description: description ?? expect.any(String) } })
     expect(answer.headers['cache-control']).toBe('no-store')
   })
 
-  test('for scopes that there are, and to act for others only by administrators', async ({ world }) => {
+  test('the password grant refuses unknown scopes, and sudo for users other than administrators', async ({ world }) => {
     const ann = await world.user()
     for (const scope of ['everything', 'api sudo'])
       expect((await byPassword(world, ann, { scope })).json, scope).toMatchObject({ error: 'invalid_scope' })
@@ -88,7 +88,7 @@ describe('POST /oauth/token', () => {
     expect((await world.anonymous.get('/projects', bearer(access_token))).status).toBe(403)
   })
 
-  test('not for who is blocked, nor where passwords are switched off', async ({ world }) => {
+  test('the password grant refuses blocked users, and all users when passwords are disabled', async ({ world }) => {
     const ann = await world.user()
     const { access_token, refresh_token } = (await byPassword(world, ann)).json
     await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
@@ -100,7 +100,7 @@ describe('POST /oauth/token', () => {
     expect((await byPassword(world, bob)).json.error).toBe('invalid_grant')
   })
 
-  test('with a second factor, with its code or a recovery code, each once', async ({ world }) => {
+  test('with 2FA the password grant accepts each code and recovery code once', async ({ world }) => {
     const ann = await world.user()
     const device = await withTwoFactor(world, ann)
     const without = await byPassword(world, ann)
@@ -119,8 +119,8 @@ describe('POST /oauth/token', () => {
   })
 })
 
-describe('a refresh token', () => {
-  test('buys another pair, and the one before ends', async ({ world }) => {
+describe('refresh tokens', () => {
+  test('a refresh token returns a new pair and revokes the old one', async ({ world }) => {
     const ann = await world.user()
     const first = (await byPassword(world, ann, { scope: 'read_user' })).json
     const second = (await refresh(world, first.refresh_token)).json
@@ -129,7 +129,7 @@ describe('a refresh token', () => {
     await expect.poll(() => answers(world, first.access_token)).toBe(401)
   })
 
-  test('that is used twice ends all that came from it', async ({ world }) => {
+  test('reuse of a refresh token revokes its whole family', async ({ world }) => {
     const ann = await world.user()
     const first = (await byPassword(world, ann)).json
     const second = (await refresh(world, first.refresh_token)).json
@@ -140,11 +140,11 @@ describe('a refresh token', () => {
     expect(await answers(world, apart.access_token)).toBe(200)
   })
 
-  test('used again ends the family, also while its successor is being refreshed', async ({ world }) => {
+  test('reuse of a refresh token during the refresh of its successor revokes the family', async ({ world }) => {
     const ann = await world.user()
     const first = (await byPassword(world, ann)).json
     const second = (await refresh(world, first.refresh_token)).json
-    // Holds up the refresh of the second, so that the reuse of the first meets it halfway.
+    // Delays the refresh of the second token, so that the reuse of the first happens during it.
     const [next, again] = await whileLocked(world, second.refresh_token, async () => {
       const next = refresh(world, second.refresh_token)
       await waitForWaiting(world, 1)
@@ -158,7 +158,7 @@ describe('a refresh token', () => {
     expect((await refresh(world, third.refresh_token)).json.error).toBe('invalid_grant')
   })
 
-  test('revoked while it is being refreshed leaves no token', async ({ world }) => {
+  test('a refresh token revoked during its refresh leaves no valid token', async ({ world }) => {
     const ann = await world.user()
     const first = (await byPassword(world, ann)).json
     const [next, revoked] = await whileLocked(world, first.refresh_token, async () => {
@@ -172,7 +172,7 @@ describe('a refresh token', () => {
     expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
   })
 
-  test('used by many at once gives one pair, which ends with the family', async ({ world }) => {
+  test('concurrent uses of a refresh token return one pair, which is then revoked', async ({ world }) => {
     const ann = await world.user()
     for (let round = 0; round < 5; round++) {
       const { refresh_token } = (await byPassword(world, ann)).json
@@ -182,7 +182,7 @@ describe('a refresh token', () => {
     }
   })
 
-  test('gives no more than before, and lasts sixty days longer', async ({ world }) => {
+  test('a refresh token never widens scopes, and expires after sixty days', async ({ world }) => {
     const ann = await world.user()
     const made = (await byPassword(world, ann, { scope: 'read_user read_api' })).json
     expect((await refresh(world, made.refresh_token, { scope: 'api' })).json.error).toBe('invalid_scope')
@@ -201,8 +201,8 @@ describe('a refresh token', () => {
   })
 })
 
-describe('an OAuth token', () => {
-  test('ends by itself', async ({ world }) => {
+describe('OAuth tokens', () => {
+  test('401 with an expired OAuth token', async ({ world }) => {
     const ann = await world.user()
     const { access_token } = (await byPassword(world, ann)).json
     await world.rows(`update access_tokens set ends_at = now() where user_id = $1 and kind = 'oauth'`, [ann.id])
@@ -212,7 +212,7 @@ describe('an OAuth token', () => {
     })
   })
 
-  test('tells what it is', async ({ world }) => {
+  test('GET /oauth/token/info describes the OAuth token', async ({ world }) => {
     const ann = await world.user()
     const { access_token, created_at } = (await byPassword(world, ann)).json
     const info = await world.anonymous.get('//oauth/token/info', bearer(access_token))
@@ -226,7 +226,7 @@ describe('an OAuth token', () => {
       expect((await world.anonymous.get('//oauth/token/info', shown)).status).toBe(401)
   })
 
-  test('is revoked with either of its pair, and nobody is told whether there was one', async ({ world }) => {
+  test('revoking either token of a pair revokes both, and unknown tokens get the same 200', async ({ world }) => {
     const ann = await world.user()
     const revoke = (secret: string) => world.anonymous.send('POST', '//oauth/revoke', { json: { token: secret } })
     for (const kind of ['access_token', 'refresh_token']) {

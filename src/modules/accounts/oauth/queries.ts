@@ -9,11 +9,11 @@ export type NewOauthToken = {
   digest: Buffer
   refreshDigest: Buffer
   seconds: number
-  /** That of the token whose place it takes. */
+  /** Family of the token that it replaces. */
   familyId: number | null
 }
 
-/** Returns the second in which it was made, since 1970. */
+/** Returns the creation time in seconds since 1970. */
 export const insertOauthToken = async (tx: Tx, token: NewOauthToken): Promise<number> =>
   (await tx.row<{ created_at: number }>(sql`
     with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
@@ -24,17 +24,14 @@ export const insertOauthToken = async (tx: Tx, token: NewOauthToken): Promise<nu
 
 export type RefreshRow = CredentialRow & { token_id: number; family_id: number; scopes: Scope[]; revoked: boolean }
 
-/** The token that a refresh token belongs to, with its account; locked until the transaction ends. */
+/** The token of a refresh token, with its account; locked until the transaction ends. */
 export const lockByRefreshToken = (tx: Tx, digest: Buffer, days: number): Promise<RefreshRow | undefined> =>
   tx.row<RefreshRow>(sql`
     select ${accountColumns}, t.id as token_id, t.family_id, t.scopes, t.revoked
     from access_tokens t join users u on u.id = t.user_id
     where t.refresh_digest = ${digest} and t.ends_at > now() - make_interval(days => ${days}::integer) for update of t`)
 
-/**
- * The family of the token that this is, or is the refresh token of, locked until the transaction ends. `undefined` when there is no
- * such token.
- */
+/** The family of a token or refresh token, locked until the transaction ends. `undefined` if there is no such token. */
 export const lockFamilyBySecret = async (tx: Tx, digest: Buffer): Promise<number | undefined> =>
   (
     await tx.row<{ family_id: number }>(sql`
@@ -50,7 +47,7 @@ export const findOauthToken = (db: Db, id: number): Promise<OauthTokenRow | unde
       greatest(0, floor(extract(epoch from ends_at - now())))::bigint as expires_in
     from access_tokens where id = ${id} and kind = 'oauth'`)
 
-/** Tokens whose refresh tokens are good for nothing any more either. */
+/** Deletes tokens whose refresh tokens have expired too. */
 export const deleteEndedOauthTokens = (db: Db, days: number): Promise<number> =>
   db.run(
     sql`delete from access_tokens where kind = 'oauth' and ends_at <= now() - make_interval(days => ${days}::integer)`,

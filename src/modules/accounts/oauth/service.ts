@@ -11,10 +11,10 @@ import { endFamily } from '../tokens/service.ts'
 import { insertOauthToken, lockByRefreshToken, lockFamilyBySecret } from './queries.ts'
 
 const accessSeconds = 2 * 60 * 60
-/** Of a refresh token, after the end of its access token. */
+/** Days that a refresh token outlives its access token. */
 export const refreshDays = 60
 
-/** As RFC 6749 (5.1) has it; `created_at` are seconds since 1970. */
+/** Response of RFC 6749, 5.1; `created_at` is in seconds since 1970. */
 export type TokenAnswer = {
   readonly access_token: string
   readonly token_type: 'Bearer'
@@ -24,15 +24,15 @@ export type TokenAnswer = {
   readonly created_at: number
 }
 
-/** Why there is no token: a word of RFC 6749 (5.2) for the client, or a second factor. */
+/** Why no token is issued: an error code of RFC 6749, 5.2, or a missing second factor. */
 export type Refused =
   | { readonly error: 'invalid_grant' | 'invalid_scope' | 'code_missing' }
   | { readonly error: 'throttled'; readonly retryAfterSeconds: number }
 
-/** 256 bits: longer than other tokens, by which old clients tell them. */
+/** 256 bits: longer than other tokens, which lets old clients tell them apart. */
 const newSecret = (): string => randomBytes(32).toString('hex')
 
-/** Scopes in the words of OAuth, `api` without any; `undefined` when they are not to be had. */
+/** Parses OAuth scopes; `undefined` if there are none or some are unknown or not offered. */
 function scopesOf(text: string | undefined, offered: (scope: Scope) => boolean): Scope[] | undefined {
   const names = [...new Set((text ?? '').split(' ').filter(Boolean))]
   if (names.length === 0) return undefined
@@ -60,7 +60,7 @@ async function issue(tx: Tx, userId: number, scopes: readonly Scope[], familyId:
   }
 }
 
-/** A token for whoever shows the password of his account and, if he has a second factor, its code. */
+/** Issues a token for a user name, password and, if the account has a second factor, its code. */
 export async function grantByPassword(
   ctx: Ctx,
   wish: { username: string; password: string; code: string | undefined; scope: string | undefined },
@@ -85,8 +85,8 @@ export async function grantByPassword(
 }
 
 /**
- * Another token in the place of one, which ends with its refresh token. Whoever shows a refresh token that was used before
- * has a copy of it: then all that came from it ends.
+ * Replaces a token and its refresh token by new ones. A refresh token that was used before indicates theft and revokes
+ * the whole family.
  */
 export function grantByRefresh(
   ctx: Ctx,
@@ -108,8 +108,8 @@ export function grantByRefresh(
 }
 
 /**
- * Ends the grant that a token belongs to, whichever of its tokens is shown (RFC 7009, 2.1): one that has been replaced since ends
- * those that came from it. Says nothing of whether there was one.
+ * Revokes the grant of a token or refresh token (RFC 7009, 2.1): also the tokens that have replaced it since. Does not
+ * reveal whether the token exists.
  */
 export const revoke = (ctx: Ctx, token: string): Promise<void> =>
   ctx.transaction(async (tx) => {

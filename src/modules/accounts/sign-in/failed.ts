@@ -1,10 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 
-/** The longest name anybody has. */
+/** Maximum length of a login in the audit log: the longest name of an account. */
 const longestLogin = 255
 
-/** Has the audit log tell that somebody did not come in, and from where. `userId` when the name is somebody's. */
+/** Records a failed sign-in and its address in the audit log. `userId` is the account with this login, if any. */
 export const tellFailedSignIn = (ctx: Ctx, login: string, userId: number | undefined): Promise<void> =>
   ctx.transaction((tx) =>
     emit(tx, {

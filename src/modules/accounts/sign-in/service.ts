@@ -12,26 +12,28 @@ import { moveState, touchAccount } from '../users/state-queries.ts'
 import { tellFailedSignIn } from './failed.ts'
 import { noteSignIn } from './queries.ts'
 
-/** Why somebody does not come in with a password. */
+/** Why a sign-in with a password is refused. */
 export type SignInRefusal =
   | Refusal
   | 'wrong'
-  /** The password is right, but must be changed. */
+  /** The password is correct, but must be changed. */
   | 'password_expired'
-  /** The installation takes no passwords at this door. */
+  /** The installation does not accept passwords over this transport. */
   | 'passwords_off'
-  /** The password is right, but a second factor is in force. */
+  /** The password is correct, but a second factor is required. */
   | 'code_missing'
-  /** The password is right, but a second factor is demanded of him, and the time to set one up is over. */
+  /**
+   * The password is correct, but the installation or a group requires a second factor, and the grace period has ended.
+   */
   | 'code_demanded'
-  /** Too much has failed of late. */
+  /** Too many recent failures. */
   | 'throttled'
 
 export type SignIn = { actor: Actor } | { refused: SignInRefusal; retryAfterSeconds?: number }
 
 /**
- * Somebody by user name or e-mail address, password and, where he has a second factor, a code. Git has no place for a code:
- * there who has a second factor shows a token. Every failure counts against account and address.
+ * Signs in by user name or e-mail address, password and, if the account has a second factor, a code. Git cannot send a
+ * code, so users with a second factor use a token there. Every failure counts against account and address.
  */
 export async function signIn(ctx: Ctx, shown: Shown): Promise<SignIn> {
   const { settings } = ctx
@@ -46,7 +48,7 @@ type Shown = { login: string; password: string; code?: string | undefined; door:
 
 async function check(ctx: Ctx, { login, password, code, door }: Shown): Promise<SignIn> {
   const { db, settings } = ctx
-  // A NUL cannot be asked of the database.
+  // PostgreSQL rejects NUL.
   const account = login.includes('\0') ? undefined : await findPasswordCredential(db, login)
   const keys = throttleKeys(account ? { userId: account.user_id } : { login }, ctx.remoteAddress)
   const throttled = async (): Promise<SignIn | undefined> => {
@@ -60,12 +62,12 @@ async function check(ctx: Ctx, { login, password, code, door }: Shown): Promise<
   }
   const before = await throttled()
   if (before) return before
-  // Also without an account: who has one must not be told by the time it takes.
+  // Checked without an account too, so that the response time does not reveal whether one exists.
   if (!(await isPassword(account?.password_digest ?? null, password)) || !account) return wrong()
   const refused = accountRefusal(account)
   if (refused !== undefined && refused !== 'deactivated') return { refused }
   if (account.password_expired) return { refused: 'password_expired' }
-  // Of many guesses at once, none is right that comes after too many.
+  // Counts again, so that a correct guess among many concurrent ones is refused once there are too many.
   const after = await throttled()
   if (after) return after
   const state = await twoFactorState(
@@ -82,12 +84,12 @@ async function check(ctx: Ctx, { login, password, code, door }: Shown): Promise<
   await clearFailures(db, keys)
   if (refused === 'deactivated') await awaken(ctx, account.user_id)
   if (door === 'web') await noteSignIn(db, account.user_id, ctx.remoteAddress)
-  // Noted beside the request: a lost note costs nothing.
+  // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
   return { actor: actorOf(account) }
 }
 
-/** Whoever was deactivated for doing nothing is active again. */
+/** Reactivates an account that was deactivated for inactivity. */
 const awaken = (ctx: Ctx, userId: number): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (!(await moveState(tx, userId, ['deactivated'], 'active'))) return

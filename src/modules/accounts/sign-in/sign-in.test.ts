@@ -1,11 +1,10 @@
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../../test/contexts.ts'
 import { type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { lfs } from '../../pushes/large-files/testing.ts'
 import { password, withTwoFactor } from '../two-factor/testing.ts'
 
 let lastAddress = 0
-/** An address that nothing failed at yet. */
+/** An address without failed attempts. */
 const freshAddress = () => `198.51.100.${++lastAddress}`
 
 const basic = (username: string, secret: string) => `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`
@@ -26,7 +25,7 @@ const askForToken = `HTTP Basic: Access denied
 You must use a personal access token with 'read_repository' or 'write_repository' scope for Git over HTTP.`
 
 describe('passwords', () => {
-  test('are no longer taken by git from whoever has a second factor; tokens are', async ({ world }) => {
+  test('git refuses the password of a user with 2FA and accepts their tokens', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     expect((await fetchAs(world, project, ann.username, password)).status).toBe(200)
@@ -39,7 +38,7 @@ describe('passwords', () => {
     expect((await lfs(world.anonymous, project, 'GET', 'locks', { headers })).status).toBe(401)
   })
 
-  test('are not taken by git where they are switched off', async ({ world }) => {
+  test('git refuses passwords when they are disabled for git', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     await world.settings({ password_authentication_enabled_for_git: false })
@@ -49,7 +48,7 @@ describe('passwords', () => {
     expect((await oauth(world, ann.username, password, freshAddress())).status).toBe(200)
   })
 
-  test('are taken of whoever needs a second factor until his time to set one up is over', async ({ world }) => {
+  test('users required to use 2FA sign in by password until their grace period ends', async ({ world }) => {
     const ann = await world.user()
     const address = freshAddress()
     const status = async () => (await oauth(world, ann.username, password, address)).status
@@ -74,7 +73,7 @@ describe('passwords', () => {
     expect(withCode.status).toBe(200)
   })
 
-  test('so, too, of members of a group that demands it, or of one below', async ({ world }) => {
+  test('members of a group or subgroup that requires 2FA need it after the grace period', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const top = await world.group({ require_two_factor_authentication: true, two_factor_grace_period: 0 })
     await world.group({ parent: top, members: [[ann, 'guest']] })
@@ -88,10 +87,8 @@ describe('passwords', () => {
   })
 })
 
-describe('failed attempts', () => {
-  test('of three hundred clients at one address at once cost no more password checks than the limit', async ({
-    world,
-  }) => {
+describe('failed sign-ins', () => {
+  test('300 concurrent sign-ins of an address cost no more password checks than the limit', async ({ world }) => {
     const project = await world.project()
     const address = freshAddress()
     const answers = await Promise.all(
@@ -103,7 +100,7 @@ describe('failed attempts', () => {
     expect((await fetchAs(world, project, 'other', 'wrong')).status).toBe(401)
   })
 
-  test('of an account count at all doors together; after ten, even what is right is refused', async ({ world }) => {
+  test('failed sign-ins count over all transports, and the right password is refused after ten', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -121,7 +118,7 @@ describe('failed attempts', () => {
     expect((await fetchAs(world, project, ann.username, password)).status).toBe(200)
   })
 
-  test('are forgotten by whoever signs in', async ({ world }) => {
+  test('a successful sign-in resets the failures of the account', async ({ world }) => {
     const ann = await world.user()
     const address = freshAddress()
     for (let round = 0; round < 2; round++) {
@@ -130,37 +127,37 @@ describe('failed attempts', () => {
     }
   })
 
-  test('look the same whether there is such an account', async ({ world }) => {
-    const [ann, nobody] = [(await world.user()).username, unique('nobody')]
+  test('failed sign-ins look the same for existing and missing accounts', async ({ world }) => {
+    const [ann, absent] = [(await world.user()).username, unique('missing')]
     for (let attempt = 0; attempt < 11; attempt++) {
       const [there, missing] = [
         await oauth(world, ann, 'guess', freshAddress()),
-        await oauth(world, nobody, 'guess', freshAddress()),
+        await oauth(world, absent, 'guess', freshAddress()),
       ]
       expect([missing.status, missing.json]).toEqual([there.status, there.json])
     }
   })
 
-  test('at an address count whoever is named, an IPv6 network as one', async ({ world }) => {
+  test('failed sign-ins count by address for all accounts, an IPv6 network as one', async ({ world }) => {
     const ann = await world.user()
-    await oauth(world, unique('nobody'), 'guess', '2001:db8:0:7::1')
+    await oauth(world, unique('missing'), 'guess', '2001:db8:0:7::1')
     await world.rows(`update sign_in_failures set failures = 99 where failures = 1 and ends_at > now() and key in (
       select key from sign_in_failures where ends_at > now() order by ends_at desc limit 2)`)
-    await oauth(world, unique('nobody'), 'guess', '2001:db8:0:7::2')
+    await oauth(world, unique('missing'), 'guess', '2001:db8:0:7::2')
     expect((await oauth(world, ann.username, password, '2001:db8:0:7:ffff::3')).status).toBe(429)
     expect((await oauth(world, ann.username, password, '2001:db8:0:8::1')).status).toBe(200)
   })
 
-  test('count, too, when they come at once', async ({ world }) => {
+  test('concurrent failed sign-ins are all counted', async ({ world }) => {
     const ann = await world.user()
     await Promise.all(Array.from({ length: 20 }, (_, n) => oauth(world, ann.username, `guess ${n}`, freshAddress())))
     expect((await oauth(world, ann.username, password, freshAddress())).status).toBe(429)
   })
 
-  test('that ended are cleared away by those that come', async ({ world }) => {
+  test('expired failure counts are removed by later sign-ins', async ({ world }) => {
     await world.rows(`insert into sign_in_failures (key, failures, ends_at)
       select decode(md5(n::text), 'hex'), 1, now() - interval '1 hour' from generate_series(1, 30) n`)
-    for (let attempt = 0; attempt < 2; attempt++) await oauth(world, unique('nobody'), 'guess', freshAddress())
+    for (let attempt = 0; attempt < 2; attempt++) await oauth(world, unique('missing'), 'guess', freshAddress())
     expect(await world.rows('select from sign_in_failures where ends_at <= now()')).toHaveLength(0)
   })
 })

@@ -6,33 +6,33 @@ import { parsePublicKey } from './public-key.ts'
 import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow, touchKey } from './queries.ts'
 import { restrictionComplaints } from './restrictions.ts'
 
-/** Who shows a key: somebody who may act, or why he may not, in a sentence for him. */
+/** Owner of an SSH key: an actor, or a message that says why access is refused. */
 export type KeyHolder = {
   readonly keyId: number
   /** `@ann`, or the title of a deploy key. */
   readonly name: string
 } & ({ readonly actor: Actor; readonly key: string } | { readonly refused: string })
 
-/** Whose key has this SHA-256, as of now: one statement, and nothing is kept. `undefined` when nobody has such a key. */
+/** The current owner of the key with this SHA-256; `undefined` if it is unknown. One statement, not cached. */
 export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder | undefined> {
   const row = await findKeyCredential(db, sha256)
   if (!row) return undefined
   const name = row.user_id === null ? row.title.replaceAll(/\p{Cc}/gu, ' ') : `@${row.username}`
   const refused = refusalOf(row)
   if (refused !== undefined) return { keyId: row.key_id, name, refused }
-  // Use is noted beside the command: a lost note costs nothing.
+  // Not awaited: losing the update of the last use is harmless.
   touchKey(db, row.key_id).catch(() => {})
   return { keyId: row.key_id, name, key: row.key, actor: row.user_id === null ? deployKeyActor(row) : actorOf(row) }
 }
 
-/** Why a key is not taken any more that was when it was added: the installation may have forbidden its type or size since. */
+/** Why a stored key is refused: the settings may have forbidden its type or size since it was added. */
 export function keyRefusal(key: string, settings: Settings): string | undefined {
   const parsed = parsePublicKey(key)
   const complaint = parsed && restrictionComplaints(parsed, settings)[0]
   return complaint && `Your SSH key ${complaint}.`
 }
 
-/** A deploy key as of now, by its number; `undefined` when there is none or it has expired. */
+/** A deploy key by id in its current state; `undefined` if it does not exist or has expired. */
 export async function findDeployKey(db: Db, id: number): Promise<Actor | undefined> {
   const row = await findDeployKeyCredential(db, id)
   return row && !row.expired ? deployKeyActor(row) : undefined
@@ -44,7 +44,9 @@ function refusalOf(row: KeyCredentialRow): string | undefined {
   return refused && gitRefusals[refused as keyof typeof gitRefusals]
 }
 
-/** A deploy key sees what is public and, with the level it is enabled with, its projects; it reaches git only. */
+/**
+ * A deploy key sees public projects and those where it is enabled, with the level it has there; it reaches git only.
+ */
 const deployKeyActor = ({ key_id, creator_id, title }: KeyCredentialRow): Actor => ({
   id: 0,
   username: `deploy-key-${key_id}`,

@@ -1,6 +1,6 @@
 /**
- * A fingerprint as people copy it: MD5 as pairs of hex digits (`MD5:` before it or not) or SHA-256 in base64 behind `SHA256:`.
- * `undefined` when it is neither.
+ * Parses a fingerprint: MD5 as pairs of hex digits, with or without `MD5:`, or SHA-256 in base64 after `SHA256:`.
+ * `undefined` if it is neither.
  */
 export function parseFingerprint(text: string): { md5: string } | { sha256: string } | undefined {
   const md5 = /^(?:MD5:)?((?:[0-9a-f]{2}:){15}[0-9a-f]{2})$/i.exec(text)?.[1]

@@ -2,11 +2,11 @@ import { createPublicKey, hash, type JsonWebKeyInput } from 'node:crypto'
 
 export type KeyType = 'rsa' | 'dsa' | 'ecdsa' | 'ed25519'
 
-/** A public key as somebody hands it over in `~/.ssh/id_….pub`. */
+/** A public key in the format of `~/.ssh/id_….pub`. */
 export type PublicKey = {
   readonly type: KeyType
   readonly bits: number
-  /** One line: type, base64 and, if there is one, the comment. */
+  /** One line: type, base64 and, if present, the comment. */
   readonly text: string
   /** Pairs of hex digits with colons. */
   readonly md5: string
@@ -14,17 +14,17 @@ export type PublicKey = {
   readonly sha256: string
 }
 
-/** The longest text that is a key: larger ones are not looked at. */
+/** Maximum characters of a key; longer texts are refused unread. */
 export const maximumKeyLength = 5000
 
-/** How a key is looked up: SHA-256 of its blob in base64 without padding. */
+/** Fingerprint by which keys are found: SHA-256 of the blob in base64 without padding. */
 export const sha256Of = (blob: Buffer): string => hash('sha256', blob, 'base64').replace(/=+$/, '')
 
 const md5Of = (blob: Buffer): string => hash('md5', blob, 'hex').replace(/..(?!$)/g, '$&:')
 
 /**
- * Reads `<type> <base64> [comment]`. Blanks and line breaks within the base64 are dropped, in the comment they become one
- * blank. `undefined` for anything that is no whole, sound key of a type we know, or says two different types.
+ * Parses `<type> <base64> [comment]`. Removes blanks and line breaks within the base64 and collapses those in the
+ * comment. `undefined` for anything but a complete, valid key of a known type, and if the two types differ.
  */
 export function parsePublicKey(text: string): PublicKey | undefined {
   if (text.length > maximumKeyLength) return undefined
@@ -50,10 +50,10 @@ export function parsePublicKey(text: string): PublicKey | undefined {
   return undefined
 }
 
-/** That of Ed25519. */
+/** Length of an Ed25519 blob. */
 const shortestBlob = 51
 
-/** Strict: what decodes to the same bytes otherwise written is refused, so that a stored key is what clients compare. */
+/** Strict: refuses other encodings of the same bytes, so that the stored key equals the one that clients compare. */
 function decodeBase64(text: string): Buffer | undefined {
   const bytes = text.length % 4 === 0 ? Buffer.from(text, 'base64') : undefined
   return bytes?.toString('base64') === text ? bytes : undefined
@@ -61,7 +61,7 @@ function decodeBase64(text: string): Buffer | undefined {
 
 type Shape = { name: string; type: KeyType; bits: number }
 
-/** RFC 4253, 5656 and 8709: a name and numbers, each behind its length. Nothing may follow. */
+/** RFC 4253, 5656 and 8709: a name and numbers, each after its length, without trailing bytes. */
 function readBlob(blob: Buffer): Shape | undefined {
   const parts: Buffer[] = []
   for (let at = 0; at < blob.length; ) {
@@ -96,7 +96,7 @@ function shapeOf(name: string, numbers: readonly Buffer[]): Omit<Shape, 'name'> 
   }
 }
 
-/** OpenSSH takes no more, and to verify with more costs us rather than the caller. */
+/** Limit of OpenSSH; verification with larger keys costs the server more than the client. */
 const largestRsaBits = 16_384
 
 function rsa(exponent: Buffer, modulus: Buffer): Omit<Shape, 'name'> | undefined {
@@ -114,7 +114,7 @@ const curves: Readonly<Record<string, { crv: string; bits: number }>> = {
   nistp521: { crv: 'P-521', bits: 521 },
 }
 
-/** The point as X9.62 writes it uncompressed; whether it lies on the curve is for the library to say. */
+/** Reads the point in the uncompressed format of X9.62; the library checks that it lies on the curve. */
 function ecdsa(curve: string, point: Buffer): Omit<Shape, 'name'> | undefined {
   const { crv, bits } = curves[curve]!
   const size = Math.ceil(bits / 8)
@@ -133,7 +133,7 @@ function isKey(key: JsonWebKeyInput['key']): boolean {
   }
 }
 
-/** Numbers are signed: a leading one bit would make a negative one. */
+/** Numbers are signed: a leading one bit makes them negative. */
 const isPositive = (number: Buffer): boolean => number.length > 0 && number[0]! < 0x80 && bitLength(number) > 0
 
 const isOdd = (number: Buffer): boolean => (number.at(-1)! & 1) === 1

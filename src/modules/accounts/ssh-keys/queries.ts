@@ -8,7 +8,7 @@ export type SshKeyRow = {
   id: number
   /** Null for a deploy key. */
   user_id: number | null
-  /** Who made a deploy key, while he has an account. */
+  /** Creator of a deploy key, as long as the account exists. */
   creator_id: number | null
   title: string
   key: string
@@ -21,7 +21,7 @@ export type SshKeyRow = {
 
 const columns = sql`k.id, k.user_id, k.creator_id, k.title, k.key, k.fingerprint, k.fingerprint_sha256, k.expires_at, k.created_at, k.updated_at`
 
-/** Keys of one person, oldest first. */
+/** Keys of a user, oldest first. */
 export const keysOf = (userId: number): List => ({
   type: 'Key',
   select: sql`select ${columns} from ssh_keys k`,
@@ -34,11 +34,11 @@ export const keysOf = (userId: number): List => ({
 export const findKeyOf = (db: Db, userId: number, id: number): Promise<SshKeyRow | undefined> =>
   db.row<SshKeyRow>(sql`select ${columns} from ssh_keys k where k.id = ${id} and k.user_id = ${userId}`)
 
-/** Anybody's key, deploy keys included. */
+/** A key of any user, or a deploy key. */
 export const findKey = (db: Db, id: number): Promise<SshKeyRow | undefined> =>
   db.row<SshKeyRow>(sql`select ${columns} from ssh_keys k where k.id = ${id}`)
 
-/** MD5 with colons, or SHA-256 in base64 without padding. Of several keys with one MD5, the first. */
+/** MD5 with colons, or SHA-256 in base64 without padding. If several keys have the same MD5, the first. */
 export const findKeyByFingerprint = (
   db: Db,
   fingerprint: { md5: string } | { sha256: string },
@@ -59,7 +59,7 @@ export type NewSshKey = {
   expiresAt: Date | null
 }
 
-/** `undefined` when the installation has that key already. */
+/** `undefined` if the installation has the key already. */
 export const insertKey = (tx: Db, key: NewSshKey): Promise<SshKeyRow | undefined> =>
   tx.row<SshKeyRow>(sql`
     insert into ssh_keys as k (user_id, creator_id, title, key, fingerprint, fingerprint_sha256, expires_at)
@@ -69,11 +69,11 @@ export const insertKey = (tx: Db, key: NewSshKey): Promise<SshKeyRow | undefined
 export const updateTitle = (tx: Db, id: number, title: string): Promise<number> =>
   tx.run(sql`update ssh_keys set title = ${title}, updated_at = now() where id = ${id} and title <> ${title}`)
 
-/** `undefined` when it is not there. */
+/** Returns the deleted row; `undefined` if there is none. */
 export const deleteKeyOf = (db: Db, userId: number, id: number): Promise<SshKeyRow | undefined> =>
   db.row<SshKeyRow>(sql`delete from ssh_keys k where k.id = ${id} and k.user_id = ${userId} returning ${columns}`)
 
-/** A key with the account that is its person's; a deploy key has none. */
+/** A key with its user's account; deploy keys have none. */
 export type KeyCredentialRow = {
   key_id: number
   title: string
@@ -88,14 +88,14 @@ export const isKnownKey = async (db: Db, sha256: string): Promise<boolean> =>
 const credential = sql`select ${accountColumns}, k.id as key_id, k.title, k.key, k.creator_id, coalesce(k.expires_at <= now(), false) as expired
   from ssh_keys k left join users u on u.id = k.user_id`
 
-/** All that authentication asks. One statement. */
+/** All data for authentication. One statement. */
 export const findKeyCredential = (db: Db, sha256: string): Promise<KeyCredentialRow | undefined> =>
   db.row<KeyCredentialRow>(sql`${credential} where k.fingerprint_sha256 = ${sha256}`)
 
 export const findDeployKeyCredential = (db: Db, id: number): Promise<KeyCredentialRow | undefined> =>
   db.row<KeyCredentialRow>(sql`${credential} where k.id = ${id} and k.user_id is null`)
 
-/** Notes the use of a key and its person's day of activity, at most once in ten minutes a key. */
+/** Updates the last use of a key and its user's day of activity, at most once in ten minutes for each key. */
 export const touchKey = (db: Db, keyId: number): Promise<number> =>
   db.run(sql`
     with used as (
@@ -103,7 +103,7 @@ export const touchKey = (db: Db, keyId: number): Promise<number> =>
       where id = ${keyId} and (last_used_at is null or last_used_at < now() - interval '10 minutes') returning user_id)
     update users set last_activity_on = current_date from used where users.id = used.user_id and last_activity_on is distinct from current_date`)
 
-/** That a deploy key is enabled in a project. */
+/** A deploy key enabled in a project. */
 export type EnabledRow = {
   id: number
   deploy_key_id: number

@@ -3,10 +3,10 @@ import type { KeyType, PublicKey } from './public-key.ts'
 
 const types: readonly KeyType[] = ['rsa', 'dsa', 'ecdsa', 'ed25519']
 const forbidden = -1
-/** OpenSSH takes none that is weaker. */
+/** Minimum of OpenSSH, which refuses weaker keys. */
 const weakestBits: Partial<Record<KeyType, number>> = { rsa: 1024, dsa: 1024 }
 
-/** What the settings have against a key of this type and size. */
+/** Errors of a key whose type or size the settings forbid. */
 export function restrictionComplaints({ type, bits }: PublicKey, settings: Settings): string[] {
   const restriction = settings[`${type}_key_restriction`]
   if (restriction === forbidden) return [`type is forbidden. Must be ${allowedTypes(settings)}`]

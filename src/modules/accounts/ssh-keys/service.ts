@@ -33,7 +33,7 @@ const keyComplaints = (text: string, parsed: PublicKey | undefined, settings: Se
   return parsed ? restrictionComplaints(parsed, settings) : shape
 }
 
-/** All that is wrong with a title and a key, by field, or the key. */
+/** Parses title and key; all errors by field, or the key. */
 function readInput({ title, key }: KeyInput, settings: Settings): { parsed: PublicKey } | { refused: FieldComplaints } {
   const parsed = parsePublicKey(key)
   const refused = complaintsOf({
@@ -46,7 +46,7 @@ function readInput({ title, key }: KeyInput, settings: Settings): { parsed: Publ
 
 const duplicate = { key: [taken], fingerprint: [taken], fingerprint_sha256: [taken] }
 
-/** Adds a key that nobody in the installation has, or says by field (`title`, `key`, `fingerprint`, …) why not. */
+/** Adds a key that is new to the installation, or returns errors by field (`title`, `key`, `fingerprint`, …). */
 export async function addKey(
   db: Db,
   settings: Settings,
@@ -112,7 +112,7 @@ export async function getKeyByFingerprint(ctx: Ctx, text: string): Promise<SshKe
   return row
 }
 
-/** With the account it belongs to, and where it is enabled if it is a deploy key. Two statements on one round trip. */
+/** A key with its account and, for a deploy key, the projects where it is enabled. Two statements in one round trip. */
 export async function withHolder(
   ctx: Ctx,
   row: SshKeyRow,

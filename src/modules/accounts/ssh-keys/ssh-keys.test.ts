@@ -10,7 +10,7 @@ const taken = {
 }
 
 describe('SSH keys', () => {
-  test('D3-KEY-CREATE, D3-KEY-DELETE: are added, read, listed and removed by whose they are', async ({ world }) => {
+  test('D3-KEY-CREATE, D3-KEY-DELETE: users add, read, list and delete their own SSH keys', async ({ world }) => {
     const ann = await world.user()
     const key = newPublicKey()
     const made = await ann.post('/user/keys', { title: 'laptop', key: ` ${key}\n`, expires_at: '2090-01-01' })
@@ -30,7 +30,7 @@ describe('SSH keys', () => {
     expect((await ann.post('/user/keys', { title: 'again', key })).status).toBe(201)
   })
 
-  test('of somebody else are not there to read, nor to remove', async ({ world }) => {
+  test('404 for SSH keys of other users', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { id } = (await ann.post('/user/keys', { title: 'laptop', key: newPublicKey() })).json
     expect((await bob.get(`/user/keys/${id}`)).status).toBe(404)
@@ -39,7 +39,7 @@ describe('SSH keys', () => {
     expect((await ann.get('/user/keys')).json).toHaveLength(1)
   })
 
-  test('D3-STATUS-BY-NAME: those of a user are read by anyone, by id or name', async ({ world }) => {
+  test('D3-STATUS-BY-NAME: anyone reads the SSH keys of a user, by id or username', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/user/keys', { title: 'laptop', key: newPublicKey() })).json
     expect((await world.anonymous.get(`/users/${ann.username.toUpperCase()}/keys`)).json).toMatchObject([{ id }])
@@ -48,7 +48,7 @@ describe('SSH keys', () => {
     expect((await world.anonymous.get('/user/keys')).status).toBe(401)
   })
 
-  test('D3-KEY-ADMIN: only administrators add and remove those of others', async ({ world }) => {
+  test('D3-KEY-ADMIN: only administrators add and delete SSH keys of other users', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const key = newPublicKey()
     expect((await bob.post(`/users/${ann.id}/keys`, { title: 'x', key })).status).toBe(403)
@@ -67,9 +67,7 @@ describe('SSH keys', () => {
     })
   })
 
-  test('D3-KEY-TAKEN: a key is one in the whole installation, whoever has it and whatever its comment', async ({
-    world,
-  }) => {
+  test('D3-KEY-TAKEN: an SSH key is unique in the instance, whatever its comment', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const project = await world.project()
     const [key, deployed] = [newPublicKey(), newPublicKey()]
@@ -112,11 +110,11 @@ describe('SSH keys', () => {
       { title: 'x', key: `ssh-rsa ${'A'.repeat(1_000_000)}` },
       { message: { key: ['is too long (maximum is 5000 characters)'] } },
     ],
-  ] as const)('%# are refused by field', async ([sent, body], { world }) => {
+  ] as const)('400 by field for the SSH key %#', async ([sent, body], { world }) => {
     expect(await world.root.post('/user/keys', sent)).toMatchObject({ status: 400, json: body })
   })
 
-  test('a NUL is refused before anything looks at it', async ({ world }) => {
+  test('400 for a NUL in an SSH key or its title', async ({ world }) => {
     const key = newPublicKey()
     for (const sent of [
       { title: 'a\0b', key },
@@ -125,20 +123,20 @@ describe('SSH keys', () => {
       expect((await world.root.post('/user/keys', sent)).status).toBe(400)
   })
 
-  test('a title has 255 characters at most', async ({ world }) => {
+  test('the title of an SSH key has 255 characters at most', async ({ world }) => {
     const at = (length: number) => world.root.post('/user/keys', { title: 'é'.repeat(length), key: newPublicKey() })
     expect((await at(255)).status).toBe(201)
     expect((await at(256)).json).toEqual({ message: { title: ['is too long (maximum is 255 characters)'] } })
   })
 
-  test('are only removed while they are as they were, if the caller says so', async ({ world }) => {
+  test('412 when an SSH key changed after If-Unmodified-Since', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/user/keys', { title: 'laptop', key: newPublicKey() })).json
     const headers = { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }
     expect((await ann.delete(`/user/keys/${id}`, { headers })).status).toBe(412)
   })
 
-  test('are found by number and fingerprint, by administrators alone', async ({ world }) => {
+  test('administrators find SSH keys by id and fingerprint; 403 for others', async ({ world }) => {
     const ann = await world.user()
     const key = newPublicKey()
     const { md5, sha256 } = parsePublicKey(key)!
@@ -176,7 +174,7 @@ const restricted = async (world: World, settings: Parameters<World['settings']>[
 }
 
 describe('D2-SETTINGS-KEY-RESTRICTION', () => {
-  test('-1 disables a type, and the answer names those that are left', async ({ world }) => {
+  test('restriction -1 forbids a key type, and the error lists the allowed ones', async ({ world }) => {
     expect((await restricted(world, { rsa_key_restriction: -1 }, newPublicKey('rsa'))).json).toEqual({
       message: { key: ['type is forbidden. Must be DSA, ECDSA, or ED25519'] },
     })
@@ -187,7 +185,7 @@ describe('D2-SETTINGS-KEY-RESTRICTION', () => {
     expect((await restricted(world, most, newPublicKey('ecdsa'))).status).toBe(201)
   })
 
-  test('a number is the fewest bits, 0 any', async ({ world }) => {
+  test('a positive restriction is the minimum number of bits, 0 allows any', async ({ world }) => {
     expect((await restricted(world, { rsa_key_restriction: 3072 }, newPublicKey('rsa', 2048))).json).toEqual({
       message: { key: ['must be at least 3072 bits'] },
     })
@@ -198,7 +196,7 @@ describe('D2-SETTINGS-KEY-RESTRICTION', () => {
     expect((await restricted(world, {}, newPublicKey('rsa', 1024))).status).toBe(201)
   })
 
-  test('also holds for deploy keys', async ({ world }) => {
+  test('key restrictions apply to deploy keys', async ({ world }) => {
     const { id } = await world.project()
     await world.settings({ ed25519_key_restriction: -1 })
     const answer = await world.root.post(`/projects/${id}/deploy_keys`, { title: 'x', key: newPublicKey() })

@@ -3,13 +3,13 @@ import ssh2 from 'ssh2'
 
 let count = 0
 
-/** A new public key as `ssh-keygen` writes it. */
+/** A new public key in the format of `ssh-keygen`. */
 export const newPublicKey = (
   type: 'ed25519' | 'rsa' | 'ecdsa' = 'ed25519',
   bits = type === 'rsa' ? 2048 : 256,
 ): string => {
   const comment = `key-${++count}@example.com`
-  // Not with ssh2, which drops a zero at the beginning: one key in 256.
+  // ssh2 is not used here: it drops a leading zero byte, in one key of 256.
   if (type === 'ed25519') {
     const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
     return `ssh-ed25519 ${blobOf('ssh-ed25519', Buffer.from(x!, 'base64url')).toString('base64')} ${comment}`
@@ -19,7 +19,7 @@ export const newPublicKey = (
   return `ssh-rsa ${blobOf('ssh-rsa', positive(e!), positive(n!)).toString('base64')} ${comment}`
 }
 
-/** The blob of a key: each part behind its length. */
+/** The blob of a key: each part after its length. */
 export const blobOf = (...parts: (string | Buffer)[]): Buffer =>
   Buffer.concat(
     parts.flatMap((part) => {

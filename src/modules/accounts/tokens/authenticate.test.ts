@@ -4,7 +4,7 @@ import { shareKeyOf } from '../../../access/share-key.ts'
 import { Notifications } from '../../../db/notifications.ts'
 import { maximumAgeMs, TokenAuthenticator } from './authenticate.ts'
 
-test('a revocation holds within a second, even when the notification is lost', async ({ world }) => {
+test('a revoked token is refused within a second even if the notification is lost', async ({ world }) => {
   let now = 1_000
   const deaf = new Notifications(world.databaseUrl)
   const authenticator = new TokenAuthenticator(world.db, deaf, { impersonation: true }, () => now)
@@ -13,7 +13,7 @@ test('a revocation holds within a second, even when the notification is lost', a
   await ann.delete('/personal_access_tokens/self')
   expect(await authenticator.authenticate(ann.token!), 'cached').toMatchObject({ actor: { id: ann.id } })
   now += 999
-  // The cache reads the clock a few times in a second.
+  // The cache reads the clock a few times per second.
   await expect.poll(() => authenticator.authenticate(ann.token!)).toEqual({ refused: 'revoked' })
   expect(maximumAgeMs).toBeLessThan(1_000)
 })

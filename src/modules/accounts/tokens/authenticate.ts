@@ -16,24 +16,27 @@ export type Refusal =
   | 'unknown'
   | 'expired'
   | 'revoked'
-  /** By which an administrator would act as somebody, where that is off. */
+  /** An impersonation token while impersonation is off. */
   | 'impersonation_off'
   | 'blocked'
   | 'deactivated'
-  /** The installation wants addresses confirmed, and his is not. */
+  /** The installation requires confirmed addresses, and the user's is not confirmed. */
   | 'unconfirmed'
-  /** A placeholder account, which nobody signs in to. */
+  /** A placeholder account, which cannot sign in. */
   | 'internal'
 
 export type Authentication = { actor: Actor } | { refused: Refusal }
 
-/** A lost notification delays a revocation by no more than this, which is less than the second that the specification allows. */
+/**
+ * Maximum cache age in milliseconds. It bounds the delay of a revocation if a notification is lost; the specification
+ * allows one second.
+ */
 export const maximumAgeMs = 900
 const maximumTokens = 50_000
 
 /**
- * Tokens to actors. Known tokens cost no statement for `maximumAgeMs`; a change of tokens or accounts notifies in its
- * transaction and empties the cache, as does the loss of the connection that listens.
+ * Maps tokens to actors. Cached tokens cost no statement for `maximumAgeMs`. Every change of tokens or accounts sends a
+ * notification in its transaction, which empties the cache, as does losing the listening connection.
  */
 export class TokenAuthenticator {
   readonly #db: Db
@@ -61,7 +64,7 @@ export class TokenAuthenticator {
   }
 
   authenticate(secret: string): Promise<Authentication> {
-    // The key is the digest, so that a heap dump or a core file holds no token.
+    // The key is the digest, so that heap dumps and core files contain no tokens.
     const digest = digestOf(secret)
     const key = digest.toString('latin1')
     const known = this.#cache.get(key)
@@ -77,7 +80,7 @@ export class TokenAuthenticator {
     if (!row) return { refused: 'unknown' }
     const refused = tokenRefusal(row) ?? this.#impersonationRefusal(row) ?? accountRefusal(row)
     if (refused) return { refused }
-    // Use is noted beside the request: a lost note costs nothing.
+    // Not awaited: losing the update of the last use is harmless.
     if (!row.noted) touchToken(this.#db, row.token_id).catch(() => {})
     return { actor: tokenActor(row) }
   }
@@ -88,8 +91,8 @@ export class TokenAuthenticator {
 }
 
 /**
- * Whoever holds a credential that we made for an actor: it is worth no more than the token it was made for (`undefined`:
- * the account itself) is worth now. One statement.
+ * Authenticates a credential that was derived from a token (or, with `undefined`, from the account itself): it is valid
+ * as long as that is. One statement.
  */
 export async function authenticateDerived(
   db: Db,
@@ -107,7 +110,10 @@ export async function authenticateDerived(
   return refused ? { refused } : { actor: tokenActor(token) }
 }
 
-/** Who acts with a token. One that is limited gives no more than memberships do: an administrator's rights know no place. */
+/**
+ * The actor of a token. With a limited token, administrators have only the rights of their memberships, because
+ * administrator rights are not bound to a project or group.
+ */
 const tokenActor = (row: TokenCredentialRow): Actor => ({
   ...actorOf(row),
   scopes: new Set(row.scopes),
@@ -115,7 +121,7 @@ const tokenActor = (row: TokenCredentialRow): Actor => ({
   ...(row.limits && { limits: row.limits, admin: false }),
 })
 
-/** How git is told of it, by whatever door. What is not here is told as wrong credentials are. */
+/** Messages for git over every transport. Other refusals look like wrong credentials. */
 export const gitRefusals = {
   blocked: 'Your account has been blocked.',
   deactivated: 'Your account has been deactivated. Please sign in to activate it.',
@@ -126,14 +132,14 @@ export const gitRefusals = {
 const tokenRefusal = (row: TokenCredentialRow): Refusal | undefined =>
   row.expired ? 'expired' : row.revoked ? 'revoked' : undefined
 
-/** Why this account may not act at all. Every door asks this, whatever was shown there. */
+/** Why an account may not act at all. Checked on every transport, for every credential. */
 export function accountRefusal(row: CredentialRow): Refusal | undefined {
   if (row.kind === 'ghost') return 'internal'
   if (row.state !== 'active') return row.state === 'deactivated' ? 'deactivated' : 'blocked'
   return row.unconfirmed ? 'unconfirmed' : undefined
 }
 
-/** The account as an actor without a credential of its own. */
+/** The account as an actor without a token. */
 export const actorOf = (row: CredentialRow): Actor => ({
   id: row.user_id,
   username: row.username,

@@ -10,8 +10,8 @@ import { createToken } from './service.ts'
 export type RootCredentials = { username: string; password: string; token: string }
 
 /**
- * Makes the first administrator, `root`, with a token of all scopes. `undefined` when there is somebody already.
- * Passwords and tokens that the configuration does not give are random.
+ * Creates the first administrator, `root`, with a token of all scopes. `undefined` if there is a user already.
+ * Passwords and tokens that the configuration does not set are random.
  */
 export async function bootstrap(
   config: { readonly root: { readonly password?: string; readonly token?: string } },

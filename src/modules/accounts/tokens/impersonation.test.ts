@@ -6,7 +6,7 @@ const make = (world: World, { id }: Client, more: object = {}) =>
   world.root.post(`/users/${id}/impersonation_tokens`, { name: 'look', scopes: ['api'], ...more })
 
 describe('impersonation tokens', () => {
-  test('act as somebody who does not see them', async ({ world }) => {
+  test('impersonation tokens act as the user, who cannot see them', async ({ world }) => {
     const ann = await world.user()
     const made = await make(world, ann)
     expect(made.status).toBe(201)
@@ -35,13 +35,13 @@ describe('impersonation tokens', () => {
     await expect.poll(async () => (await as('/user')).status).toBe(401)
   })
 
-  test('end on the day of a date-time, which is what the Go library sends', async ({ world }) => {
+  test('an impersonation token accepts a date-time as expiry, as the Go library sends it', async ({ world }) => {
     const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
     const made = await make(world, await world.user(), { expires_at: `${day}T23:30:00.5+02:00` })
     expect(made).toMatchObject({ status: 201, json: { expires_at: day } })
   })
 
-  test('are listed by whether they may be used', async ({ world }) => {
+  test('impersonation tokens can be listed by state', async ({ world }) => {
     const ann = await world.user()
     const [one, two] = [
       (await make(world, ann)).json.id,
@@ -54,7 +54,7 @@ describe('impersonation tokens', () => {
     expect(await ids('?state=inactive')).toEqual([two])
   })
 
-  test('are for administrators', async ({ world }) => {
+  test('403 for impersonation tokens unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     const path = `/users/${ann.id}/impersonation_tokens`
     for (const [who, status] of [
@@ -72,7 +72,7 @@ describe('impersonation tokens', () => {
         )
   })
 
-  test('of others, or of another kind, are missing', async ({ world }) => {
+  test('404 for impersonation tokens of other users, and for tokens of another kind', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { id } = (await make(world, ann)).json
     const [personal] = (await ann.get('/personal_access_tokens')).json
@@ -87,7 +87,7 @@ describe('impersonation tokens', () => {
   })
 })
 
-test('where impersonation is off its tokens are refused, at every door; others are not', async ({ world }) => {
+test('401 for impersonation tokens, on every transport, when impersonation is disabled', async ({ world }) => {
   const port = await freePort()
   const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0, impersonation: false }
   await using app = await createApp(config, { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') })

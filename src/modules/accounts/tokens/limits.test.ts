@@ -12,7 +12,7 @@ import { batch, follow, upload } from '../../pushes/large-files/testing.ts'
 
 type Scene = { ann: Client; group: TestGroup; inside: TestProject; beside: TestProject; open: TestProject }
 
-/** Somebody who maintains two private projects, one of them in a group of her own, beside a public one. */
+/** A maintainer of two private projects, one of them in her own group, besides a public project. */
 async function scene(world: World): Promise<Scene> {
   const ann = await world.user()
   const group = await world.group({ members: [[ann, 'owner']] })
@@ -30,8 +30,8 @@ async function limited(world: World, who: Client, limits: object, scopes = ['api
 
 const ids = (answer: { json: { id: number }[] }) => answer.json.map(({ id }) => id)
 
-describe('a token that is limited', () => {
-  test('is limited to a thousand places at most', async ({ world }) => {
+describe('limited tokens', () => {
+  test('400 for a token limited to more than a thousand projects or groups', async ({ world }) => {
     const ann = await world.user()
     for (const name of ['project_ids', 'group_ids'])
       expect(
@@ -43,7 +43,7 @@ describe('a token that is limited', () => {
       ).toMatchObject({ status: 400, json: { error: `${name} does not have a valid value` } })
   })
 
-  test('says so', async ({ world }) => {
+  test('the response shows the limits of a token', async ({ world }) => {
     const { ann, group, beside } = await scene(world)
     const made = await ann.post('/user/personal_access_tokens', {
       name: 'x',
@@ -54,7 +54,7 @@ describe('a token that is limited', () => {
     expect(made.json.limited_to).toEqual({ project_ids: [beside.id], group_ids: [group.id] })
   })
 
-  test('reaches its project, or what is in its group, and nothing else, be it public', async ({ world }) => {
+  test('a limited token accesses its project or group only, not even other public projects', async ({ world }) => {
     const { ann, group, inside, beside, open } = await scene(world)
     const toProject = await limited(world, ann, { project_ids: [beside.id] })
     const toGroup = await limited(world, ann, { group_ids: [group.id] })
@@ -72,7 +72,7 @@ describe('a token that is limited', () => {
     expect((await toProject.get(`/groups/${group.id}`)).status).toBe(404)
   })
 
-  test('lists what it reaches', async ({ world }) => {
+  test('lists contain only what a limited token can access', async ({ world }) => {
     const { ann, group, inside, beside } = await scene(world)
     const toProject = await limited(world, ann, { project_ids: [beside.id] })
     const toGroup = await limited(world, ann, { group_ids: [group.id] })
@@ -83,12 +83,12 @@ describe('a token that is limited', () => {
     expect(ids(await toGroup.get('/groups?all_available=true'))).toHaveLength(2)
   })
 
-  test('knows whose it is, and does nothing else for the account', async ({ world }) => {
+  test('a limited token reads the name of its user and manages only itself', async ({ world }) => {
     const { ann, group, beside } = await scene(world)
     const to = await limited(world, ann, { group_ids: [group.id], project_ids: [beside.id] })
     expect((await to.get('/user')).json.id).toBe(ann.id)
     expect((await to.get('/personal_access_tokens/self')).json.limited_to).not.toBeNull()
-    // Clients ask before anything else.
+    // Clients make this request first.
     for (const path of ['/version', '/metadata']) expect((await to.get(path)).status, path).toBe(200)
     for (const [verb, path, json] of [
       ['GET', '/personal_access_tokens', undefined],
@@ -106,7 +106,7 @@ describe('a token that is limited', () => {
     expect(ids(await next.get('/projects'))).toHaveLength(2)
   })
 
-  test('brings nothing in from elsewhere, and takes nothing out', async ({ world }) => {
+  test('a limited token can neither import from nor export to other places', async ({ world }) => {
     const { ann, inside, beside } = await scene(world)
     const elsewhere = await world.group({ members: [[ann, 'owner']] })
     const to = await limited(world, ann, { project_ids: [inside.id] })
@@ -119,7 +119,7 @@ describe('a token that is limited', () => {
     expect((await to.post(`/projects/${inside.id}/repository/commits`, commit)).status).toBe(404)
   })
 
-  test("gives no administrator's rights", async ({ world }) => {
+  test('a limited token of an administrator has only the role in its project', async ({ world }) => {
     const admin = await world.user({ admin: true })
     const member = await world.project({ members: [[admin, 'developer']] })
     const to = await limited(world, admin, { project_ids: [member.id] })
@@ -128,7 +128,7 @@ describe('a token that is limited', () => {
     expect((await to.get(`/users/${admin.id}/impersonation_tokens`)).status).toBe(404)
   })
 
-  test('is as limited to git and for large files, credentials made with it included', async ({ world }) => {
+  test('limits apply to git and LFS, and to credentials created with the token', async ({ world }) => {
     const { ann, inside, beside } = await scene(world)
     const to = await limited(world, ann, { project_ids: [inside.id] })
     await using folder = await temporaryFolder()
@@ -147,7 +147,7 @@ describe('a token that is limited', () => {
     expect((await follow(world.anonymous, 'GET', elsewhere)).status).toBe(404)
   })
 
-  test('cannot be limited to where the person has no role', async ({ world }) => {
+  test('400 for a token limited to projects or groups without a role of the user', async ({ world }) => {
     const { ann, open } = await scene(world)
     const foreign = await world.group()
     expect(
@@ -164,7 +164,7 @@ describe('a token that is limited', () => {
     })
   })
 
-  test('reaches nothing when its project is gone', async ({ world }) => {
+  test('a limited token has no access after its project is removed', async ({ world }) => {
     const { ann, beside, open } = await scene(world)
     const to = await limited(world, ann, { project_ids: [beside.id] })
     await world.rows('delete from access_token_limits where project_id = $1', [beside.id])

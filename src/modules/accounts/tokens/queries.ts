@@ -8,7 +8,7 @@ import type { DateOnly, Timestamp } from '../../../db/types.ts'
 import { settingFlag } from '../../../settings/queries.ts'
 import { groupLevel, projectLevel } from '../../namespaces/index.ts'
 
-/** Somebody's own; an administrator's, to act as somebody; a bot's, of a project or group; or made by signing in. */
+/** A user's own; an administrator's to impersonate a user; a bot's for a project or group; or created by signing in. */
 export type TokenKind = 'personal' | 'impersonation' | 'resource' | 'oauth'
 
 export type TokenRow = {
@@ -22,7 +22,7 @@ export type TokenRow = {
   last_used_at: Timestamp | null
   created_at: Timestamp
   active: boolean
-  /** Beyond these it reaches nothing; null when it reaches all that its owner does. */
+  /** Projects and groups that the token is limited to; null if it is unlimited. */
   limited_to: { project_ids: number[]; group_ids: number[] } | null
 }
 
@@ -36,7 +36,7 @@ const limitsAs = (projects: string, groups: string): Sql =>
       '${groups}', coalesce(json_agg(l.namespace_id order by l.namespace_id) filter (where l.namespace_id is not null), '[]'))
     from access_token_limits l where l.token_id = t.id) end`)
 
-/** Columns of `TokenRow`, of the access_tokens row named `t`. */
+/** Columns of `TokenRow`, of the access_tokens row with the alias `t`. */
 export const tokenColumns = sql`t.id, t.user_id, t.kind, t.name, t.scopes, t.revoked, t.expires_at, t.last_used_at, t.created_at,
   ${usable} as active, ${limitsAs('project_ids', 'group_ids')} as limited_to`
 
@@ -59,7 +59,7 @@ export const insertToken = async (tx: Tx, token: NewToken): Promise<number> =>
     values (${token.kind}, ${token.userId}, ${token.name}, ${token.digest}, ${token.scopes}, ${token.expiresAt}, ${token.limited}, ${token.familyId})
     returning id`))!.id
 
-/** Limits a token to those of the projects in which the person has a level. Returns how many. */
+/** Limits a token to the given projects in which the user has a level. Returns their number. */
 export const limitToProjects = (
   tx: Tx,
   tokenId: number,
@@ -69,17 +69,17 @@ export const limitToProjects = (
   tx.run(sql`insert into access_token_limits (token_id, project_id) select ${tokenId}::bigint, p.id from projects p
     where p.id = any(${projectIds}::bigint[]) and not p.deleting and ${projectLevel(userId, raw('p.id'), raw('p.namespace_id'))} is not null`)
 
-/** The same for groups. */
+/** As `limitToProjects`, for groups. */
 export const limitToGroups = (tx: Tx, tokenId: number, userId: number, groupIds: readonly number[]): Promise<number> =>
   tx.run(sql`insert into access_token_limits (token_id, namespace_id) select ${tokenId}::bigint, n.id from namespaces n
     where n.id = any(${groupIds}::bigint[]) and n.kind = 'group' and not n.deleting and ${groupLevel(userId, raw('n.id'))} is not null`)
 
-/** Gives a token the limits of another. */
+/** Copies the limits of a token to another. */
 export const copyLimits = (tx: Tx, fromId: number, toId: number): Promise<number> =>
   tx.run(sql`insert into access_token_limits (token_id, project_id, namespace_id)
     select ${toId}::bigint, project_id, namespace_id from access_token_limits where token_id = ${fromId}`)
 
-/** Revokes at once, and in every process. False when it was revoked already or is not there. */
+/** Revokes a token at once, in every process. False if it was revoked already or does not exist. */
 export async function revokeToken(tx: Tx, id: number): Promise<boolean> {
   const changed = await tx.run(sql`update access_tokens set revoked = true where id = ${id} and not revoked`)
   await notify(tx, 'actors')
@@ -87,20 +87,20 @@ export async function revokeToken(tx: Tx, id: number): Promise<boolean> {
 }
 
 /**
- * Makes the changes of a family take turns until the transaction ends: without that, the end of a family misses the token that a
- * rotation under way is about to add. Take it before the lock of a token.
+ * Serialises changes of a family until the transaction ends; otherwise revoking a family could miss the token that a
+ * concurrent rotation adds. Take it before the lock of a token.
  */
 export const lockFamily = (tx: Tx, familyId: number): Promise<number> =>
   tx.run(sql`select ${familyLock(sql`${familyId}::bigint`)}`)
 
-/** The same for the family of a token, also where it is the first one. */
+/** As `lockFamily`, by any token of the family, including the first. */
 export const lockFamilyOf = (tx: Tx, tokenId: number): Promise<number> =>
   tx.run(sql`select ${familyLock(sql`coalesce(family_id, id)`)} from access_tokens where id = ${tokenId}`)
 
-/** `id` is that of the family, which is the number of its first token. */
+/** `id` is the id of the family, which is the id of its first token. */
 export const familyLock = (id: Sql): Sql => sql`pg_advisory_xact_lock(hashtextextended('token family ' || ${id}, 0))`
 
-/** Revokes all tokens that took one another's place. Returns whose they are, if any could still be used. */
+/** Revokes all tokens of a family. Returns the user's id if any was not revoked yet. */
 export async function revokeFamily(tx: Tx, familyId: number): Promise<number | undefined> {
   const revoked = await tx.rows<{ user_id: number }>(
     sql`update access_tokens set revoked = true where family_id = ${familyId} and not revoked returning user_id`,
@@ -113,13 +113,13 @@ export async function revokeFamily(tx: Tx, familyId: number): Promise<number | u
 export const lockToken = (tx: Tx, id: number): Promise<TokenRow | undefined> =>
   tx.row<TokenRow>(sql`${select} where t.id = ${id} for update`)
 
-/** Makes a token the first of its family, unless it is in one already. Returns the family's number. */
+/** Makes a token the first of its family, unless it has one. Returns the id of the family. */
 export const foundFamily = async (tx: Tx, id: number): Promise<number> =>
   (await tx.row<{ family_id: number }>(
     sql`update access_tokens set family_id = coalesce(family_id, id) where id = ${id} returning family_id`,
   ))!.family_id
 
-/** Whose family a token belongs to that was revoked; `undefined` when it is not revoked, unknown, or never was rotated. */
+/** The family of a revoked token; `undefined` if the token is not revoked, unknown, or was never rotated. */
 export const findRevokedFamily = async (db: Db, digest: Buffer): Promise<number | undefined> =>
   (
     await db.row<{ family_id: number }>(
@@ -127,7 +127,7 @@ export const findRevokedFamily = async (db: Db, digest: Buffer): Promise<number 
     )
   )?.family_id
 
-/** A credential with its account: all that authentication asks. */
+/** A credential with its account: all data for authentication. */
 export type CredentialRow = {
   user_id: number
   username: string
@@ -140,9 +140,9 @@ export type CredentialRow = {
   external: boolean
   can_create_group: boolean
   projects_limit: number
-  /** Of a bot: the user who made its token. */
+  /** For a bot, the user who created its token. */
   bot_creator_id: number | null
-  /** His address waits to be confirmed, and must be. */
+  /** The address must be confirmed before the account can act. */
   unconfirmed: boolean
 }
 
@@ -156,7 +156,7 @@ export type TokenCredentialRow = CredentialRow & {
   scopes: Scope[]
   revoked: boolean
   expired: boolean
-  /** Its use was written down not long ago. */
+  /** The last use was updated within ten minutes. */
   noted: boolean
   limits: { projects: number[]; groups: number[] } | null
 }
@@ -169,7 +169,7 @@ export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCreden
   db.row<TokenCredentialRow>(sql`
     select ${accountColumns}, ${credentialColumns} from access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`)
 
-/** The account and, if it is his, the token, as both are now. */
+/** The current account and, if it belongs to it, the token. */
 export const findDerivedCredential = (
   db: Db,
   userId: number,
@@ -184,14 +184,14 @@ export const findDerivedCredential = (
 
 export type PasswordCredentialRow = CredentialRow & { password_digest: string | null; password_expired: boolean }
 
-/** By user name or e-mail address, in any case. */
+/** By user name or e-mail address, ignoring case. */
 export const findPasswordCredential = (db: Db, login: string): Promise<PasswordCredentialRow | undefined> =>
   db.row<PasswordCredentialRow>(sql`
     select ${accountColumns}, u.password_digest, coalesce(u.password_expires_at <= now(), false) as password_expired
     from users u
     where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login}) order by lower(u.username) = lower(${login}) desc limit 1`)
 
-/** The account to act for with sudo: an id (digits only) or a user name. */
+/** The account for sudo: an id (digits only) or a user name. */
 export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow | undefined> =>
   db.row<CredentialRow>(
     /^\d{1,15}$/.test(idOrUsername)
@@ -199,7 +199,7 @@ export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow
       : sql`select ${accountColumns} from users u where lower(u.username) = lower(${idOrUsername})`,
   )
 
-/** Notes the use of a token and the day of activity, at most once in ten minutes a token. */
+/** Updates the last use of a token and its user's day of activity, at most once in ten minutes for each token. */
 export const touchToken = (db: Db, tokenId: number): Promise<number> =>
   db.run(sql`
     with used as (
@@ -238,7 +238,7 @@ const list = (where: readonly Sql[]): List => ({
   keyset: { direction: 'asc' },
 })
 
-/** The caller's own personal tokens, or everybody's for administrators. */
+/** Personal tokens of the caller; of all users for administrators. */
 export const tokenList = (actor: Actor, filters: TokenFilters): List =>
   list([raw(`t.kind = 'personal'`), ...(actor.admin ? [] : [sql`t.user_id = ${actor.id}`]), ...filtered(filters)])
 
@@ -248,7 +248,7 @@ export const impersonationTokenList = (userId: number, state: TokenFilters['stat
 export const findImpersonationToken = (db: Db, userId: number, id: number): Promise<TokenRow | undefined> =>
   db.row<TokenRow>(sql`${select} where t.id = ${id} and t.user_id = ${userId} and t.kind = 'impersonation'`)
 
-/** One personal token that the caller may manage: his own, or any for administrators. */
+/** A personal token that the caller may manage: their own, or any for administrators. */
 export const findManagedToken = (db: Db, actor: Actor, id: number): Promise<TokenRow | undefined> =>
   db.row<TokenRow>(
     sql`${select} where t.id = ${id} and t.kind = 'personal' and (${actor.admin} or t.user_id = ${actor.id})`,

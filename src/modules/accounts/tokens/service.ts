@@ -27,17 +27,17 @@ import {
 
 const longestName = 255
 
-/** What a token may not say, by field. */
+/** Validates the scopes of a new token; throws `invalid` with the field. */
 export function tokenScopes(names: readonly string[], admin: boolean): Scope[] {
   if (names.length === 0) throw invalidFields({ scopes: ["can't be blank"] })
   const known = [...new Set(names)].filter(isScope)
-  // Only administrators act for others, so only they are offered `sudo`.
+  // Only administrators may act for others, so only they may use `sudo`.
   if (known.length < new Set(names).size || (known.includes('sudo') && !admin))
     throw invalidFields({ scopes: ['can only contain available scopes'] })
   return known
 }
 
-/** Scopes that `api` comprises. */
+/** Scopes that `api` includes. */
 const insideApi = new Set<Scope>([
   'read_api',
   'read_user',
@@ -47,11 +47,11 @@ const insideApi = new Set<Scope>([
   'write_registry',
 ])
 
-/** Whether a token with these scopes gives no more than the one that the caller shows. */
+/** Whether a token with these scopes grants no more than the caller's token. */
 export const mayGive = ({ scopes: held }: Actor, wanted: readonly Scope[]): boolean =>
   held === undefined || wanted.every((scope) => held.has(scope) || (held.has('api') && insideApi.has(scope)))
 
-/** Scopes of a token that somebody makes with another: no more than that one has, and never to act for others. */
+/** Scopes of a token that is created with another: at most those of that token, and never `sudo`. */
 export function ownTokenScopes(names: readonly string[], actor: Actor): Scope[] {
   const wanted = tokenScopes(names, false)
   if (!mayGive(actor, wanted)) throw invalidFields({ scopes: ['can only contain available scopes'] })
@@ -62,7 +62,7 @@ const lastDay = Date.UTC(9999, 11, 31)
 const dayIn = (days: number): DateOnly =>
   new Date(Math.min(Date.now() + days * 86_400_000, lastDay)).toISOString().slice(0, 10)
 
-/** The day on which a new token ends: as asked for, but never later than the installation allows. */
+/** Expiry date of a new token: the requested day, within the maximum lifetime of the settings. */
 export function tokenExpiry(ctx: Ctx, wanted: DateOnly | null): DateOnly | null {
   const most = ctx.settings.max_personal_access_token_lifetime
   if (most === null) return wanted
@@ -79,13 +79,13 @@ export type TokenWish = {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly expiresAt: DateOnly | null
-  /** Beyond these it reaches nothing. Those in which the person has no level are refused. */
+  /** Projects and groups that the token is limited to. Those in which the user has no level are refused. */
   readonly limits?: Limits | undefined
   /** Chosen by an operator; otherwise random. */
   readonly secret?: string
 }
 
-/** A token for somebody. Shown once: only its digest is kept. */
+/** Creates a token. Its secret is returned once: only the digest is stored. */
 export async function createToken(tx: Tx, wish: TokenWish): Promise<TokenRow & { token: string }> {
   const { limits, secret = newSecret() } = wish
   if (wish.name.trim() === '') throw invalidFields({ name: ["can't be blank"] })
@@ -108,7 +108,7 @@ async function limit(tx: Tx, tokenId: number, userId: number, { projectIds, grou
     throw invalidFields({ group_ids: ['can only contain groups in which the person has a role'] })
 }
 
-/** The same, told in the log of events as done by the caller. */
+/** As `createToken`, in its own transaction, and emits an event of the caller. */
 export const createTokenAs = (ctx: Ctx, wish: TokenWish): Promise<TokenRow & { token: string }> =>
   ctx.transaction(async (tx) => {
     const made = await createToken(tx, wish)
@@ -131,7 +131,7 @@ const record = (
     facts: { token_kind: tokenKind, name, scopes, expires_at },
   })
 
-/** Ends a token; no effect on one that has been revoked. */
+/** Revokes a token and emits an event; no effect if it is revoked already. */
 export async function endToken(tx: Tx, ctx: Ctx, token: TokenRow): Promise<void> {
   if (await revokeToken(tx, token.id)) await record(tx, ctx, 'access_token_revoked', token)
 }
@@ -139,7 +139,7 @@ export async function endToken(tx: Tx, ctx: Ctx, token: TokenRow): Promise<void>
 /** Default lifetime of a rotated token in days. */
 const rotatedDays = 7
 
-/** Puts a new token in the place of one that may still be used, which ends with that. `place` is what the token is of. */
+/** Rotates a usable token: revokes it and returns its replacement. `place` is the project or group of the event. */
 export async function rotateToken(
   ctx: Ctx,
   id: number,
@@ -174,7 +174,7 @@ export async function rotateToken(
 
 const lifetimeOf = (ctx: Ctx): number => ctx.settings.max_personal_access_token_lifetime ?? Number.POSITIVE_INFINITY
 
-/** All tokens that took one another's place, since one of them is known to be in wrong hands. */
+/** Revokes all tokens of a family, because one of them is compromised. */
 export async function endFamily(tx: Tx, familyId: number): Promise<void> {
   await lockFamily(tx, familyId)
   const userId = await revokeFamily(tx, familyId)
@@ -182,7 +182,7 @@ export async function endFamily(tx: Tx, familyId: number): Promise<void> {
     await emit(tx, { kind: 'access_token_reused', actorId: null, payload: { user_id: userId, family_id: familyId } })
 }
 
-/** Somebody tries to have this token replaced, which is revoked: if it was replaced before, its family ends. */
+/** Called when a revoked token is used for rotation: if it was rotated before, revokes its family. */
 export async function refuseReuse(ctx: Ctx, secret: string): Promise<void> {
   const familyId = await findRevokedFamily(ctx.db, digestOf(secret))
   if (familyId !== undefined) await ctx.transaction((tx) => endFamily(tx, familyId))

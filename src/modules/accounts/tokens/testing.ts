@@ -3,7 +3,7 @@ import type { World } from '../../../../test/world.ts'
 import { sql } from '../../../db/sql.ts'
 import { digestOf } from '../../../kernel/token-secret.ts'
 
-/** Does `work` while the row of a token is locked, so that requests which need it meet each other halfway. */
+/** Runs `work` while the row of a token is locked, so that requests which need it run concurrently up to that point. */
 export const whileLocked = <T>(world: World, secret: string, work: () => Promise<T>): Promise<T> =>
   world.db.transaction(async (tx) => {
     const digest = digestOf(secret)

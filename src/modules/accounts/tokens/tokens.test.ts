@@ -11,7 +11,7 @@ const using = (world: World, token: string, path: string) =>
   world.anonymous.get(path, { headers: { 'private-token': token } })
 
 describe('POST /users/:id/personal_access_tokens', () => {
-  test('shows the token, of 20 characters, this once', async ({ world }) => {
+  test('a new token has 20 characters and is shown only once', async ({ world }) => {
     const ann = await world.user()
     const made = await make(world, ann, { expires_at: day(3), scopes: ['read_user', 'api'] })
     expect(made.status).toBe(201)
@@ -40,11 +40,11 @@ describe('POST /users/:id/personal_access_tokens', () => {
     [{ name: undefined }, { error: 'name is missing' }],
     [{ scopes: undefined }, { error: 'scopes is missing' }],
     [{ expires_at: 'soon' }, { error: 'expires_at is invalid' }],
-  ] as const)('refuses %j', async ([body, answer], { world }) => {
+  ] as const)('400 for a token with %j', async ([body, answer], { world }) => {
     expect(await make(world, await world.user(), body)).toMatchObject({ status: 400, json: answer })
   })
 
-  test('is for administrators', async ({ world }) => {
+  test('403 for creating a token of a user unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.post(`/users/${ann.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })).status).toBe(403)
     expect((await world.anonymous.post(`/users/${ann.id}/personal_access_tokens`, {})).status).toBe(400)
@@ -54,8 +54,8 @@ describe('POST /users/:id/personal_access_tokens', () => {
   })
 })
 
-describe('a token', () => {
-  test('that expires today is expired, one that expires tomorrow is not', async ({ world }) => {
+describe('personal access tokens', () => {
+  test('401 with a token that expires today, 200 with one that expires tomorrow', async ({ world }) => {
     const ann = await world.user()
     const over = await make(world, ann, { expires_at: day(0) })
     const valid = await make(world, ann, { expires_at: day(1) })
@@ -69,11 +69,11 @@ describe('a token', () => {
     })
     expect(refused.headers['www-authenticate']).toContain('error="invalid_token"')
     expect((await using(world, valid.json.token, '/user')).status).toBe(200)
-    // Nor does it open what is open to anyone.
+    // Not even for public data.
     expect((await using(world, over.json.token, '/projects')).status).toBe(401)
   })
 
-  test('that was revoked is refused at once', async ({ world }) => {
+  test('401 at once with a revoked token', async ({ world }) => {
     const ann = await world.user()
     const made = await make(world, ann)
     expect((await using(world, made.json.token, '/user')).status).toBe(200)
@@ -83,7 +83,7 @@ describe('a token', () => {
       .toMatchObject({ error_description: 'Token was revoked. You have to re-authorize from the user.' })
   })
 
-  test('of a blocked account is refused', async ({ world }) => {
+  test('403 with a token of a blocked account', async ({ world }) => {
     const ann = await world.user()
     await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
     await world.rows(`select pg_notify('stithy', 'actors')`)
@@ -92,7 +92,7 @@ describe('a token', () => {
       .toMatchObject({ status: 403, json: { message: '403 Forbidden - Your account has been blocked.' } })
   })
 
-  test('reaches what its scopes say and no more', async ({ world }) => {
+  test('a token has only the access of its scopes', async ({ world }) => {
     const ann = await world.user()
     const reader = await world.as(ann, ['read_user'])
     expect((await reader.get('/user')).status).toBe(200)
@@ -111,8 +111,8 @@ describe('a token', () => {
   })
 })
 
-describe('the tokens of a caller', () => {
-  test('are his own; administrators see all and filter', async ({ world }) => {
+describe('lists of tokens', () => {
+  test('users list their own tokens; administrators list and filter all', async ({ world }) => {
     const ann = await world.user()
     const bob = await world.user()
     const made = await make(world, ann, { name: 'special laptop' })
@@ -133,7 +133,7 @@ describe('the tokens of a caller', () => {
     })
   })
 
-  test('of others are not found', async ({ world }) => {
+  test('404 for tokens of other users', async ({ world }) => {
     const ann = await world.user()
     const bob = await world.user()
     const made = await make(world, ann)
@@ -146,7 +146,7 @@ describe('the tokens of a caller', () => {
     expect((await bob.get('/personal_access_tokens/one')).json).toEqual({ error: 'id is invalid' })
   })
 
-  test('self is the one that is shown', async ({ world }) => {
+  test('self is the token of the request', async ({ world }) => {
     const ann = await world.user()
     const own = await world.as(ann, ['read_user'])
     expect((await own.get('/personal_access_tokens/self')).json).toMatchObject({
@@ -159,7 +159,7 @@ describe('the tokens of a caller', () => {
   })
 })
 
-test('the scopes of a new token may be text with commas, as python-gitlab sends them', async ({ world }) => {
+test('the scopes of a new token can be text with commas, as python-gitlab sends them', async ({ world }) => {
   const ann = await world.user()
   for (const path of ['personal_access_tokens', 'impersonation_tokens']) {
     const made = await world.root.post(`/users/${ann.id}/${path}`, { name: 'x', scopes: 'read_user, read_api' })
@@ -185,7 +185,7 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     who.post(`/personal_access_tokens/${id}/rotate`, more)
   const answers = async (world: World, token: string) => (await using(world, token, '/user')).status
 
-  test('puts a new token in the place of the old one, which ends with that, in every process', async ({ world }) => {
+  test('rotation replaces a token, and the old one is refused in every process', async ({ world }) => {
     const ann = await world.user()
     const old = (await make(world, ann, { scopes: ['read_user'], expires_at: day(30) })).json
     expect(await answers(world, old.token)).toBe(200)
@@ -200,27 +200,25 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     expect((await rotate(ann, made.json.id, { expires_at: day(2) })).json.expires_at).toBe(day(2))
   })
 
-  test('of the token that is shown', async ({ world }) => {
+  test('self/rotate rotates the token of the request', async ({ world }) => {
     const ann = await world.as(await world.user())
     const made = await rotate(ann, 'self')
     expect(await answers(world, made.json.token)).toBe(200)
   })
 
-  test('by one that was replaced before ends the whole family: somebody has a copy', async ({ world }) => {
+  test('reuse of a rotated token for a rotation revokes its whole family', async ({ world }) => {
     const ann = await world.user()
     const first = await world.as(ann)
     const { token } = (await rotate(first, 'self')).json
     expect(await answers(world, first.token!)).toBe(401)
-    // To use it elsewhere is refused, and no more.
+    // Other use of it is refused, without further consequence.
     expect(await answers(world, token)).toBe(200)
     expect((await rotate(first, 'self')).json).toMatchObject({ error: 'invalid_token' })
     expect(await answers(world, token)).toBe(401)
     expect(await answers(world, ann.token!)).toBe(200)
   })
 
-  test('with a token that was rotated before ends the family, also while its successor is being rotated', async ({
-    world,
-  }) => {
+  test('reuse of a rotated token during the rotation of its successor revokes the family', async ({ world }) => {
     const ann = await world.user()
     const withToken = (secret: string) =>
       world.anonymous.send('POST', '/personal_access_tokens/self/rotate', { headers: { 'private-token': secret } })
@@ -239,7 +237,7 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     expect(await usableTokens(world, ann.id, 'personal')).toBe(before - 1)
   })
 
-  test('is for those who manage it, once, and for a day to come', async ({ world }) => {
+  test('a token is rotated once, by its managers, with a later expiry date', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { id } = (await make(world, ann)).json
     expect((await rotate(bob, id)).status).toBe(404)
@@ -254,7 +252,7 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     })
   })
 
-  test('happens once, however many ask at once', async ({ world }) => {
+  test('one of several concurrent rotations of a token succeeds', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await make(world, ann)).json
     const answered = await Promise.all(Array.from({ length: 5 }, () => rotate(ann, id)))
@@ -263,13 +261,15 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     expect(await answers(world, token)).toBe(200)
   })
 
-  test('not with what is lent: nobody keeps a token by it that lasts longer', async ({ world }) => {
+  test('403 for rotating a token with a temporary one, so that nothing outlasts it', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await make(world, ann)).json
     const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
     const session = (await world.anonymous.send('POST', '//oauth/token', { json })).json.access_token
-    const lent = (await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })).json
-    for (const token of [session, lent.token]) {
+    const impersonation = (
+      await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })
+    ).json
+    for (const token of [session, impersonation.token]) {
       const headers = { 'private-token': token }
       const rotated = await world.anonymous.send('POST', `/personal_access_tokens/${id}/rotate`, { headers })
       expect(rotated).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
@@ -277,7 +277,7 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     expect((await rotate(ann, id)).status).toBe(200)
   })
 
-  test('gives nobody more than his own token may', async ({ world }) => {
+  test('403 for rotating a token with wider scopes than those of the request', async ({ world }) => {
     const admin = await world.user({ admin: true })
     const strong = (await make(world, admin, { scopes: ['api', 'sudo'] })).json
     expect((await rotate(admin, strong.id)).status).toBe(403)
@@ -289,7 +289,7 @@ describe('POST /user/personal_access_tokens', () => {
   const own = (who: Client, scopes: readonly string[], more: object = {}) =>
     who.post('/user/personal_access_tokens', { name: 'mine', scopes, ...more })
 
-  test('makes a token that may do no more than the one that is shown', async ({ world }) => {
+  test('a user creates a token with no wider scopes than those of the request', async ({ world }) => {
     const ann = await world.user()
     const made = await own(ann, ['read_repository'], { expires_at: day(1) })
     expect(made).toMatchObject({ status: 201, json: { user_id: ann.id, scopes: ['read_repository'] } })
@@ -301,16 +301,18 @@ describe('POST /user/personal_access_tokens', () => {
     expect((await own(await world.as(ann, ['read_api']), ['api'])).json).toMatchObject({ error: 'insufficient_scope' })
   })
 
-  test('not with what is lent: a token by which an administrator acts', async ({ world }) => {
+  test('403 for creating a token with an impersonation token', async ({ world }) => {
     const ann = await world.user()
-    const lent = (await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })).json
-    const headers = { 'private-token': lent.token }
+    const impersonation = (
+      await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })
+    ).json
+    const headers = { 'private-token': impersonation.token }
     const json = { name: 'mine', scopes: ['api'] }
     expect((await world.anonymous.send('POST', '/user/personal_access_tokens', { headers, json })).status).toBe(403)
   })
 })
 
-test('new tokens end no later than the installation allows', async ({ world }) => {
+test('tokens expire at the maximum lifetime of the settings', async ({ world }) => {
   const ann = await world.user()
   await world.settings({ max_personal_access_token_lifetime: 3 })
   expect((await make(world, ann)).json.expires_at).toBe(day(3))
@@ -325,7 +327,7 @@ test('new tokens end no later than the installation allows', async ({ world }) =
   expect((await make(world, ann)).json.expires_at).toBe('9999-12-31')
 })
 
-test('lists filter by when tokens were made and last used', async ({ world }) => {
+test('tokens can be filtered by creation and last use', async ({ world }) => {
   const ann = await world.user()
   const { id } = (await make(world, ann)).json
   await world.rows(`update access_tokens set created_at = '2020-01-02', last_used_at = '2020-02-02' where id = $1`, [
@@ -342,7 +344,7 @@ test('lists filter by when tokens were made and last used', async ({ world }) =>
   })
 })
 
-test('use is written down once in ten minutes', async ({ world }) => {
+test('the last use of a token is recorded at most once in ten minutes', async ({ world }) => {
   const ann = await world.user()
   const { id, token } = (await make(world, ann)).json
   const lastUsed = async () => (await ann.get(`/personal_access_tokens/${id}`)).json.last_used_at

@@ -1,11 +1,11 @@
 import { hash, randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 
-/** Seconds that a code is for, and steps by which a clock may be off either way (RFC 6238). */
+/** Seconds per code, and steps that a clock may deviate either way (RFC 6238). */
 const period = 30
 const drift = 1
 
-/** 160 bits, as RFC 4226 recommends, in base32 for people and applications. */
+/** 160 bits, as RFC 4226 recommends, in base32. */
 export const newSecret = (): string => new Secret({ size: 20 }).base32
 
 const totp = (secret: string, issuer?: string, label?: string): TOTP =>
@@ -16,21 +16,21 @@ const totp = (secret: string, issuer?: string, label?: string): TOTP =>
     ...(label !== undefined && { label }),
   })
 
-/** What an application scans: `otpauth://totp/…`. */
+/** URI for the QR code of an authenticator application: `otpauth://totp/…`. */
 export const keyUri = (secret: string, issuer: string, label: string): string => totp(secret, issuer, label).toString()
 
-/** The time step that a code of six digits is for; `undefined` when it is not one of now. */
+/** The time step of a six-digit code; `undefined` if it is not currently valid. */
 export function stepOf(secret: string, code: string, atMs: number = Date.now()): number | undefined {
   const delta = totp(secret).validate({ token: code, timestamp: atMs, window: drift })
   return delta === null ? undefined : Math.floor(atMs / 1000 / period) + delta
 }
 
-/** The last time step of which a code is taken now. */
+/** The latest time step whose code is currently accepted. */
 export const latestStep = (): number => Math.floor(Date.now() / 1000 / period) + drift
 
 const recoveryCodeCount = 10
 
-/** Codes for whoever lost the device: 80 bits each, so that a plain digest of them tells nobody anything. */
+/** Codes for users who lost their device: 80 bits each, so that their plain digests cannot be brute-forced. */
 export const newRecoveryCodes = (): string[] =>
   Array.from({ length: recoveryCodeCount }, () => randomBytes(10).toString('hex'))
 

@@ -3,9 +3,9 @@ import { raw, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 
 export type TwoFactorRow = {
-  /** Sealed. */
+  /** Encrypted. */
   secret: string
-  /** Null while it is not in force. */
+  /** Null until it is enabled. */
   confirmed_at: Timestamp | null
   recovery_codes_left: number
 }
@@ -15,28 +15,28 @@ export const findTwoFactor = (db: Db, userId: number): Promise<TwoFactorRow | un
     select f.secret, f.confirmed_at, (select count(*) from recovery_codes c where c.user_id = f.user_id) as recovery_codes_left
     from two_factors f where f.user_id = ${userId}`)
 
-/** A secret that waits to be confirmed, in the place of one that does, too. False when one is in force. */
+/** Stores a secret to be confirmed and replaces an unconfirmed one. False if a second factor is enabled already. */
 export const beginTwoFactor = async (tx: Tx, userId: number, sealedSecret: string): Promise<boolean> =>
   (await tx.run(sql`
     insert into two_factors as f (user_id, secret) values (${userId}, ${sealedSecret})
     on conflict (user_id) do update set secret = excluded.secret, created_at = now() where f.confirmed_at is null`)) > 0
 
-/** False when it was confirmed before, or another secret was begun with meanwhile. */
+/** False if it is confirmed already, or if the secret was replaced in the meantime. */
 export const confirmTwoFactor = async (tx: Tx, userId: number, sealedSecret: string, step: number): Promise<boolean> =>
   (await tx.run(sql`
     update two_factors set confirmed_at = now(), last_step = ${step}
     where user_id = ${userId} and secret = ${sealedSecret} and confirmed_at is null`)) > 0
 
 /**
- * Takes a code of this time step. False when it, or a later one, was taken before. A step that is further ahead than `drift` from now
- * was taken before the clock was set back: no code of it is good, and it must not lock the user out until then.
+ * Uses up a time step. False if it or a later one was used before. A stored step further ahead than `latest` was used
+ * before the clock was set back: it is ignored, because it would lock the user out until then.
  */
 export const takeStep = async (db: Db, userId: number, step: number, latest: number): Promise<boolean> =>
   (await db.run(sql`
     update two_factors set last_step = ${step} where user_id = ${userId} and confirmed_at is not null
       and (last_step < ${step} or last_step > ${latest})`)) > 0
 
-/** Uses a recovery code up. False when there is no such one. */
+/** Uses up a recovery code. False if there is no such code. */
 export const takeRecoveryCode = async (db: Db, userId: number, digest: Buffer): Promise<boolean> =>
   (await db.run(sql`delete from recovery_codes where user_id = ${userId} and digest = ${digest}`)) > 0
 
@@ -45,18 +45,18 @@ export async function replaceRecoveryCodes(tx: Tx, userId: number, digests: read
   await tx.run(sql`insert into recovery_codes (user_id, digest) select ${userId}::bigint, unnest(${digests}::bytea[])`)
 }
 
-/** False when there is none in force. */
+/** False if no second factor is enabled. */
 export const deleteTwoFactor = async (tx: Tx, userId: number): Promise<boolean> =>
   (await tx.run(sql`delete from two_factors where user_id = ${userId} and confirmed_at is not null`)) > 0
 
-/** The digest of somebody's password. */
+/** Password digest of a user; null without a password. */
 export const findPasswordDigest = async (db: Db, userId: number): Promise<string | null> =>
   (await db.row<{ password_digest: string | null }>(sql`select password_digest from users where id = ${userId}`))
     ?.password_digest ?? null
 
 /**
- * Whether somebody has a second factor, and the fewest hours he may sign in without if a group of his, or one above it, or
- * the installation (`everyone`: its hours) demands one; null when nobody does.
+ * Whether a user has a second factor, and the shortest grace period in hours that a group of the user, a group above it
+ * or the installation (`everyone`) sets; null if none requires a second factor.
  */
 export const twoFactorState = async (
   db: Db,
@@ -70,13 +70,15 @@ export const twoFactorState = async (
         where a.user_id = ${userId} and a.expires_on > current_date and around.require_two_factor_authentication
         and ${raw("around.kind = 'group'")})) as grace_hours`))!
 
-/** Notes that a second factor is demanded of somebody who signs in without. Whether the hours have passed since the first time. */
+/**
+ * Records the first sign-in without a required second factor. Returns whether the grace period has ended since then.
+ */
 export const isOverdue = async (db: Db, userId: number, hours: number): Promise<boolean> =>
   (await db.row<{ overdue: boolean }>(sql`
     with noted as (insert into two_factor_demands (user_id) values (${userId}) on conflict do nothing returning since)
     select coalesce((select since from noted), (select since from two_factor_demands where user_id = ${userId}))
       + make_interval(hours => ${hours}::integer) <= now() as overdue`))!.overdue
 
-/** The demand is met. */
+/** Deletes the record of a missing second factor. */
 export const forgetDemand = (tx: Tx, userId: number): Promise<number> =>
   tx.run(sql`delete from two_factor_demands where user_id = ${userId}`)

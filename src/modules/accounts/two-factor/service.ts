@@ -21,7 +21,7 @@ import {
 const issuer = 'Stithy'
 const purpose = (userId: number): string => `two-factor secret of user ${userId}`
 
-/** Whether this is somebody's code of the moment, or a recovery code. Either is good once. */
+/** Whether this is a current code or a recovery code of the user. Each can be used once. */
 export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<boolean> {
   const given = code.replace(/\s/g, '')
   if (!/^\d{6}$/.test(given)) return takeRecoveryCode(ctx.db, userId, recoveryDigest(given))
@@ -32,8 +32,8 @@ export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<
 }
 
 /**
- * Whoever changes how he signs in shows again that it is he: a stolen token must not do that. Failures count as failed
- * attempts to sign in do.
+ * Requires the caller's password or code before changes of sign-in, because a stolen token must not suffice. Failures
+ * count like failed sign-ins.
  */
 const proven = (ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> =>
   inTurnToCheck(ctx.shareKey, () => prove(ctx, shows, complaint))
@@ -53,7 +53,7 @@ async function prove(ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure
 const wrongCode = (): Failure => invalidFields({ code: ['is invalid'] })
 const notEnabled = (): Failure => inadmissible('Two-factor authentication is not enabled for this user')
 
-/** A secret for an application that makes codes; in force once a code of it is shown. */
+/** Creates a secret for an authenticator application; it is enabled once the user enters a code of it. */
 export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secret: string; uri: string }> {
   const { id, username } = ctx.actor!
   const digest = await findPasswordDigest(ctx.db, id)
@@ -64,7 +64,7 @@ export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secr
   return { secret, uri: keyUri(secret, issuer, `${username}@${ctx.site.host}`) }
 }
 
-/** Puts the second factor in force; the recovery codes are shown this once. */
+/** Enables the second factor and returns the recovery codes, which are shown only once. */
 export async function enableTwoFactor(ctx: Ctx, code: string): Promise<string[]> {
   const { id } = ctx.actor!
   const begun = await findTwoFactor(ctx.db, id)
@@ -95,7 +95,7 @@ async function requireEnabled(ctx: Ctx, userId: number): Promise<TwoFactorRow> {
   return held
 }
 
-/** Other recovery codes in the place of those there were. */
+/** Replaces the recovery codes. */
 export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<string[]> {
   const { id } = ctx.actor!
   await requireEnabled(ctx, id)
@@ -103,7 +103,7 @@ export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<string
   return recoverCodes(ctx)
 }
 
-/** The same for whoever has no code any more, but has shown by a key of his that it is he. */
+/** As `renewRecoveryCodes`, without a code: the user has authenticated with an SSH key. */
 export function recoverCodes(ctx: Ctx): Promise<string[]> {
   const { id } = ctx.actor!
   return ctx.transaction(async (tx) => {
@@ -112,7 +112,7 @@ export function recoverCodes(ctx: Ctx): Promise<string[]> {
   })
 }
 
-/** Whether the caller has a second factor that is in force. */
+/** Whether the caller has an enabled second factor. */
 export const isTwoFactorEnabled = async (ctx: Ctx): Promise<boolean> =>
   Boolean((await findTwoFactor(ctx.db, ctx.actor!.id))?.confirmed_at)
 
@@ -123,7 +123,7 @@ export async function endOwnTwoFactor(ctx: Ctx, code: string): Promise<void> {
   await endTwoFactor(ctx, id)
 }
 
-/** Takes a second factor away, from whoever lost it for instance. */
+/** Disables the second factor of a user, for example after a lost device. */
 export async function endTwoFactor(ctx: Ctx, userId: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await deleteTwoFactor(tx, userId))) throw notEnabled()

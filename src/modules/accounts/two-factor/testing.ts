@@ -6,17 +6,17 @@ import type { Client, World } from '../../../../test/world.ts'
 export const codeAt = (secret: string, atMs: number): string =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: atMs })
 
-/** The password of everybody whom the world makes. */
+/** Password of all users in the tests. */
 export const password = 'correct horse battery'
 
 export type Device = {
   readonly secret: string
   readonly recoveryCodes: readonly string[]
-  /** Codes as the application of somebody shows them, each another: one step ahead of the last, as clocks may be. */
+  /** Codes of an authenticator application, each one step later than the last, within the accepted drift. */
   code(): string
 }
 
-/** Stops the clock of this process during `work`, so that a code is checked at the moment for which it was made. */
+/** Stops the clock of this process during `work`, so that a code is checked at the time for which it was generated. */
 export async function atOneMoment<T>(work: (now: number) => Promise<T>): Promise<T> {
   const now = Date.now()
   const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
@@ -27,7 +27,7 @@ export async function atOneMoment<T>(work: (now: number) => Promise<T>): Promise
   }
 }
 
-/** Gives somebody a second factor. Its first code is used up by that. */
+/** Enables a second factor for a user. This uses up its first code. */
 export async function withTwoFactor(_world: World, who: Client): Promise<Device> {
   const started = await who.post('/user/two_factor', { password })
   expect(started.status, started.text).toBe(201)

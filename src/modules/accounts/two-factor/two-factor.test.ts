@@ -5,8 +5,8 @@ import { codeAt, password, withTwoFactor } from './testing.ts'
 
 const wrong = { status: 400, json: { message: { code: ['is invalid'] } } }
 
-describe('a second factor', () => {
-  test('is in force once a code of it is shown', async ({ world }) => {
+describe('two-factor authentication', () => {
+  test('2FA is active after one of its codes is confirmed', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.get('/user/two_factor')).json).toEqual({
       enabled: false,
@@ -30,7 +30,7 @@ describe('a second factor', () => {
     expect((await ann.post('/user/two_factor', { password })).status).toBe(409)
   })
 
-  test('takes a password to begin with: a stolen token must not lock anybody out', async ({ world }) => {
+  test('400 for starting 2FA without the password, so that a stolen token locks no one out', async ({ world }) => {
     const ann = await world.user()
     expect(await ann.post('/user/two_factor', { password: 'guess' })).toMatchObject({
       status: 400,
@@ -40,7 +40,7 @@ describe('a second factor', () => {
     expect((await world.anonymous.post('/user/two_factor', { password })).status).toBe(401)
   })
 
-  test('is begun with anew until it is in force: only the last secret counts', async ({ world }) => {
+  test('only the last secret counts until 2FA is active', async ({ world }) => {
     const ann = await world.user()
     const [first, second] = [
       await ann.post('/user/two_factor', { password }),
@@ -51,7 +51,7 @@ describe('a second factor', () => {
     expect((await confirm(second.json.secret)).status).toBe(201)
   })
 
-  test('is not readable in the database', async ({ world }) => {
+  test('2FA secrets and recovery codes are unreadable in the database', async ({ world }) => {
     const ann = await world.user()
     const { secret, recoveryCodes } = await withTwoFactor(world, ann)
     const [row] = await world.rows('select secret from two_factors where user_id = $1', [ann.id])
@@ -61,7 +61,7 @@ describe('a second factor', () => {
     for (const { digest } of digests) expect(recoveryCodes).not.toContain(digest.toString('utf8'))
   })
 
-  test('is given up with a code, once each', async ({ world }) => {
+  test('2FA is disabled with a code or recovery code, each valid once', async ({ world }) => {
     const ann = await world.user()
     const device = await withTwoFactor(world, ann)
     const end = (code: string) => ann.send('DELETE', '/user/two_factor', { json: { code } })
@@ -69,14 +69,14 @@ describe('a second factor', () => {
     const code = device.code()
     const renewed = await ann.post('/user/two_factor/recovery_codes', { code })
     expect(renewed.json.recovery_codes).toHaveLength(10)
-    expect(await end(code), 'used before').toMatchObject(wrong)
+    expect(await end(code), 'reused code').toMatchObject(wrong)
     expect(await end(device.recoveryCodes[0]!), 'of the codes before').toMatchObject(wrong)
     expect((await end(renewed.json.recovery_codes[0])).status).toBe(204)
     expect((await ann.get('/user')).json.two_factor_enabled).toBe(false)
     expect((await end(device.code())).status).toBe(400)
   })
 
-  test('is taken away by administrators', async ({ world }) => {
+  test('administrators disable 2FA of other users', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     await withTwoFactor(world, ann)
     const path = `/users/${ann.id}/disable_two_factor`
@@ -92,7 +92,7 @@ describe('a second factor', () => {
     })
   })
 
-  test('is not taken away from himself by an administrator without a code', async ({ world }) => {
+  test('an administrator needs a code to disable their own 2FA', async ({ world }) => {
     const admin = await world.user({ admin: true })
     const device = await withTwoFactor(world, admin)
     for (const verb of ['PUT', 'PATCH'])
@@ -103,7 +103,7 @@ describe('a second factor', () => {
     expect((await admin.delete('/user/two_factor', { json: { code: device.code() } })).status).toBe(204)
   })
 
-  test('tells people apart in the list for administrators', async ({ world }) => {
+  test('administrators filter users by 2FA', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     await withTwoFactor(world, ann)
     const names = async (value: string) =>
@@ -116,7 +116,7 @@ describe('a second factor', () => {
     expect(await names('disabled')).toContain(bob.username)
   })
 
-  test('is guessed ten times, and then no more for a while', async ({ world }) => {
+  test('429 after ten wrong 2FA codes', async ({ world }) => {
     const ann = await world.user()
     const device = await withTwoFactor(world, ann)
     for (let attempt = 0; attempt < 10; attempt++)
@@ -125,7 +125,7 @@ describe('a second factor', () => {
   })
 })
 
-plain('codes are those of RFC 6238, one step of the clock either way', () => {
+plain('2FA codes are those of RFC 6238, one time step earlier or later included', () => {
   // Appendix B, SHA-1, with six of the eight digits; the secret is '12345678901234567890'.
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
   const at = 1_111_111_109_000

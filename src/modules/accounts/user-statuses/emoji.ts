@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { escaped } from '../../../kernel/html.ts'
 
 const load = createRequire(import.meta.url)
-/** The list is large, and read with the first name that somebody looks up. */
+/** Loaded on first use: the list is large. */
 const nameList = (): typeof import('node-emoji') => load('node-emoji')
 
 /** Short names in wide use that the list lacks or has under another name. */
@@ -28,7 +28,7 @@ const furtherSigns: Readonly<Record<string, string>> = {
   zipper_mouth: '🤐',
 }
 
-/** The sign of a short name. The list takes names with colons around them, too; we do not. */
+/** The emoji of a short name. Unlike the list, refuses names with colons around them. */
 const signOf = (name: string): string | undefined =>
   /^[\w+-]+$/.test(name)
     ? (nameList().get(name) ?? (Object.hasOwn(furtherSigns, name) ? furtherSigns[name] : undefined))
@@ -36,6 +36,6 @@ const signOf = (name: string): string | undefined =>
 
 export const isEmoji = (name: string): boolean => signOf(name) !== undefined
 
-/** Text as HTML that shows it, with `:coffee:` as the sign it names. */
+/** Escapes a text for HTML and replaces short names such as `:coffee:` by emoji. */
 export const renderEmoji = (text: string): string =>
   escaped(text).replace(/:([\w+-]+):/g, (code, name: string) => signOf(name) ?? code)

@@ -13,7 +13,7 @@ const defaultEmoji = 'speech_balloon'
 export const statusOf = async (ctx: Ctx, userId: number): Promise<Status> =>
   (await findStatus(ctx.db, userId)) ?? noStatus
 
-/** What the caller says of himself from now on; nothing when both are blank. */
+/** Sets the caller's status; removes it if emoji and message are blank. */
 export async function setStatus(ctx: Ctx, emoji: string, message: string): Promise<Status> {
   const userId = ctx.actor!.id
   if (emoji.trim() === '' && message.trim() === '') {

@@ -3,16 +3,16 @@ import { test } from '../../../../test/world.ts'
 
 const none = { emoji: null, message: null, message_html: null }
 
-describe('what somebody says of himself', () => {
-  test('is nothing at first, and then what he said', async ({ world }) => {
+describe('statuses of users', () => {
+  test('a user status is empty at first and can be set', async ({ world }) => {
     const ann = await world.user()
     expect(await ann.get('/user/status')).toMatchObject({ status: 200, json: none })
-    const said = await ann.put('/user/status', { emoji: 'coffee', message: 'I crave :coffee: & :nosuch:' })
-    expect(said).toMatchObject({
+    const changed = await ann.put('/user/status', { emoji: 'coffee', message: 'I crave :coffee: & :nosuch:' })
+    expect(changed).toMatchObject({
       status: 200,
       json: { emoji: 'coffee', message: 'I crave :coffee: & :nosuch:', message_html: 'I crave ☕ &amp; :nosuch:' },
     })
-    expect((await ann.get('/user/status')).json).toEqual(said.json)
+    expect((await ann.get('/user/status')).json).toEqual(changed.json)
     expect((await ann.put('/user/status', { emoji: 'tada' })).json).toEqual({
       emoji: 'tada',
       message: '',
@@ -20,7 +20,7 @@ describe('what somebody says of himself', () => {
     })
   })
 
-  test('D3-STATUS-EMOJI-DEFAULT: a message alone has a speech balloon', async ({ world }) => {
+  test('D3-STATUS-EMOJI-DEFAULT: a status with only a message has a speech balloon', async ({ world }) => {
     const ann = await world.user()
     for (const more of [{}, { emoji: '' }, { emoji: null }])
       expect((await ann.put('/user/status', { message: 'Away', ...more })).json).toEqual({
@@ -31,7 +31,7 @@ describe('what somebody says of himself', () => {
   })
 
   test.for([{}, { emoji: '', message: '' }, { emoji: null, message: ' ' }])(
-    'D3-STATUS-CLEAR: %j takes it back',
+    'D3-STATUS-CLEAR: %j clears the status',
     async (empty, { world }) => {
       const ann = await world.user()
       await ann.put('/user/status', { emoji: 'tada', message: 'Hello' })
@@ -40,14 +40,14 @@ describe('what somebody says of himself', () => {
     },
   )
 
-  test('D3-STATUS-BY-NAME: anybody may read it, by id or name', async ({ world }) => {
+  test('D3-STATUS-BY-NAME: anyone reads the status of a user, by id or username', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { json } = await ann.put('/user/status', { message: 'Hello' })
     for (const who of [ann, bob, world.root, world.anonymous])
       for (const name of [ann.id, ann.username, ann.username.toUpperCase()])
         expect(await who.get(`/users/${name}/status`)).toMatchObject({ status: 200, json })
     expect((await world.anonymous.get(`/users/${bob.id}/status`)).json).toEqual(none)
-    expect(await world.anonymous.get('/users/nobody-at-all/status')).toMatchObject({
+    expect(await world.anonymous.get('/users/no-such-user/status')).toMatchObject({
       status: 404,
       json: { message: '404 User Not Found' },
     })
@@ -61,18 +61,18 @@ describe('what somebody says of himself', () => {
     [{ emoji: ':coffee:' }, { emoji: ['is not included in the list'] }],
     [{ emoji: '__proto__' }, { emoji: ['is not included in the list'] }],
     [{ emoji: 'constructor' }, { emoji: ['is not included in the list'] }],
-  ] as const)('refuses %j', async ([status, message], { world }) => {
+  ] as const)('400 for the status %j', async ([status, message], { world }) => {
     expect(await (await world.user()).put('/user/status', status)).toMatchObject({ status: 400, json: { message } })
   })
 
   test.for(['thumbsup', '+1', 'speech_balloon', 'palm_tree', 'face_with_thermometer', 'shrug', '100', 'us'])(
-    '%s is a name',
+    'the status emoji %s is valid',
     async (emoji, { world }) => {
       expect((await (await world.user()).put('/user/status', { emoji })).json.emoji).toBe(emoji)
     },
   )
 
-  test('the message is text, and no markup', async ({ world }) => {
+  test('the status message is escaped text, not markup', async ({ world }) => {
     const ann = await world.user()
     const { json } = await ann.put('/user/status', { message: `<img src=x onerror="alert('1')">:tada:&lt;` })
     expect(json.message_html).toBe('&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;🎉&amp;lt;')

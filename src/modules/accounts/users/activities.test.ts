@@ -5,7 +5,7 @@ import { test, unique, World } from '../../../../test/world.ts'
 const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
 
 describe('GET /user/activities', () => {
-  test('lists people by their last day, the longest away first; half a year unless it is said', async ({ world }) => {
+  test('activities list users by last day, oldest first, of the last six months by default', async ({ world }) => {
     const people = [await world.user(), await world.user(), await world.user(), await world.user()]
     const ago = [3, 40, 400, undefined]
     for (const [index, who] of people.entries())
@@ -27,7 +27,7 @@ describe('GET /user/activities', () => {
     expect(await listed(`&from=${day(400)}`)).toEqual([record(2), record(1), record(0)])
   })
 
-  test('has no accounts of tokens', async ({ world }) => {
+  test('activities do not list bot users', async ({ world }) => {
     const project = await world.project()
     const token = { name: 'robot', scopes: ['api'], access_level: 40 }
     const { json } = await world.root.post(`/projects/${project.id}/access_tokens`, token)
@@ -39,7 +39,7 @@ describe('GET /user/activities', () => {
     expect(names).not.toContain(username)
   })
 
-  test('is for administrators', async ({ world }) => {
+  test('403 for activities unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.get('/user/activities')).status).toBe(403)
     expect((await world.anonymous.get('/user/activities')).status).toBe(401)
@@ -54,7 +54,7 @@ describe('GET /avatar', () => {
   const gravatar = (email: string, points: number) =>
     `https://www.gravatar.com/avatar/${createHash('md5').update(email.toLowerCase()).digest('hex')}?s=${points}&d=identicon`
 
-  test("shows the service's picture of any address, in the size asked for", async ({ world }) => {
+  test('GET /avatar returns the avatar URL of the service in the requested size', async ({ world }) => {
     const email = `${unique('Any')}@example.com`
     expect(await world.anonymous.get(`/avatar?email=${email}`)).toMatchObject({
       status: 200,
@@ -63,7 +63,7 @@ describe('GET /avatar', () => {
     expect((await world.anonymous.get(`/avatar?email=${email}&size=32`)).json.avatar_url).toBe(gravatar(email, 64))
   })
 
-  test('a picture of his own only of who shows that address', async ({ world }) => {
+  test("GET /avatar returns a user's own avatar only for their public e-mail", async ({ world }) => {
     const ann = await world.user()
     const email = `${ann.username}@example.com`
     await world.rows(`update users set avatar = 'me.png' where id = $1`, [ann.id])
@@ -79,11 +79,11 @@ describe('GET /avatar', () => {
     ['?email=', 'email is empty'],
     ['?email=a@b&size=x', 'size is invalid'],
     ['?email=a@b&size=0', 'size does not have a valid value'],
-  ])('%s is refused', async ([query, error], { world }) => {
+  ])('400 for GET /avatar%s', async ([query, error], { world }) => {
     expect(await world.anonymous.get(`/avatar${query}`)).toMatchObject({ status: 400, json: { error } })
   })
 
-  test('nobody unknown may ask where people are hidden, and without the service there is none', async () => {
+  test('403 for anonymous GET /avatar when users are hidden, and null without the service', async () => {
     await using world = await World.start()
     await world.settings({ restricted_visibility_levels: ['public'], avatar_service_enabled: false })
     expect((await world.anonymous.get('/avatar?email=a@example.com')).status).toBe(403)

@@ -6,13 +6,13 @@ import { type UserReferenceRow, userReferenceColumns } from './queries.ts'
 
 export type ActivityRow = { id: number; username: string; last_activity_on: DateOnly }
 
-/** People with their last day of activity, since a day; half a year without. The longest away is first. */
+/** Users with their last day of activity, at or after a day (default: half a year ago), longest inactive first. */
 export const activitiesSince = (from: DateOnly | undefined): List => ({
   type: 'UserActivity',
   select: sql`select u.id, u.username, u.last_activity_on from users u`,
   from: raw('from users u'),
   where: [
-    // Accounts of tokens are no people.
+    // Bots of tokens are not users.
     raw(`u.kind <> 'bot'`),
     from === undefined
       ? raw(`u.last_activity_on >= current_date - interval '6 months'`)
@@ -24,7 +24,7 @@ export const activitiesSince = (from: DateOnly | undefined): List => ({
   ],
 })
 
-/** Who shows this address to all. */
+/** The user whose public address this is. */
 export const findByPublicEmail = (db: Db, email: string): Promise<UserReferenceRow | undefined> =>
   db.row<UserReferenceRow>(sql`
     select ${userReferenceColumns} from email_addresses a join users u on u.id = a.user_id

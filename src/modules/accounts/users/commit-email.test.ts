@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 
-/** Author and committer of the first commit of a project that somebody makes, and of another. */
+/** Author and committer of the first commit of a new project of the user, and of another commit. */
 async function madeBy(who: Client): Promise<string[]> {
   const wish = { name: unique('made'), initialize_with_readme: true }
   const { id, default_branch: branch } = (await who.post('/projects', wish)).json
@@ -17,8 +17,8 @@ const choose = (world: World, who: Client, commit_email: string | null) =>
 const shown = async (who: Client) => (await who.get('/user')).json.commit_email
 const four = (email: string) => [email, email, email, email]
 
-describe('the address of commits', () => {
-  test('is that of the account until another is chosen, which must be his own and confirmed', async ({ world }) => {
+describe('commit e-mail', () => {
+  test('the commit e-mail is the primary one until the user chooses another confirmed one', async ({ world }) => {
     const ann = await world.user()
     const first = `${ann.username}@example.com`
     expect(await shown(ann)).toBe(first)
@@ -40,7 +40,7 @@ describe('the address of commits', () => {
     }
   })
 
-  test('is that of the account again when the chosen one is no longer his', async ({ world }) => {
+  test('the commit e-mail is the primary one again when the chosen one was removed', async ({ world }) => {
     const ann = await world.user()
     const email = `${unique('further')}@example.com`
     const { id } = (await world.root.post(`/users/${ann.id}/emails`, { email, skip_confirmation: true })).json
@@ -54,7 +54,7 @@ describe('the address of commits', () => {
     expect(await shown(ann)).toBe(next)
   })
 
-  test('can be one that names him and receives nothing', async ({ world }) => {
+  test('the commit e-mail _private is a no-reply address with the username', async ({ world }) => {
     const ann = await world.user()
     await choose(world, ann, '_private')
     const usual = `${ann.id}-${ann.username}@users.noreply.127.0.0.1`

@@ -9,7 +9,7 @@ const body = (more: Record<string, unknown> = {}) => {
 const post = (world: World, more: Record<string, unknown> = {}) => world.root.post('/users', body(more))
 
 describe('POST /users', () => {
-  test('D2-SETTINGS-PROJECTS-LIMIT: makes an account with the defaults', async ({ world }) => {
+  test('D2-SETTINGS-PROJECTS-LIMIT: POST /users creates an account with the defaults', async ({ world }) => {
     const sent = body()
     const made = await world.root.post('/users', sent)
     expect(made.status).toBe(201)
@@ -44,7 +44,7 @@ describe('POST /users', () => {
     })
   })
 
-  test('takes everything the documents name', async ({ world }) => {
+  test('POST /users accepts every documented parameter', async ({ world }) => {
     const sent = body({
       admin: true,
       bio: 'b',
@@ -87,14 +87,14 @@ describe('POST /users', () => {
     })
   })
 
-  test('D3-USERS-SAML-PROVIDER-ID: identities of group_saml say whose they are', async ({ world }) => {
+  test('D3-USERS-SAML-PROVIDER-ID: only group_saml identities have a saml_provider_id', async ({ world }) => {
     const made = await post(world, { extern_uid: unique('uid'), provider: 'group_saml' })
     expect(made.json.identities).toMatchObject([{ provider: 'group_saml', saml_provider_id: null }])
     const other = await post(world, { extern_uid: unique('uid'), provider: 'ldap' })
     expect(other.json.identities[0]).not.toHaveProperty('saml_provider_id')
   })
 
-  test('D3-USER-CREATE-ADMIN: is for administrators', async ({ world }) => {
+  test('D3-USER-CREATE-ADMIN: 403 for POST /users unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     expect(await ann.post('/users', body())).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
     expect(await world.anonymous.post('/users', body())).toMatchObject({
@@ -103,7 +103,7 @@ describe('POST /users', () => {
     })
   })
 
-  test.for(['email', 'username', 'name'])('%s is required', async (field, { world }) => {
+  test.for(['email', 'username', 'name'])('400 for POST /users without %s', async (field, { world }) => {
     expect(await post(world, { [field]: undefined })).toMatchObject({
       status: 400,
       json: { error: `${field} is missing` },
@@ -136,7 +136,7 @@ describe('POST /users', () => {
       { email: 'unconfirmed@example.com', public_email: 'unconfirmed@example.com' },
       { public_email: ['is not an email you own'] },
     ],
-  ] as const)('refuses %j', async ([more, message], { world }) => {
+  ] as const)('400 with messages by field for POST /users with %j', async ([more, message], { world }) => {
     expect(await post(world, more)).toMatchObject({ status: 400, json: { message } })
   })
 
@@ -146,11 +146,11 @@ describe('POST /users', () => {
     [{ admin: 'perhaps' }, 'admin is invalid'],
     [{ extern_uid: 'x' }, 'extern_uid, provider provide all or none of parameters'],
     [{ name: 'a\0b' }, 'name is invalid'],
-  ] as const)('refuses the parameter %j', async ([more, error], { world }) => {
+  ] as const)('400 for POST /users with the invalid parameter %j', async ([more, error], { world }) => {
     expect(await post(world, more)).toMatchObject({ status: 400, json: { error } })
   })
 
-  test('D3-USER-CREATE-PASSWORD-ONE-OF: one of the three ways to a password is needed', async ({ world }) => {
+  test('D3-USER-CREATE-PASSWORD-ONE-OF: 400 without any of the three password parameters', async ({ world }) => {
     expect(await post(world, { password: undefined })).toMatchObject({
       status: 400,
       json: {
@@ -161,23 +161,23 @@ describe('POST /users', () => {
     expect((await post(world, { password: undefined, force_random_password: true })).status).toBe(201)
   })
 
-  test('D3-USER-CREATE-PASSWORD-REQUIRED: without the other two it is the password', async ({ world }) => {
+  test('D3-USER-CREATE-PASSWORD-REQUIRED: 400 without a password unless it is reset or random', async ({ world }) => {
     const refused = { status: 400, json: { message: { password: ["can't be blank"] } } }
     expect(await post(world, { password: undefined, reset_password: false })).toMatchObject(refused)
     expect(await post(world, { password: '', force_random_password: false })).toMatchObject(refused)
   })
 
-  test('D3-USER-CREATE-PASSWORD-PRECEDENCE: the others win over a password and may be combined', async ({ world }) => {
+  test('D3-USER-CREATE-PASSWORD-PRECEDENCE: reset or random override the password', async ({ world }) => {
     expect((await post(world, { password: 'short', reset_password: true, force_random_password: true })).status).toBe(
       201,
     )
   })
 
-  test('D3-USER-PRIVATE-PROFILE: null is false', async ({ world }) => {
+  test('D3-USER-PRIVATE-PROFILE: null creates a user with a public profile', async ({ world }) => {
     expect((await post(world, { private_profile: null })).json).toMatchObject({ private_profile: false })
   })
 
-  test('external people create neither groups nor projects, whatever was asked for', async ({ world }) => {
+  test('external users cannot create groups or projects, whatever was requested', async ({ world }) => {
     const made = await post(world, { external: true, can_create_group: true, projects_limit: 5 })
     expect(made.json).toMatchObject({
       external: true,
@@ -187,7 +187,7 @@ describe('POST /users', () => {
     })
   })
 
-  test('taken addresses and names are a conflict, in any case; group paths are names, too', async ({ world }) => {
+  test('409 when the e-mail or username is taken, in any case, also by a group path', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group()
     const taken = { status: 409, json: { message: 'Username has already been taken' } }
@@ -200,7 +200,7 @@ describe('POST /users', () => {
     expect((await world.root.get(`/users?username=${group.path}`)).json).toEqual([])
   })
 
-  test('of the same at the same moment, one wins', async ({ world }) => {
+  test('one of several concurrent creations of the same user succeeds', async ({ world }) => {
     const same = body()
     const answers = await Promise.all(Array.from({ length: 4 }, () => world.root.post('/users', same)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])

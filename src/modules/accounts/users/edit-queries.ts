@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { UserRow } from './queries.ts'
 
-/** What an edit writes as it is given. */
+/** Attributes that an edit writes unchanged. */
 export const userAttributeNames = [
   'username',
   'name',
@@ -39,16 +39,16 @@ const assignments = (attributes: Partial<UserAttributes>): Sql =>
 export const updateUser = (tx: Tx, id: number, attributes: Partial<UserAttributes>): Promise<number> =>
   tx.run(sql`update users set ${assignments(attributes)} where id = ${id}`)
 
-/** Waits for other edits of the account, and keeps them waiting. False when it is not there. */
+/** Locks the account against concurrent edits until the transaction ends. False if it does not exist. */
 export const lockUser = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.row(sql`select 1 from users where id = ${id} for update`)) !== undefined
 
-/** One that has expired must be changed before it opens anything. */
+/** An expired password must be changed before it can be used. */
 export const writePassword = (tx: Tx, id: number, digest: string, expired: boolean): Promise<number> =>
   tx.run(sql`update users set password_digest = ${digest}, password_expires_at = case when ${expired} then now() end,
     updated_at = now() where id = ${id}`)
 
-/** His account at that provider is this one from now on. */
+/** Links the user to this account at the provider, replacing an earlier one. */
 export const saveIdentity = (
   tx: Tx,
   userId: number,
@@ -59,7 +59,7 @@ export const saveIdentity = (
     on conflict (user_id, provider) do update
     set extern_uid = excluded.extern_uid, saml_provider_id = coalesce(excluded.saml_provider_id, identities.saml_provider_id)`)
 
-/** False when he has none there. */
+/** False if the user has no identity at this provider. */
 export const deleteIdentity = async (tx: Tx, userId: number, provider: string): Promise<boolean> =>
   (await tx.run(sql`delete from identities where user_id = ${userId} and provider = ${provider}`)) > 0
 

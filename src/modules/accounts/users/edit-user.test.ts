@@ -16,7 +16,7 @@ const clones = async (url: string): Promise<boolean> =>
   )
 
 describe('PUT /users/:id', () => {
-  test('D3-USER-UPDATE-ADMIN: is for administrators', async ({ world }) => {
+  test('D3-USER-UPDATE-ADMIN: 403 for PUT /users/:id unless the caller is an administrator', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     for (const who of [ann, bob])
       expect(await edit(world, ann, { bio: 'x' }, who)).toMatchObject({
@@ -30,15 +30,15 @@ describe('PUT /users/:id', () => {
     })
   })
 
-  test('is for people: neither a bot nor the placeholder becomes more than it is', async ({ world }) => {
+  test('403 for PUT /users/:id of a bot or the ghost user', async ({ world }) => {
     const project = await world.project()
     const wish = { name: 'robot', scopes: ['api'], access_level: 30 }
     const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, wish)).json.user_id
-    // There is at most one placeholder, and tests that ran before in this world may have needed it.
-    const [placeholder] = await world.rows(`select id from users where kind = 'ghost'`)
-    const ghost: number = placeholder?.id ?? (await world.user()).id
+    // There is at most one ghost user, and earlier tests in this world may have created it.
+    const [existing] = await world.rows(`select id from users where kind = 'ghost'`)
+    const ghost: number = existing?.id ?? (await world.user()).id
     const become = (kind: string) => world.rows('update users set kind = $2 where id = $1', [ghost, kind])
-    if (!placeholder) {
+    if (!existing) {
       await become('ghost')
       onTestFinished(async () => void (await become('human')))
     }
@@ -50,7 +50,7 @@ describe('PUT /users/:id', () => {
         })
   })
 
-  test('changes everything the documents name, and nothing else', async ({ world }) => {
+  test('PUT /users/:id changes every documented attribute and nothing else', async ({ world }) => {
     const ann = await world.user()
     const before = (await world.root.get(`/users/${ann.id}`)).json
     const changes = {
@@ -79,14 +79,14 @@ describe('PUT /users/:id', () => {
     expect((await edit(world, ann, { admin: false })).json).toEqual({ ...shown, is_admin: false })
   })
 
-  test('D3-USER-PRIVATE-PROFILE: null clears texts, and is false for the profile', async ({ world }) => {
+  test('D3-USER-PRIVATE-PROFILE: null clears texts and makes the profile public', async ({ world }) => {
     const ann = await world.user({ bio: 'b', skype: 's', note: 'n', private_profile: true })
     expect(
       (await edit(world, ann, { bio: null, skype: null, note: null, private_profile: null, avatar: null })).json,
     ).toMatchObject({ bio: null, skype: '', note: null, private_profile: false })
   })
 
-  test('external people lose what they may create, and get it back', async ({ world }) => {
+  test('external users lose the right to create groups and projects until they are internal', async ({ world }) => {
     const ann = await world.user()
     expect((await edit(world, ann, { external: true, projects_limit: 9 })).json).toMatchObject({
       external: true,
@@ -109,7 +109,7 @@ describe('PUT /users/:id', () => {
     [{ password: 'short' }, { password: ['is too short (minimum is 8 characters)'] }],
     [{ public_email: 'other@example.com' }, { public_email: ['is not an email you own'] }],
     [{ group_id_for_saml: 1, extern_uid: 'x', provider: 'ldap' }, { group_id_for_saml: ['needs provider group_saml'] }],
-  ] as const)('refuses %j', async ([more, message], { world }) => {
+  ] as const)('400 with messages by field for PUT /users/:id with %j', async ([more, message], { world }) => {
     expect(await edit(world, await world.user(), more)).toMatchObject({ status: 400, json: { message } })
   })
 
@@ -117,11 +117,11 @@ describe('PUT /users/:id', () => {
     [{ projects_limit: -1 }, 'projects_limit does not have a valid value'],
     [{ admin: 'perhaps' }, 'admin is invalid'],
     [{ extern_uid: 'x' }, 'extern_uid, provider provide all or none of parameters'],
-  ] as const)('refuses the parameter %j', async ([more, error], { world }) => {
+  ] as const)('400 for PUT /users/:id with the invalid parameter %j', async ([more, error], { world }) => {
     expect(await edit(world, await world.user(), more)).toMatchObject({ status: 400, json: { error } })
   })
 
-  test('D3-USER-UPDATE-CONFLICT: what another has is 404, with the text of the conflict', async ({ world }) => {
+  test('D3-USER-UPDATE-CONFLICT: 404 with the conflict when another user has the value', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group()
     const further = `${unique('further')}@example.com`
@@ -141,16 +141,14 @@ describe('PUT /users/:id', () => {
     })
   })
 
-  test('of two who take one name at the same moment, one gets it', async ({ world }) => {
+  test('one of several concurrent changes to the same username succeeds', async ({ world }) => {
     const people = await Promise.all([world.user(), world.user(), world.user()])
     const username = unique('wanted')
     const answers = await Promise.all(people.map((who) => edit(world, who, { username })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404])
   })
 
-  test('a new address is in force at once with skip_reconfirmation, else once its link is followed', async ({
-    world,
-  }) => {
+  test('a new e-mail takes effect at once with skip_reconfirmation, else after confirmation', async ({ world }) => {
     const ann = await world.user()
     const [first, second] = [`${unique('a')}@example.com`, `${unique('b')}@example.com`]
     expect((await edit(world, ann, { email: first, skip_reconfirmation: true })).json.email).toBe(first)
@@ -163,7 +161,7 @@ describe('PUT /users/:id', () => {
     expect((await follow(world, link!)).status).toBe(422)
   })
 
-  test('a link does not take an address that another got meanwhile', async ({ world }) => {
+  test('a confirmation link fails when another user took the e-mail meanwhile', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const email = `${unique('late')}@example.com`
     await edit(world, ann, { email })
@@ -172,7 +170,7 @@ describe('PUT /users/:id', () => {
     expect((await world.root.get(`/users/${ann.id}`)).json.email).toBe(`${ann.username}@example.com`)
   })
 
-  test('another user name moves the personal namespace; the old paths lead to the new', async ({ world }) => {
+  test('a new username moves the personal namespace, and old paths redirect', async ({ world }) => {
     const ann = await world.user()
     const project = (await ann.post('/projects', { name: 'Mine', visibility: 'public' })).json
     expect((await ann.get('/projects?owned=true')).json[0].owner.name).toBe(`Name of ${ann.username}`)
@@ -191,7 +189,7 @@ describe('PUT /users/:id', () => {
     expect((await edit(world, ann, { username: username.toUpperCase() })).status).toBe(200)
   })
 
-  test('D3-USER-UPDATE-PASSWORD: the new password opens nothing before it is changed', async ({ world }) => {
+  test('D3-USER-UPDATE-PASSWORD: the new password gives no access before the user changes it', async ({ world }) => {
     const project = await world.project({ visibility: 'private' })
     const ann = await world.user()
     await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 30 })
@@ -217,14 +215,14 @@ describe('PUT /users/:id', () => {
     expect(await clones(at('chosen%2520alone'))).toBe(true)
   })
 
-  test("an administrator's own new password is good at once", async ({ world }) => {
+  test("an administrator's own new password works at once", async ({ world }) => {
     const admin = await world.user({ admin: true })
     const project = await world.project()
     expect((await edit(world, admin, { password: 'my-own-choice' }, admin)).status).toBe(200)
     expect(await clones(project.url.replace('://', `://${admin.username}:my-own-choice@`))).toBe(true)
   })
 
-  test('a link for a new password does not outlive the address it was sent to', async ({ world }) => {
+  test('422 for a password reset link after the e-mail of the account changed', async ({ world }) => {
     const ann = await world.user()
     const old = `${ann.username}@example.com`
     await edit(world, ann, { reset_password: true, password: 'ignored password' })
@@ -232,7 +230,7 @@ describe('PUT /users/:id', () => {
     expect((await follow(world, (await linksTo(world, old))[0]!, { password: 'by the old one' })).status).toBe(422)
   })
 
-  test('a link for a new password goes to the address that is in force from the same edit on', async ({ world }) => {
+  test('a password reset link goes to the e-mail set by the same edit', async ({ world }) => {
     const ann = await world.user()
     const email = `${unique('n')}@example.com`
     expect((await edit(world, ann, { email, skip_reconfirmation: true, reset_password: true })).status).toBe(200)
@@ -246,7 +244,7 @@ describe('PUT /users/:id', () => {
     ['note', { note: 'x'.repeat(65_537) }, 'note', 65_536],
     ['extern_uid', { provider: 'ldap', extern_uid: 'x'.repeat(256) }, 'extern_uid', 255],
     ['provider', { provider: 'x'.repeat(256), extern_uid: 'x' }, 'provider', 255],
-  ] as const)('a %s is not without end, new or changed', async ([, attributes, key, most], { world }) => {
+  ] as const)('400 when a %s is too long, for new and existing users', async ([, attributes, key, most], { world }) => {
     const refused = {
       status: 400,
       json: { message: { [key]: [`is too long (maximum is ${most} characters)`] } },
@@ -259,7 +257,7 @@ describe('PUT /users/:id', () => {
     expect((await world.root.post('/users', { ...fresh, ...fits })).status).toBe(201)
   })
 
-  test('D3-USER-IDENTITY-DELETE: identities are added, replaced and removed by administrators', async ({ world }) => {
+  test('D3-USER-IDENTITY-DELETE: administrators add, replace and delete identities', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group()
     const [one, two, three] = [unique('uid'), unique('uid'), unique('uid')]
@@ -277,7 +275,7 @@ describe('PUT /users/:id', () => {
     expect((await world.root.get(`/users/${ann.id}`)).json.identities).toHaveLength(1)
   })
 
-  test('tells who did it, and no secret', async ({ world }) => {
+  test('user_updated names the administrator and the changed fields, without secrets', async ({ world }) => {
     const ann = await world.user()
     await edit(world, ann, { password: 'a new secret', bio: 'x' })
     const [event] = await world.rows(
@@ -289,7 +287,7 @@ describe('PUT /users/:id', () => {
     expect(JSON.stringify(event)).not.toContain('secret')
   })
 
-  test('a picture is changed and taken away', async ({ world }) => {
+  test('an avatar can be replaced and removed by PUT /users/:id', async ({ world }) => {
     const ann = await world.user()
     const form = new FormData()
     form.append('avatar', new Blob([png]), 'dot.png')

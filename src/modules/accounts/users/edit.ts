@@ -28,7 +28,7 @@ import { lockState } from './state-queries.ts'
 
 const samlProvider = 'group_saml'
 
-/** What an edit is given: attributes as the wire names them. */
+/** Parameters of an edit: attributes with the names of the API. */
 export type UserInput = { [K in keyof UserAttributes]?: UserAttributes[K] | null } & {
   email?: string
   skip_reconfirmation: boolean
@@ -40,22 +40,23 @@ export type UserInput = { [K in keyof UserAttributes]?: UserAttributes[K] | null
   avatar?: UploadedFile | null
 }
 
-/** What is empty text when it is taken away; everything else is null then. */
+/** Attributes that become an empty text when they are removed; the others become null. */
 const texts = ['public_email', 'skype', 'linkedin', 'twitter', 'website_url', 'job_title'] as const
 
 function attributesOf(input: UserInput, held: UserRow, projectsLimit: number): Partial<UserAttributes> {
   const given = { ...input } as Partial<UserAttributes>
   for (const name of texts) if (input[name] === null) given[name] = ''
-  // Nothing is the address of the account, whatever that will be.
+  // Empty means the address of the account, also after that changes.
   if (input.commit_email === '') given.commit_email = null
   if (input.private_profile === null) given.private_profile = false
   const external = given.external ?? held.external
-  // External people create neither, whatever was asked for; who is external no longer has what new people have.
+  // External users can create neither projects nor groups, whatever was requested; users who stop being external get
+  // the defaults of new users.
   if (external) return { ...given, can_create_group: false, projects_limit: 0 }
   return held.external ? { can_create_group: true, projects_limit: projectsLimit, ...given } : given
 }
 
-/** A random password is chosen by nobody: it stands until somebody follows the link that is mailed. */
+/** With `reset_password`, the password is random and valid only until the user follows the link in the mail. */
 async function digestOfNew(ctx: Ctx, { password, reset_password }: UserInput): Promise<string | undefined> {
   if (reset_password) return digestPassword(randomBytes(24).toString('base64url'))
   if (password === undefined) return undefined
@@ -72,8 +73,9 @@ function asEditConflict(error: unknown): never {
 }
 
 /**
- * Changes what is given. Names and addresses that others have are `taken_by_another`. A new address is written to first,
- * unless `skip_reconfirmation`; a new password must be changed at the next sign-in, unless it is the caller's own.
+ * Changes the given attributes. Throws `taken_by_another` if another user has the name or address. Sends a confirmation
+ * mail to a new address, unless `skip_reconfirmation`; a new password must be changed at the next sign-in, unless the
+ * caller sets their own.
  */
 export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promise<UserRow> {
   const passwordDigest = await digestOfNew(ctx, input)
@@ -125,7 +127,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
     .catch(asEditConflict)
 }
 
-/** The account, which others that change it wait for. What was made for a token, or is on its way out, stays as it is. */
+/** Locks the account and returns it. Throws for bots and for accounts that are being removed. */
 async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
   const account = await lockState(tx, userId)
   if (account && account.kind !== 'human') throw forbidden('This action cannot be performed on internal users')
@@ -135,7 +137,7 @@ async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
   return held
 }
 
-/** The personal namespace is called as its owner; its old paths lead to the new ones. */
+/** Renames the personal namespace with its owner; its old paths become redirects. */
 async function rename(tx: Tx, held: UserRow, next: { username: string; name: string }): Promise<void> {
   if (!(await renamePersonalNamespace(tx, held.id, { path: next.username, name: next.name })))
     throw editConflict('Username has already been taken')
@@ -143,7 +145,7 @@ async function rename(tx: Tx, held: UserRow, next: { username: string; name: str
 
 async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): Promise<void> {
   const email = input.email!
-  // A link for a new password must not stay with whoever reads the old address.
+  // Links for a new password that were sent to the old address become invalid.
   await deleteLinks(tx, held.id, 'password')
   if (input.skip_reconfirmation) {
     await replaceEmail(tx, held.id, email)
@@ -154,7 +156,7 @@ async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): P
   await sendLink(tx, ctx, 'confirmation', held, email)
 }
 
-/** A group's SAML provider is numbered as the group is. */
+/** The id of a group's SAML provider is the group's id. */
 async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise<void> {
   const { extern_uid, provider, group_id_for_saml } = input
   if (group_id_for_saml !== undefined) {

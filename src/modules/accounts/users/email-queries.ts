@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 
-/** An address somebody has besides his first. */
+/** A secondary e-mail address. */
 export type EmailRow = {
   id: number
   user_id: number
@@ -14,7 +14,7 @@ export type EmailRow = {
 
 const columns = sql`e.id, e.user_id, e.email, e.confirmed_at, e.created_at`
 
-/** Further addresses of one person, in the order they came. */
+/** Secondary addresses of a user, oldest first. */
 export const emailsOf = (userId: number): List => ({
   type: 'Email',
   select: sql`select ${columns} from emails e`,
@@ -27,12 +27,12 @@ export const emailsOf = (userId: number): List => ({
 export const findEmailOf = (db: Db, userId: number, id: number): Promise<EmailRow | undefined> =>
   db.row<EmailRow>(sql`select ${columns} from emails e where e.id = ${id} and e.user_id = ${userId}`)
 
-/** Fails by `email_addresses_pkey` when the address is somebody's. */
+/** Fails with `email_addresses_pkey` if a user has the address. */
 export const insertEmail = async (tx: Tx, userId: number, email: string, confirmed: boolean): Promise<EmailRow> =>
   (await tx.row<EmailRow>(sql`insert into emails as e (user_id, email, confirmed_at)
     values (${userId}, ${email}, case when ${confirmed} then now() end) returning ${columns}`))!
 
-/** False when it is not there. An address that is gone is not shown any longer. */
+/** Deletes a secondary address, also as public and commit address. False if it does not exist. */
 export const deleteEmailOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
   (await tx.run(sql`
     with gone as (delete from emails where id = ${id} and user_id = ${userId} returning email),
@@ -41,19 +41,19 @@ export const deleteEmailOf = async (tx: Tx, userId: number, id: number): Promise
       from gone where u.id = ${userId} and lower(gone.email) in (lower(u.public_email), lower(u.commit_email)))
     select from gone`)) > 0
 
-/** Whether somebody may show this address as his: it is, and he confirmed it. */
+/** Whether the user has this address and has confirmed it. */
 export const ownsEmail = async (db: Db, userId: number, email: string): Promise<boolean> =>
   (await db.row(sql`
     select 1 from users where id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null
     union all select 1 from emails where user_id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null`)) !==
   undefined
 
-/** Whether the address is another person's. */
+/** Whether the address belongs to another user. */
 export const isOthersEmail = async (db: Db, userId: number, email: string): Promise<boolean> =>
   (await db.row(sql`select 1 from email_addresses where address = lower(${email}) and user_id <> ${userId}`)) !==
   undefined
 
-/** Gives an account another first address, confirmed. One that was a further one of his is that no longer. */
+/** Replaces the primary address of an account with a confirmed one. Removes it from the secondary addresses. */
 export async function replaceEmail(tx: Tx, userId: number, email: string): Promise<void> {
   await tx.run(sql`delete from emails where user_id = ${userId} and lower(email) = lower(${email})`)
   await tx.run(sql`
@@ -66,7 +66,7 @@ export async function replaceEmail(tx: Tx, userId: number, email: string): Promi
 export const holdEmail = (tx: Tx, userId: number, email: string): Promise<number> =>
   tx.run(sql`update users set unconfirmed_email = ${email}, updated_at = now() where id = ${userId}`)
 
-/** Notes that somebody reads this address, wherever it waited. What it was; `undefined` when it waits nowhere any more. */
+/** Confirms an address of a user. Returns which address it was; `undefined` if it does not await confirmation. */
 export async function confirmAddress(
   tx: Tx,
   userId: number,

@@ -5,8 +5,8 @@ import { follow, linksTo } from './testing.ts'
 const address = () => `${unique('further')}@example.com`
 const missing = { status: 404, json: { message: '404 Email Not Found' } }
 
-describe('further e-mail addresses', () => {
-  test('somebody adds, sees and removes his own', async ({ world }) => {
+describe('secondary e-mails', () => {
+  test('users add, list and delete their own e-mails', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const email = address()
     const made = await ann.post('/user/emails', { email })
@@ -24,7 +24,7 @@ describe('further e-mail addresses', () => {
     expect(await ann.get(path)).toMatchObject(missing)
   })
 
-  test('an address is of one person, first or further, in any case', async ({ world }) => {
+  test('400 for an e-mail that another user has, in any case', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const email = address()
     expect((await ann.post('/user/emails', { email })).status).toBe(201)
@@ -39,7 +39,7 @@ describe('further e-mail addresses', () => {
     expect((await bob.post('/user/emails', { email })).status).toBe(201)
   })
 
-  test('of several who want one address at the same moment, one gets it', async ({ world }) => {
+  test('one of several concurrent additions of the same e-mail succeeds', async ({ world }) => {
     const people = await Promise.all([world.user(), world.user(), world.user()])
     const email = address()
     const answers = await Promise.all(people.map((who) => who.post('/user/emails', { email })))
@@ -52,14 +52,14 @@ describe('further e-mail addresses', () => {
     ['a@b@c', 'is invalid'],
     ['a@b\r\nBcc: c', 'is invalid'],
     [`${'a'.repeat(250)}@example.com`, 'is too long (maximum is 255 characters)'],
-  ])('%j is none', async ([email, complaint], { world }) => {
+  ])('400 for the e-mail %j', async ([email, complaint], { world }) => {
     expect(await (await world.user()).post('/user/emails', { email })).toMatchObject({
       status: 400,
       json: { message: { email: [complaint] } },
     })
   })
 
-  test('it may be shown to all once its link was followed, and not when it is gone', async ({ world }) => {
+  test('a confirmed e-mail can be public, and no longer once deleted', async ({ world }) => {
     const ann = await world.user()
     const email = address()
     const { id } = (await ann.post('/user/emails', { email })).json
@@ -75,7 +75,7 @@ describe('further e-mail addresses', () => {
     expect((await world.anonymous.get(`/users/${ann.id}`)).json.public_email).toBe('')
   })
 
-  test('one may become the first', async ({ world }) => {
+  test('a secondary e-mail can become the primary one', async ({ world }) => {
     const ann = await world.user()
     const email = address()
     await ann.post('/user/emails', { email })
@@ -83,7 +83,7 @@ describe('further e-mail addresses', () => {
     expect((await ann.get('/user/emails')).json).toEqual([])
   })
 
-  test('nobody has us write to others without end', async ({ world }) => {
+  test('429 after too many confirmation mails', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const email = address()
     const add = async () => {
@@ -102,7 +102,7 @@ describe('further e-mail addresses', () => {
     expect((await ann.post('/user/emails', { email: address() })).status).toBe(201)
   })
 
-  test('administrators do so for others, and may skip the confirmation', async ({ world }) => {
+  test('administrators manage e-mails of other users and may skip the confirmation', async ({ world }) => {
     const ann = await world.user()
     const path = `/users/${ann.id}/emails`
     const made = await world.root.post(path, { email: address(), skip_confirmation: true })

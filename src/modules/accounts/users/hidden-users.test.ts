@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { World } from '../../../../test/world.ts'
 
-describe('with the public visibility restricted', () => {
-  test('accounts are hidden from nobody known, and from nobody else', async () => {
+describe('restricted public visibility', () => {
+  test('users are hidden from anonymous callers only, when public visibility is restricted', async () => {
     await using world = await World.start()
     const ann = await world.user()
     const guest = await world.user({ external: true })

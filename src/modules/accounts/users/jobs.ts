@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
 import { deleteExpiredLinks } from './link-queries.ts'
 
-/** Clears away the secrets of mails that are good no longer. */
+/** Deletes expired links. */
 export const purgeExpiredLinks = job({
   name: 'purge_expired_links',
   input: Type.Object({}),

@@ -8,7 +8,7 @@ const refused = {
 const away = (world: World, who: Client) =>
   world.rows(`update users set last_activity_on = null, current_sign_in_at = null where id = $1`, [who.id])
 
-test('the last active administrator stays one, whatever is asked and by which call', async () => {
+test('the last active administrator cannot be removed by any call', async () => {
   await using world = await World.start()
   const [blocked, bot] = [await world.user({ admin: true }), await world.user({ admin: true })]
   await world.root.post(`/users/${blocked.id}/block`)
@@ -18,7 +18,7 @@ test('the last active administrator stays one, whatever is asked and by which ca
   await away(world, world.root)
   expect(await world.root.post(`/users/${world.root.id}/deactivate`)).toMatchObject(refused)
   expect(await world.root.delete(`/users/${world.root.id}`)).toMatchObject(refused)
-  // By somebody who was an administrator when he began.
+  // By a user who was an administrator when the request began.
   for (const name of ['block', 'ban']) {
     const ann = await world.user({ admin: true })
     const asking = ann.post(`/users/${world.root.id}/${name}`)
@@ -27,13 +27,13 @@ test('the last active administrator stays one, whatever is asked and by which ca
     expect(left).toHaveLength(1)
     await world.rows(`update users set state = 'active', admin = true where id = $1`, [world.root.id])
     await world.rows('update users set admin = false where id = $1', [ann.id])
-    // Tokens of the past are known by the old rights for less than a second.
+    // Cached tokens have the old rights for less than a second.
     await expect.poll(async () => (await world.root.get('/application/settings')).status).toBe(200)
   }
   expect((await world.root.get('/user')).json).toMatchObject({ is_admin: true, state: 'active' })
 })
 
-test('of two administrators who remove one another at the same moment one remains', async () => {
+test('one administrator remains when two remove each other concurrently', async () => {
   await using world = await World.start()
   for (const remove of [
     (by: Client, who: Client) => by.put(`/users/${who.id}`, { admin: false }),
@@ -51,7 +51,7 @@ test('of two administrators who remove one another at the same moment one remain
   }
 })
 
-test('who is not the last one, or acts no longer, may go', async () => {
+test('an administrator who is not the last active one can be removed', async () => {
   await using world = await World.start()
   const [ann, bob] = [await world.user({ admin: true }), await world.user({ admin: true })]
   expect((await world.root.put(`/users/${ann.id}`, { admin: false })).status).toBe(200)

@@ -4,8 +4,8 @@ import type { UserRow } from './queries.ts'
 import { hasAdministrator } from './state-queries.ts'
 
 /**
- * Refuses to take an administrator away when nobody would be left who can act as one. Called at the end of the transaction
- * that does it, with the account as it was: of several at the same moment, each sees what the others did.
+ * Throws if no active administrator is left. Call it at the end of the transaction that changes the account, with the
+ * account as it was before: concurrent transactions run one after the other here and see each other's changes.
  */
 export async function keepAnAdministrator(tx: Tx, held: Pick<UserRow, 'admin' | 'state'>): Promise<void> {
   if (!held.admin || held.state !== 'active' || (await hasAdministrator(tx))) return

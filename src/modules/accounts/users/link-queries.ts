@@ -3,7 +3,7 @@ import { type Sql, sql } from '../../../db/sql.ts'
 
 export type LinkPurpose = 'confirmation' | 'password'
 
-/** A link that was sent to an address of somebody. */
+/** A link that was mailed to a user. */
 export type LinkRow = { user_id: number; address: string; username: string }
 
 export const insertLink = (
@@ -18,7 +18,7 @@ const select = sql`select l.user_id, l.address, u.username from mail_links l joi
 export const findLink = (db: Db, digest: Buffer, purpose: LinkPurpose): Promise<LinkRow | undefined> =>
   db.row<LinkRow>(sql`${select} where l.digest = ${digest} and l.purpose = ${purpose} and l.expires_at > now()`)
 
-/** A link is good once: of two who use it at the same moment, one finds it gone. */
+/** Uses up a link. Of two concurrent requests, one finds it gone. */
 export const takeLink = (tx: Tx, digest: Buffer, purpose: LinkPurpose): Promise<LinkRow | undefined> =>
   tx.row<LinkRow>(sql`
     with taken as (delete from mail_links where digest = ${digest} and purpose = ${purpose} and expires_at > now() returning *)
@@ -27,11 +27,11 @@ export const takeLink = (tx: Tx, digest: Buffer, purpose: LinkPurpose): Promise<
 export const deleteLinks = (tx: Tx, userId: number, purpose: LinkPurpose): Promise<number> =>
   tx.run(sql`delete from mail_links where user_id = ${userId} and purpose = ${purpose}`)
 
-/** What is of the future was sent before the clock was set back, and must not keep the next link from being sent. */
+/** Ignores rows in the future: they were written before the clock was set back and must not prevent the next mail. */
 const lately = (minutes: number): Sql =>
   sql`created_at between now() - make_interval(mins => ${minutes}::integer) and now() + interval '1 minute'`
 
-/** Whether a link was sent in the last minutes: nobody's inbox is filled by others. */
+/** Whether a link was sent within the last minutes. Prevents flooding an inbox with mails. */
 export const sentRecently = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<boolean> =>
   (await db.row(sql`select 1 from mail_links where user_id = ${userId} and purpose = ${purpose}
     and ${lately(minutes)} limit 1`)) !== undefined
@@ -39,12 +39,12 @@ export const sentRecently = async (db: Db, userId: number, purpose: LinkPurpose,
 export const deleteExpiredLinks = (db: Db): Promise<number> =>
   db.run(sql`delete from mail_links where expires_at <= now()`)
 
-/** How many links were sent in the last minutes that nobody has followed yet. */
+/** Number of unused links sent within the last minutes. */
 export const countSent = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<number> =>
   (await db.row<{ sent: number }>(sql`select count(*) as sent from mail_links where user_id = ${userId}
     and purpose = ${purpose} and ${lately(minutes)}`))!.sent
 
-/** Who may choose a new password by mail: an account that people sign in to, by its first address. */
+/** The account for a password reset: of a person, by primary address. */
 export const findByEmail = (
   tx: Tx,
   email: string,

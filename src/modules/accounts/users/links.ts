@@ -30,7 +30,7 @@ const kinds = {
   welcome: { purpose: 'password', lifetimeHours: 72, mail: welcomeMail },
 } as const
 
-/** Sends somebody a link with a secret to an address of his, once the transaction has committed. */
+/** Mails a link with a secret to an address of a user, after the transaction commits. */
 export async function sendLink(
   tx: Tx,
   ctx: Ctx,
@@ -44,11 +44,14 @@ export async function sendLink(
   await sendMail(tx, mail(ctx.site, address, to, token, lifetimeHours))
 }
 
-/** Whether this secret was sent to somebody, and is good still. */
+/** Whether this secret belongs to a valid link. */
 export const isLink = async (ctx: Ctx, token: string, purpose: LinkPurpose): Promise<boolean> =>
   (await findLink(ctx.db, digestOf(token), purpose)) !== undefined
 
-/** Confirms the address that the link was sent to. False when the link is not good, or the address another's by now. */
+/**
+ * Confirms the address that the link was sent to. False if the link is invalid, or if another user has the address by
+ * now.
+ */
 export async function confirmByLink(ctx: Ctx, token: string): Promise<boolean> {
   try {
     return await ctx.transaction(async (tx) => {
@@ -71,20 +74,20 @@ export async function confirmByLink(ctx: Ctx, token: string): Promise<boolean> {
   }
 }
 
-/** Gives the account that the link was sent to another password. False when the link is not good. */
+/** Sets the password of the account that the link was sent to. False if the link is invalid. */
 export async function choosePassword(ctx: Ctx, token: string, password: string): Promise<boolean> {
   const complaints = passwordComplaints(password, ctx.settings)
   if (complaints.length > 0) throw invalidFields({ password: complaints })
-  // Hashing costs: only who shows a good link is worth it.
+  // Hashing is expensive, so the link is checked first.
   if (!(await isLink(ctx, token, 'password'))) return false
   const digest = await digestPassword(password)
   return ctx.transaction(async (tx) => {
     const link = await takeLink(tx, digestOf(token), 'password')
     if (!link) return false
     await setPassword(tx, link.user_id, digest)
-    // Other links would let whoever has an old mail undo this.
+    // Other links would let a reader of an old mail change the password again.
     await deleteLinks(tx, link.user_id, 'password')
-    // The user who follows the link can read mail for the address.
+    // Following the link proves access to the address.
     const confirmed = await confirmAddress(tx, link.user_id, link.address)
     await emit(tx, {
       kind: 'user_password_changed',
@@ -96,10 +99,12 @@ export async function choosePassword(ctx: Ctx, token: string, password: string):
   })
 }
 
-/** How long nobody gets a second mail that anybody can ask for. */
+/** Minimum minutes between two mails that any visitor can trigger. */
 const pauseMinutes = 5
 
-/** Sends a link for a new password to whoever has this address; nobody learns whether somebody has. */
+/**
+ * Mails a link for a new password to the account with this address; the response does not reveal whether there is one.
+ */
 export const askForPassword = (ctx: Ctx, email: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     const account = email.includes('\0') ? undefined : await findByEmail(tx, email)

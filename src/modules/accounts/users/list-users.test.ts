@@ -7,7 +7,7 @@ const names = async (who: Client, query: string): Promise<string[]> => {
   return found.json.map(({ username }: { username: string }) => username)
 }
 
-/** Three people who share a word in their names. */
+/** Three users who share a word in their names. */
 async function three(world: World) {
   const word = unique('word').replaceAll('-', '')
   const make = (prefix: string, name: string, more = {}) =>
@@ -19,7 +19,7 @@ async function three(world: World) {
 }
 
 describe('GET /users', () => {
-  test('gives others the short record, administrators the full one', async ({ world }) => {
+  test('GET /users returns short records, and full ones for administrators', async ({ world }) => {
     const ann = await world.user()
     const [short] = (await ann.get(`/users?username=${ann.username}`)).json
     expect(Object.keys(short).sort()).toEqual(['avatar_url', 'id', 'name', 'state', 'username', 'web_url'])
@@ -28,7 +28,7 @@ describe('GET /users', () => {
     ])
   })
 
-  test('D3-USERS-SEARCH: search covers names and, whole, the e-mail address', async ({ world }) => {
+  test('D3-USERS-SEARCH: search covers names, usernames and the whole e-mail', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
     // Exact matches first, then by name.
     expect(await names(ann, `search=${word}`)).toEqual([bob.username, cid.username, ann.username])
@@ -41,7 +41,7 @@ describe('GET /users', () => {
     expect(await names(ann, `search=${bob.username}`)).toEqual([bob.username])
   })
 
-  test('search covers further addresses, once they are confirmed', async ({ world }) => {
+  test('a user search covers confirmed secondary e-mails', async ({ world }) => {
     const { word, ann } = await three(world)
     const address = `further.${word}@example.com`
     const { id } = (await ann.post('/user/emails', { email: address })).json
@@ -51,7 +51,7 @@ describe('GET /users', () => {
       expect(await names(who, `search=${address.toUpperCase()}`)).toEqual([ann.username])
   })
 
-  test('a search by an administrator has the newest first', async ({ world }) => {
+  test('a user search by an administrator returns the newest first', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
     expect(await names(world.root, `search=${word}`)).toEqual([cid.username, bob.username, ann.username])
     expect(await names(world.root, `search=${word}&order_by=name&sort=asc`)).toEqual([
@@ -59,13 +59,13 @@ describe('GET /users', () => {
     ])
   })
 
-  test('D3-USERS-SEARCH: username is exact, in any case', async ({ world }) => {
+  test('D3-USERS-SEARCH: the username filter is exact, in any case', async ({ world }) => {
     const { word, ann } = await three(world)
     expect(await names(ann, `username=A${word.toUpperCase()}`)).toEqual([ann.username])
     expect(await names(ann, `username=${word}`)).toEqual([])
   })
 
-  test('D3-USER-STATES D3-USERS-TRUE-ONLY: active and blocked keep those, false keeps all', async ({ world }) => {
+  test('D3-USER-STATES D3-USERS-TRUE-ONLY: active and blocked filter users, false does not', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
     await world.rows(`update users set state = 'blocked' where id = $1`, [bob.id])
     await world.rows(`update users set state = 'ldap_blocked' where id = $1`, [cid.id])
@@ -75,7 +75,7 @@ describe('GET /users', () => {
     expect((await ann.get(`/users?username=${cid.username}`)).json[0].state).toBe('ldap_blocked')
   })
 
-  test('D3-USERS-EXTERN: extern_uid goes with provider, for administrators', async ({ world }) => {
+  test('D3-USERS-EXTERN: administrators filter by extern_uid together with provider', async ({ world }) => {
     const uid = unique('uid')
     const ann = await world.user({ extern_uid: uid, provider: 'ldap' })
     expect(await names(world.root, `extern_uid=${uid.toUpperCase()}&provider=ldap`)).toEqual([ann.username])
@@ -91,7 +91,7 @@ describe('GET /users', () => {
     })
   })
 
-  test('external=true is for administrators; external=false asks for nothing', async ({ world }) => {
+  test('403 for external=true unless the caller is an administrator; external=false is ignored', async ({ world }) => {
     const ann = await world.user({ external: true })
     expect(await names(world.root, `external=true&username=${ann.username}`)).toEqual([ann.username])
     expect(await names(world.root, 'external=true&username=root')).toEqual([])
@@ -101,7 +101,7 @@ describe('GET /users', () => {
     expect((await world.anonymous.get('/users?external=true&username=root')).status).toBe(401)
   })
 
-  test('D3-USERS-ADMIN-PARAMS: order, sort and two_factor count for administrators only', async ({ world }) => {
+  test('D3-USERS-ADMIN-PARAMS: order_by, sort and two_factor work for administrators only', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
     const people = `search=${word}`
     expect(await names(world.root, `${people}&order_by=username&sort=asc`)).toEqual(
@@ -126,7 +126,7 @@ describe('GET /users', () => {
       expect(await world.root.get(`/users?${query}`)).toMatchObject({ status: 400, json: { error } })
   })
 
-  test('dates count for everyone, as far as he is shown them', async ({ world }) => {
+  test('date filters apply to users whose dates the caller can see', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
     await world.rows(`update users set created_at = '2019-01-01' where id = any($1)`, [[ann.id, bob.id]])
     await world.root.put(`/users/${bob.id}`, { private_profile: true })
@@ -141,7 +141,7 @@ describe('GET /users', () => {
     expect(await names(world.anonymous, `username=${bob.username}&created_before=2020-01-01`)).toEqual([])
   })
 
-  test('D2-CUSTOM-ATTRIBUTES: administrators filter by and see custom attributes', async ({ world }) => {
+  test('D2-CUSTOM-ATTRIBUTES: administrators filter users by custom attributes and see them', async ({ world }) => {
     const { word, ann, bob } = await three(world)
     for (const { id } of [ann, bob])
       await world.rows(`insert into custom_attributes (user_id, key, value) values ($1, 'team', $2)`, [id, `${id}`])
@@ -154,7 +154,7 @@ describe('GET /users', () => {
     expect(seen[0]).not.toHaveProperty('custom_attributes')
   })
 
-  test('nobody known must name whom he looks for', async ({ world }) => {
+  test('403 for anonymous GET /users without a username', async ({ world }) => {
     const ann = await world.user()
     expect(await world.anonymous.get('/users')).toMatchObject({
       status: 403,
@@ -164,7 +164,7 @@ describe('GET /users', () => {
     expect(await names(world.anonymous, `username=${ann.username}`)).toEqual([ann.username])
   })
 
-  test('pages without gaps or repetitions, newest first', async ({ world }) => {
+  test('pages of users have no gaps or repetitions, newest first', async ({ world }) => {
     await three(world)
     const page = async (number: number) => await world.root.get(`/users?per_page=2&page=${number}`)
     const first = await page(1)

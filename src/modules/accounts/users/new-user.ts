@@ -1,6 +1,6 @@
 import type { NewUser } from './queries.ts'
 
-/** An account that nothing was said of, for those that we make ourselves. */
+/** Default attributes of accounts that the service creates. */
 export const plainUser = {
   passwordDigest: null,
   admin: false,

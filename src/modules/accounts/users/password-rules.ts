@@ -3,7 +3,7 @@ import type { Settings } from '../../../settings/settings.ts'
 
 const longest = 128
 
-/** What the installation may want of passwords besides their length. */
+/** Password requirements that settings can enable, besides length. */
 const kinds = [
   ['password_number_required', /\p{Nd}/u, 'must contain at least one number'],
   ['password_lowercase_required', /\p{Ll}/u, 'must contain at least one lowercase letter'],
@@ -11,7 +11,7 @@ const kinds = [
   ['password_symbol_required', /[^\p{L}\p{N}]/u, 'must contain at least one symbol'],
 ] as const
 
-/** What is wrong with a password as a new one. */
+/** Errors of a new password. */
 export function passwordComplaints(password: string, settings: Settings): string[] {
   if (password === '') return [blank]
   const least = settings.minimum_password_length

@@ -6,7 +6,7 @@ import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import { placeholder, template } from '../../../db/template.ts'
 import type { DateOnly, Timestamp } from '../../../db/types.ts'
 
-/** What is shown of a person wherever he appears in another record. */
+/** A user as shown in other records. */
 export type UserReferenceRow = {
   id: number
   username: string
@@ -26,7 +26,7 @@ export type UserRow = UserReferenceRow & {
   bio: string | null
   location: string | null
   public_email: string
-  /** As he chose: see commit-email.ts. */
+  /** The user's choice, see commit-email.ts. */
   commit_email: string | null
   skype: string
   linkedin: string
@@ -51,10 +51,10 @@ export type UserRow = UserReferenceRow & {
   identities: { provider: string; extern_uid: string; saml_provider_id: number | null }[]
 }
 
-/** Columns of `UserReferenceRow`, of the users row named `u`. */
+/** Columns of `UserReferenceRow`, of the users row with the alias `u`. */
 export const userReferenceColumns = raw('u.id, u.username, u.name, u.email, u.state, u.avatar')
 
-/** The same as one JSON value, for records that carry a person inside. */
+/** The columns of `UserReferenceRow` as one JSON value, for embedding in other records. */
 export const userReferenceJson = (alias: string): Sql =>
   raw(
     `json_build_object('id', ${alias}.id, 'username', ${alias}.username, 'name', ${alias}.name, 'email', ${alias}.email, 'state', ${alias}.state, 'avatar', ${alias}.avatar)`,
@@ -62,7 +62,7 @@ export const userReferenceJson = (alias: string): Sql =>
 
 const withTwoFactor = raw('exists (select from two_factors f where f.user_id = u.id and f.confirmed_at is not null)')
 
-/** People `u` whose profiles are open to the caller: SQL twin of `isPrivateTo`. */
+/** True for users `u` whose profiles the caller may see: SQL twin of `isPrivateTo`. */
 export const openTo = (caller: Caller): Sql =>
   caller?.admin ? raw('true') : sql`(not u.private_profile or u.id = ${caller?.id ?? null})`
 
@@ -74,12 +74,12 @@ const columns = sql`${userReferenceColumns}, u.kind, u.admin, u.external, u.can_
   coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', i.saml_provider_id) order by i.id)
     from identities i where i.user_id = u.id), '[]') as identities`
 
-/** Which version of an account. */
+/** Version of an account. */
 export type UserStamp = { id: number; stamp: string }
 
 const stamp = raw(`concat_ws(' ', u.xmin, u.ctid) as stamp`)
 
-/** These accounts as other records show them, in no order. */
+/** These accounts as other records show them, unordered. */
 export const findReferences = (db: Db, ids: readonly number[]): Promise<(UserReferenceRow & UserStamp)[]> =>
   db.rows(sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`)
 
@@ -101,7 +101,7 @@ export type UserFilters = {
   provider?: string
   created_before?: Date
   created_after?: Date
-  /** Who asks, unless he is shown everything; null for nobody known. */
+  /** The caller, if private profiles are hidden from them; null for anonymous callers. */
   viewer?: Caller
   two_factor?: 'enabled' | 'disabled'
   custom_attributes?: Record<string, string>
@@ -117,12 +117,12 @@ const orderColumns = {
   updated_at: raw('u.updated_at'),
 }
 
-/** Best match first: exact name, exact user name, exact e-mail, then the rest by name. */
+/** Best match first: exact name, exact user name, exact e-mail address, then the rest by name. */
 const byMatch = (text: string): Sql => sql`case
   when lower(u.name) = lower(${text}) then 0 when lower(u.username) = lower(${text}) then 1
   when lower(u.email) = lower(${text}) then 2 else 3 end`
 
-/** Ids, at most one, of who confirmed a further address of his. */
+/** Array of the id, if any, of the user who confirmed this secondary address. */
 const ownersOfFurther = (address: string): Sql => sql`array(
   select e.user_id from email_addresses a join emails e on e.user_id = a.user_id and lower(e.email) = a.address
   where a.address = lower(${address}) and e.confirmed_at is not null)`
@@ -137,12 +137,12 @@ export const customAttributesOf = (db: Db, userId: number): Promise<CustomAttrib
   db.rows(sql`select key, value from custom_attributes where user_id = ${userId} order by id`)
 
 /**
- * People. Filters that only administrators may use are dropped before this. Without an order, a search gives the best
- * match first and anything else the newest account.
+ * Lists users. The caller of this function drops filters that only administrators may use. Default order: best match
+ * first for a search, otherwise newest first.
  */
 export function listUsers(filters: UserFilters, options: { customAttributes?: boolean } | 'stamps' = {}): List {
   const { search, username, extern_uid, provider, order_by, sort } = filters
-  // Accounts of tokens are no people.
+  // Bots of tokens are not users.
   const where: Sql[] = [raw(`u.kind <> 'bot'`)]
   if (username !== undefined) where.push(sql`lower(u.username) = lower(${username})`)
   if (search !== undefined)
@@ -158,7 +158,7 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
   if (filters.two_factor) where.push(sql`${withTwoFactor} = ${filters.two_factor === 'enabled'}`)
   if (filters.created_before) where.push(sql`u.created_at < ${filters.created_before}`)
   if (filters.created_after) where.push(sql`u.created_at > ${filters.created_after}`)
-  // What a record does not show must not be found out by asking for it.
+  // Filters must not reveal what the record hides.
   if (filters.viewer !== undefined && (filters.created_before || filters.created_after))
     where.push(openTo(filters.viewer))
   if (extern_uid !== undefined && provider !== undefined)
@@ -200,7 +200,7 @@ export type NewUser = {
   username: string
   name: string
   email: string
-  /** Null for those who never sign in. */
+  /** Null for accounts that never sign in. */
   passwordDigest: string | null
   admin: boolean
   external: boolean
@@ -239,7 +239,7 @@ export const insertUser = async (tx: Tx, user: NewUser): Promise<number> =>
 export const insertIdentity = (tx: Tx, userId: number, provider: string, externUid: string): Promise<number> =>
   tx.run(sql`insert into identities (user_id, provider, extern_uid) values (${userId}, ${provider}, ${externUid})`)
 
-/** The highest level somebody has anywhere; 0 without any. */
+/** The user's highest level in any group or project; 0 without membership. */
 export const highestRole = async (db: Db, userId: number): Promise<number> =>
   (await db.row<{ level: number }>(sql`
     select greatest(coalesce((select max(a.level) from group_access a join namespaces n on n.id = a.group_id and n.kind = 'group'
@@ -247,7 +247,7 @@ export const highestRole = async (db: Db, userId: number): Promise<number> =>
       coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`))!
     .level
 
-/** Whether anybody has an account. Others who make the first one wait until this transaction ends. */
+/** Whether any account exists. Serialises the creation of the first account until the transaction ends. */
 export async function anyUser(tx: Tx): Promise<boolean> {
   await tx.run(sql`lock table users in share row exclusive mode`)
   return (await tx.row(sql`select 1 from users limit 1`)) !== undefined

@@ -39,7 +39,7 @@ const account = [
 const administrative = [...account, 'current_sign_in_ip', 'is_admin', 'last_sign_in_ip', 'note']
 
 describe('GET /user', () => {
-  test('D3-USERS-AUDIENCE: shows the caller his account', async ({ world }) => {
+  test("D3-USERS-AUDIENCE: GET /user returns the caller's account", async ({ world }) => {
     const ann = await world.user({ name: 'Ann' })
     const own = await ann.get('/user')
     expect(own).toMatchObject({
@@ -52,7 +52,7 @@ describe('GET /user', () => {
     expect(Object.keys(root.json).sort()).toEqual([...administrative].sort())
   })
 
-  test('is 401 for nobody and for a token nobody has', async ({ world }) => {
+  test('401 for GET /user without a token or with an unknown one', async ({ world }) => {
     expect(await world.anonymous.get('/user')).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
     expect(await world.anonymous.get('/projects', { headers: { 'private-token': 'wrong' } })).toMatchObject({
       status: 401,
@@ -60,7 +60,7 @@ describe('GET /user', () => {
     })
   })
 
-  test('D3-USER-SUDO: an administrator reads the record of another', async ({ world }) => {
+  test('D3-USER-SUDO: administrators read GET /user of others with sudo', async ({ world }) => {
     const ann = await world.user()
     for (const name of [String(ann.id), ann.username.toUpperCase()]) {
       const seen = await world.root.get(`/user?sudo=${name}`)
@@ -75,7 +75,7 @@ describe('GET /user', () => {
 })
 
 describe('GET /users/:id', () => {
-  test('D3-USERS-AUDIENCE: others get the profile, administrators the account', async ({ world }) => {
+  test('D3-USERS-AUDIENCE: GET /users/:id returns the profile; administrators get the account', async ({ world }) => {
     const ann = await world.user({ name: 'Ann', bio: 'Hello', location: 'Rome', organization: 'Acme', skype: 's' })
     const bob = await world.user()
     const seen = await bob.get(`/users/${ann.id}`)
@@ -99,7 +99,7 @@ describe('GET /users/:id', () => {
     expect(full.json).toMatchObject({ email: `${ann.username}@example.com`, is_admin: false, highest_role: 0 })
   })
 
-  test('highest_role is the highest level anywhere, personal projects included', async ({ world }) => {
+  test('highest_role is the highest role anywhere, personal projects included', async ({ world }) => {
     const ann = await world.user()
     await world.group({ members: [[ann, 'developer']] })
     expect((await world.root.get(`/users/${ann.id}`)).json.highest_role).toBe(30)
@@ -107,21 +107,21 @@ describe('GET /users/:id', () => {
     expect((await world.root.get(`/users/${ann.id}`)).json.highest_role).toBe(40)
   })
 
-  test('D3-USER-PRIVATE-PROFILE: a private profile hides when it was made, from others', async ({ world }) => {
+  test('D3-USER-PRIVATE-PROFILE: a private profile hides created_at from other users', async ({ world }) => {
     const ann = await world.user({ private_profile: true })
     const bob = await world.user()
     expect((await bob.get(`/users/${ann.id}`)).json).not.toHaveProperty('created_at')
     for (const who of [ann, world.root]) expect((await who.get(`/users/${ann.id}`)).json).toHaveProperty('created_at')
   })
 
-  test.for(['0', '-1', '2147483647'])('%s is nobody', async (id, { world }) => {
+  test.for(['0', '-1', '2147483647'])('404 for GET /users/%s', async (id, { world }) => {
     expect(await world.root.get(`/users/${id}`)).toMatchObject({ status: 404, json: { message: '404 User Not Found' } })
   })
-  test.for(['ann', '1.5', '99999999999999999999', '%00', '1%2F2'])('%s is no id', async (id, { world }) => {
+  test.for(['ann', '1.5', '99999999999999999999', '%00', '1%2F2'])('400 for the user id %s', async (id, { world }) => {
     expect(await world.root.get(`/users/${id}`)).toMatchObject({ status: 400, json: { error: 'id is invalid' } })
   })
 
-  test('D2-CUSTOM-ATTRIBUTES: with_custom_attributes is for administrators', async ({ world }) => {
+  test('D2-CUSTOM-ATTRIBUTES: with_custom_attributes works for administrators only', async ({ world }) => {
     const ann = await world.user()
     await world.rows(`insert into custom_attributes (user_id, key, value) values ($1, 'team', 'blue')`, [ann.id])
     const path = `/users/${ann.id}?with_custom_attributes=true`

@@ -19,7 +19,7 @@ const emailShape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u
 
 const lengths = { name: 128, email: 255, bio: 255, provider: 255, extern_uid: 255 }
 
-/** Texts that may say anything, but not without end. */
+/** Maximum lengths of free texts. */
 const longest = {
   location: 1000,
   skype: 1000,
@@ -49,7 +49,7 @@ const lengthComplaints = (text: string | null, most: number): string[] =>
 const nameComplaints = (name: string): string[] =>
   name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
 
-/** Complaints about those attributes of an account that are looked at, by field. */
+/** Errors by field of those attributes that are in `looked`. */
 export const accountComplaints = (
   user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof longest>,
   looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', ...textNames]),
@@ -63,7 +63,7 @@ export const accountComplaints = (
   bio: looked.has('bio') ? lengthComplaints(user.bio, lengths.bio) : [],
 })
 
-/** Refuses an account at another provider that is longer than any is. */
+/** Throws `invalid` if provider or external id is too long. */
 export function requireIdentity(provider: string, externUid: string): void {
   const complaints = complaintsOf({
     provider: lengthComplaints(provider, lengths.provider),
@@ -72,7 +72,7 @@ export function requireIdentity(provider: string, externUid: string): void {
   if (complaints) throw invalidFields(complaints)
 }
 
-/** Which name or address another has, when that is what the database refused. */
+/** Error message for a unique violation of name or address; undefined for other errors. */
 export function takenText(error: unknown): string | undefined {
   const index = violatedUnique(error)
   if (index === 'users_email' || index === 'email_addresses_pkey') return 'Email has already been taken'
@@ -86,7 +86,10 @@ function asConflict(error: unknown): never {
   throw text === undefined ? error : conflict(text)
 }
 
-/** An account with its personal namespace, in the caller's transaction. Taken names and addresses are a conflict. */
+/**
+ * Creates an account with its personal namespace in the caller's transaction. Throws `conflict` for taken names and
+ * addresses.
+ */
 export async function addUser(
   tx: Tx,
   user: NewUser,
@@ -97,11 +100,11 @@ export async function addUser(
   if (namespaceId === undefined) throw conflict('Username has already been taken')
   await namespacePlaced(tx, namespaceId)
   if (identity) await insertIdentity(tx, id, identity.provider, identity.externUid).catch(asConflict)
-  // No process can have cached anything about an account that is new.
+  // A new account cannot be cached, so no notification is needed.
   return id
 }
 
-/** Checks an account and makes it. Who is to choose a password gets a mail, as does who must confirm the address. */
+/** Validates and creates an account. Mails a link to choose a password or to confirm the address, as needed. */
 export async function createUser(
   ctx: Ctx,
   user: NewUser,

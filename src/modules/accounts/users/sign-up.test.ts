@@ -11,7 +11,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 const make = (email: string, more: Record<string, unknown> = {}) =>
   world.root.post('/users', { username: unique('new'), name: 'New', email, password: 'correct horse', ...more })
 
-describe('who may have an account', () => {
+describe('restrictions of new accounts', () => {
   const outside = ['is not from an allowed domain.']
   test.for([
     [{ domain_whitelist: ['good.example', '*.better.example'] }, 'good.example', undefined],
@@ -23,7 +23,7 @@ describe('who may have an account', () => {
     [{ domain_blacklist_enabled: true, domain_blacklist: ['bad.example', '*.bad.example'] }, 'bad.example', outside],
     [{ domain_blacklist_enabled: true, domain_blacklist: ['bad.example', '*.bad.example'] }, 'a.bad.example', outside],
     [{ domain_blacklist_enabled: true, domain_blacklist: ['bad.example'] }, 'good.example', undefined],
-  ] as const)('with %j, @%s', async ([settings, domain, complaint]) => {
+  ] as const)('new accounts with the settings %j, @%s', async ([settings, domain, complaint]) => {
     await world.settings({
       domain_whitelist: [],
       domain_blacklist: [],
@@ -36,7 +36,7 @@ describe('who may have an account', () => {
     await world.settings({ domain_whitelist: [], domain_blacklist_enabled: false })
   })
 
-  test('a pattern keeps addresses out; one that is none keeps nobody, and none is slow', async () => {
+  test('email_restrictions refuses matching e-mails; an invalid or slow pattern refuses none', async () => {
     const restrict = (email_restrictions: string) =>
       world.settings({ email_restrictions_enabled: true, email_restrictions })
     await restrict('\\+')
@@ -53,7 +53,7 @@ describe('who may have an account', () => {
     await world.settings({ email_restrictions_enabled: false })
   })
 
-  test('new people are external unless the pattern of insiders knows them', async () => {
+  test('new users are external unless the internal pattern matches their e-mail', async () => {
     await world.settings({ user_default_external: true, user_default_internal_regex: '@inside\\.example$' })
     const external = async (email: string, more = {}) => (await make(email, more)).json.external
     expect(await external(`${unique('a')}@Inside.example`)).toBe(false)
@@ -63,7 +63,7 @@ describe('who may have an account', () => {
   })
 })
 
-test('passwords have what the installation wants of them', async () => {
+test('400 when a password does not meet the requirements of the settings', async () => {
   await world.settings({
     minimum_password_length: 10,
     password_number_required: true,
@@ -94,8 +94,8 @@ test('passwords have what the installation wants of them', async () => {
   })
 })
 
-describe('with confirmation required', () => {
-  test('an account may do nothing before its address is confirmed', async () => {
+describe('e-mail confirmation', () => {
+  test('an unconfirmed account has no access until its e-mail is confirmed', async () => {
     await world.settings({ send_user_confirmation_email: true })
     const project = await world.project({ visibility: 'public' })
     const ann = await world.user({ skip_confirmation: false })
@@ -120,14 +120,14 @@ describe('with confirmation required', () => {
     await world.settings({ send_user_confirmation_email: false })
   })
 
-  test('without it, nobody is asked', async () => {
+  test('without required confirmation an account works at once and gets no mail', async () => {
     const ann = await world.user({ skip_confirmation: false })
     expect((await ann.get('/user')).status).toBe(200)
     expect(await linksTo(world, `${ann.username}@example.com`)).toEqual([])
   })
 })
 
-test('who gets an account without a password is written to, and chooses one', async () => {
+test('a user created without a password gets a link to choose one', async () => {
   const username = unique('new')
   const email = `${username}@example.com`
   await make(email, { username, password: undefined, reset_password: true })
@@ -143,7 +143,7 @@ test('who gets an account without a password is written to, and chooses one', as
   expect((await world.root.get(`/users?username=${username}`)).json[0].confirmed_at).toEqual(expect.any(String))
 })
 
-test('the pages show hostile tokens as text, and no link is good for another purpose', async () => {
+test('account pages escape hostile tokens, and links work for one purpose only', async () => {
   const hostile = encodeURIComponent('"><script>alert(1)</script>\0')
   for (const page of ['confirmation', 'password/edit', 'password/new']) {
     const shown = await world.anonymous.get(`//-/users/${page}?token=${hostile}`)
@@ -159,7 +159,7 @@ test('the pages show hostile tokens as text, and no link is good for another pur
   ).toBe(422)
 })
 
-test('asking for a link tells nobody who has an account, and fills no inbox', async () => {
+test('a password reset request does not reveal accounts, and sends at most one mail', async () => {
   const ann = await world.user()
   const email = `${ann.username}@example.com`
   const ask = (address: string) =>
@@ -169,7 +169,7 @@ test('asking for a link tells nobody who has an account, and fills no inbox', as
   for (const answer of [again, unknown]) expect(answer).toMatchObject({ status: 200, text: known.text })
 })
 
-test('who confirms an address is member of what it was invited to', async () => {
+test('confirming an e-mail accepts the invitations sent to it', async () => {
   const group = await world.group()
   const invite = (email: string) => world.root.post(`/groups/${group.id}/invitations`, { email, access_level: 20 })
   const waiting = async (who: { id: number }) =>

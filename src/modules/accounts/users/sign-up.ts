@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import type { Settings } from '../../../settings/settings.ts'
 
-/** Whether a pattern of an administrator is found in the address. One that is no pattern is found nowhere. */
+/** Whether an administrator's regular expression matches the address. An invalid expression matches nothing. */
 function matches(pattern: string | null, email: string): boolean {
   if (!pattern) return false
   try {
@@ -11,13 +11,13 @@ function matches(pattern: string | null, email: string): boolean {
   }
 }
 
-/** `*` in the name of a domain stands for anything. */
+/** `*` in a domain pattern matches any text. */
 const isOfDomain = (domain: string, names: readonly string[]): boolean =>
   names.some((name) => matches(`^${name.split('*').map(RE2JS.quote).join('.*')}$`, domain))
 
 const outside = 'is not from an allowed domain.'
 
-/** Why nobody may get an account with this address. */
+/** Why accounts with this address may not sign up. */
 export function signUpComplaints(email: string, settings: Settings): string[] {
   const domain = email.slice(email.lastIndexOf('@') + 1)
   const { domain_whitelist, domain_blacklist, domain_blacklist_enabled } = settings
@@ -32,6 +32,6 @@ export function signUpComplaints(email: string, settings: Settings): string[] {
   ]
 }
 
-/** Whether a new account with this address is external unless somebody says otherwise. */
+/** Whether a new account with this address is external by default. */
 export const isExternalByDefault = (email: string, settings: Settings): boolean =>
   settings.user_default_external && !matches(settings.user_default_internal_regex, email)

@@ -4,7 +4,7 @@ import type { UserRow } from './queries.ts'
 
 type State = UserRow['state']
 
-/** False when the account was in none of the states it may come from. */
+/** False if the account was in none of the `from` states. */
 export const moveState = async (tx: Tx, userId: number, from: readonly State[], to: State): Promise<boolean> =>
   (await tx.run(
     sql`update users set state = ${to}, updated_at = now() where id = ${userId} and state = any(${from}::text[])`,
@@ -12,11 +12,11 @@ export const moveState = async (tx: Tx, userId: number, from: readonly State[], 
 
 const leaving = raw('exists (select from namespaces n where n.owner_id = u.id and n.deleting)')
 
-/** Whether the account was removed, and a job does the rest. */
+/** Whether the account was removed and a job is deleting its data. */
 export const isLeaving = async (db: Db, userId: number): Promise<boolean> =>
   (await db.row(sql`select from users u where u.id = ${userId} and ${leaving}`)) !== undefined
 
-/** Locks the account against other changes of its state. `leaving`: as `isLeaving` says. */
+/** Locks the account against concurrent state changes. `leaving`: see `isLeaving`. */
 export const lockState = (
   tx: Tx,
   userId: number,
@@ -24,21 +24,21 @@ export const lockState = (
   tx.row(sql`select state, kind, admin, ${leaving} as leaving
     from users u where id = ${userId} for update of u`)
 
-/** Whether somebody administers the installation and can act. Those who ask take turns until their transactions end. */
+/** Whether there is an active administrator. Serialises callers until their transactions end. */
 export async function hasAdministrator(tx: Tx): Promise<boolean> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('administrators'))`)
   const found = await tx.row(sql`select 1 from users where admin and kind = 'human' and state = 'active' limit 1`)
   return found !== undefined
 }
 
-/** Whether he did anything, or signed in, in the last `days`. */
+/** Whether the user was active or signed in within the last `days`. */
 export const isRecentlyActive = async (db: Db, userId: number, days: number): Promise<boolean> =>
   (await db.row<{ recent: boolean }>(sql`
     select coalesce(last_activity_on > current_date - ${days}::integer, false)
       or coalesce(current_sign_in_at > now() - make_interval(days => ${days}::integer), false) as recent
     from users where id = ${userId}`))!.recent
 
-/** Notes the day of activity, once a day. */
+/** Updates the day of activity, at most once a day. */
 export const touchAccount = (db: Db, userId: number): Promise<number> =>
   db.run(
     sql`update users set last_activity_on = current_date where id = ${userId} and last_activity_on is distinct from current_date`,

@@ -13,7 +13,7 @@ const basic = (name: string, password: string) => ({
   headers: { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` },
 })
 
-/** What each call answers from each state: `true` and `false` are 201, a text is the reason of a 403. */
+/** The result of each call in each state: `true` and `false` are 201, a text is the reason of a 403. */
 const ldap = 'LDAP blocked users cannot be modified by the API'
 const table: Record<string, Record<State, [boolean | string, State]>> = {
   block: {
@@ -61,7 +61,7 @@ const table: Record<string, Record<State, [boolean | string, State]>> = {
 }
 
 describe.for(Object.entries(table))('POST /users/:id/%s', ([call, rows]) => {
-  test.for(Object.entries(rows))('from %s', async ([from, [answer, state]], { world }) => {
+  test.for(Object.entries(rows))('from %s: the result as documented', async ([from, [answer, state]], { world }) => {
     const ann = await world.user()
     await put(world, ann, from as State)
     expect(await world.root.post(`/users/${ann.id}/${call}`)).toMatchObject(
@@ -74,11 +74,11 @@ describe.for(Object.entries(table))('POST /users/:id/%s', ([call, rows]) => {
       `select actor_id from events where payload->>'user_id' = $1 and kind like 'user_%ed'`,
       [String(ann.id)],
     )
-    // The first is of his making.
+    // The user created the first event.
     expect(events.slice(1)).toEqual(from === state ? [] : [{ actor_id: 1 }])
   })
 
-  test('is for administrators', async ({ world }) => {
+  test('the call is a 403 unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.post(`/users/${ann.id}/${call}`)).status).toBe(403)
     expect((await world.anonymous.post(`/users/${ann.id}/${call}`)).status).toBe(401)
@@ -92,7 +92,7 @@ describe.for(Object.entries(table))('POST /users/:id/%s', ([call, rows]) => {
 test.for([
   ['block', 'blocked'],
   ['ban', 'banned'],
-])('nobody can %s himself', async ([call, done], { world }) => {
+])('403 for administrators who %s themselves', async ([call, done], { world }) => {
   const admin = await world.user({ admin: true })
   expect(await admin.post(`/users/${admin.id}/${call}`)).toMatchObject({
     status: 403,
@@ -100,13 +100,13 @@ test.for([
   })
 })
 
-describe('deactivation', () => {
+describe('deactivation of users', () => {
   test.for([
     ['last_activity_on', 'current_date - 179', 403],
     ['last_activity_on', 'current_date - 180', 201],
     ['current_sign_in_at', `now() - interval '179 days'`, 403],
     ['current_sign_in_at', `now() - interval '181 days'`, 201],
-  ] as const)('with %s at %s is %i', async ([column, value, status], { world }) => {
+  ] as const)('deactivating a user with %s at %s is %i', async ([column, value, status], { world }) => {
     const ann = await world.user()
     await world.rows(`update users set ${column} = ${value} where id = $1`, [ann.id])
     const answer = await world.root.post(`/users/${ann.id}/deactivate`)
@@ -117,7 +117,7 @@ describe('deactivation', () => {
       )
   })
 
-  test('ends with a sign-in by password, not with a token', async ({ world }) => {
+  test('signing in by password reactivates an account, a token does not', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     await world.root.post(`/users/${ann.id}/deactivate`)
@@ -135,8 +135,8 @@ describe('deactivation', () => {
   })
 })
 
-describe('a blocked account', () => {
-  test.for(['blocked', 'banned', 'ldap_blocked'] as const)('%s: is refused at every door', async (state, { world }) => {
+describe('blocked accounts', () => {
+  test.for(['blocked', 'banned', 'ldap_blocked'] as const)('a %s account has no access', async (state, { world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     expect((await ann.get('/user')).status).toBe(200)
@@ -162,7 +162,7 @@ describe('a blocked account', () => {
   })
 })
 
-test('D3-USER-STATES: the list of blocked people has those of LDAP, too, and not the banned', async ({ world }) => {
+test('D3-USER-STATES: blocked=true lists blocked and LDAP-blocked users, not banned ones', async ({ world }) => {
   const [ann, bob, cid] = [await world.user(), await world.user(), await world.user()]
   await put(world, ann, 'blocked')
   await put(world, bob, 'ldap_blocked')

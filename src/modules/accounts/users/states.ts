@@ -20,23 +20,23 @@ type StateEvent =
 type Transition = {
   readonly to: State
   readonly event: StateEvent
-  /** Why not from this state; `undefined` when it may be. */
+  /** Error messages by state; absent states may change. */
   readonly refuses: Readonly<Partial<Record<State, string>>>
-  /** Leaves people in these states alone, and says so with `false`. */
+  /** States in which the account stays unchanged and the result is `false`. */
   readonly ignores?: readonly State[]
-  /** Why nobody does it to himself; `undefined` when he may. */
+  /** Error message if users do this to themselves; `undefined` if they may. */
   readonly ownRefused?: string
-  /** A condition beyond the state. */
+  /** A further condition, which returns an error message. */
   readonly unless?: (tx: Tx, userId: number) => Promise<string | undefined>
 }
 
-/** So long somebody must have done nothing before he may be deactivated. */
+/** Minimum days without activity before an account may be deactivated. */
 const inactiveDays = 180
 
 const notFrom = (what: string, states: readonly State[]): Partial<Record<State, string>> =>
   Object.fromEntries(states.map((state) => [state, `You cannot ${what} ${state} users.`]))
 
-/** What administrators do with accounts. To move to the state one is in changes nothing. */
+/** State changes by administrators. Moving to the current state changes nothing. */
 const transitions = {
   block: {
     to: 'blocked',
@@ -92,15 +92,15 @@ const transitions = {
 export type TransitionName = keyof typeof transitions
 
 /**
- * Moves an account from one state to another; every door knows within a second. True, also when it was there already,
- * unless the state is one that the call leaves alone.
+ * Changes the state of an account; every transport applies it within a second. Returns true, also if the state was the
+ * same, and false if the transition ignores the current state.
  */
 export async function changeState(ctx: Ctx, userId: number, name: TransitionName): Promise<boolean> {
   const { to, event, refuses, ignores, ownRefused, unless }: Transition = transitions[name]
   return ctx.transaction(async (tx) => {
     const held = await lockState(tx, userId)
     if (!held) throw notFound('User')
-    // Nobody signs in to these, and others write in their name.
+    // Placeholder accounts cannot sign in, and content of deleted users belongs to them.
     if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
     if (held.leaving) throw forbidden('This user is being removed')
     const refused = refuses[held.state]

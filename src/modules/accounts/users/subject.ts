@@ -10,15 +10,15 @@ import { findUser, findUserByName, type UserRow } from './queries.ts'
 
 export type UserSubject = UserRow & { facts: Facts }
 
-/** People are public unless the `public` visibility is restricted: then they are for those who signed in. */
+/** Users are public unless the `public` visibility is restricted; then only signed-in users see them. */
 const arePeoplePublic = ({ settings }: Ctx): boolean => !settings.restricted_visibility_levels.includes('public')
 
-/** Refuses nobody known a list of people where they are hidden from him. */
+/** Throws `unauthenticated` for anonymous callers where users are not public. */
 export function requireVisiblePeople(ctx: Ctx): void {
   if (ctx.actor === null && !arePeoplePublic(ctx)) throw unauthenticated()
 }
 
-/** Whether a profile keeps to its owner and administrators what the caller would see of it. `openTo` (queries.ts) is its SQL twin. */
+/** Whether the profile is private for the caller. `openTo` (queries.ts) is its SQL twin. */
 export const isPrivateTo = (
   { actor }: Ctx,
   { id, private_profile }: Pick<UserRow, 'id' | 'private_profile'>,
@@ -34,7 +34,7 @@ const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
 const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined =>
   row && { ...row, facts: factsOf(row, ctx) }
 
-/** A person by number. */
+/** A user by id. */
 export const user = subject({
   what: 'User',
   params: Params({ id: Id({ description: 'ID of the user' }) }),
@@ -43,7 +43,7 @@ export const user = subject({
   load: async ({ id }, ctx) => withFacts(await findUser(ctx.db, id), ctx),
 })
 
-/** A person by number (digits only) or name, in any case. */
+/** A user by id (digits only) or name, ignoring case. */
 export const userByIdOrName = subject({
   what: 'User',
   params: Type.Object({ user_id: Type.String({ description: 'User ID or username' }) }),

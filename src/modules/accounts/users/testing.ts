@@ -1,19 +1,19 @@
 import type { Answer, World } from '../../../../test/world.ts'
 
-/** The links that were mailed to an address, the first one first. */
+/** Links mailed to an address, oldest first. */
 export const linksTo = async (world: World, address: string): Promise<string[]> =>
   (await world.rows('select body from mails where recipient = $1 order by id', [address])).flatMap(
     ({ body }) => /^http\S+token=\S+$/m.exec(body)?.[0] ?? [],
   )
 
-/** Sends one of our HTML forms. */
+/** Submits an HTML form. */
 export const sendForm = (world: World, path: string, fields: Record<string, string>): Promise<Answer> =>
   world.anonymous.send('POST', `/${path}`, {
     body: new URLSearchParams(fields).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
 
-/** Does what the page behind a link asks for. */
+/** Submits the form of the page behind a link. */
 export const follow = (world: World, link: string, more: Record<string, string> = {}): Promise<Answer> => {
   const { pathname, searchParams } = new URL(link)
   return sendForm(world, pathname, { token: searchParams.get('token')!, ...more })

@@ -1,9 +1,7 @@
 import { expect } from 'vitest'
 import { type Client, type TestProject, test } from '../../../../test/world.ts'
 
-test('GET /users/:user_id/contributed_projects lists where somebody did something that the caller may know of', async ({
-  world,
-}) => {
+test('contributed projects are those with events that the caller can see', async ({ world }) => {
   const [ann, guest] = [await world.user(), await world.user()]
   const members = [
     [ann, 'developer'],
@@ -12,7 +10,7 @@ test('GET /users/:user_id/contributed_projects lists where somebody did somethin
   const make = (visibility: 'public' | 'private') =>
     world.project({ visibility, initialize_with_readme: true, members: members as never })
   const [open, closed] = [await make('public'), await make('private')]
-  // Coming is no contribution.
+  // Joining is not a contribution.
   await make('public')
   for (const { id } of [open, closed])
     expect((await ann.post(`/projects/${id}/repository/commits/HEAD/comments`, { note: 'Good' })).status).toBe(201)
@@ -20,7 +18,7 @@ test('GET /users/:user_id/contributed_projects lists where somebody did somethin
     (await who.get(`/users/${ann.username}/contributed_projects?sort=asc`)).json.map(({ id }: TestProject) => id)
   expect(await ids(ann)).toEqual([open.id, closed.id])
   expect(await ids(world.anonymous)).toEqual([open.id])
-  // He sees the project, but not its code.
+  // The guest sees the project, but not its code.
   expect(await ids(guest)).toEqual([open.id])
   await world.root.put(`/users/${ann.id}`, { private_profile: true })
   expect([await ids(guest), await ids(ann)]).toEqual([[], [open.id, closed.id]])

@@ -7,13 +7,13 @@ const read = async (who: Client, path: string): Promise<any[]> => {
   return json
 }
 
-/** Each line as `action_name what`. */
+/** Each event as `action_name target`. */
 const lines = async (who: Client, path: string) =>
   (await read(who, path)).map(
     ({ action_name, push_data, target_type }) => `${action_name} ${push_data?.ref ?? target_type ?? '-'}`,
   )
 
-/** A project with two commits pushed by `ann`, who maintains it. */
+/** A project with two commits pushed by `ann`, its maintainer. */
 async function pushed(world: World, visibility: 'private' | 'public' = 'private') {
   const ann = await world.user()
   const project = await world.project({ visibility, members: [[ann, 'maintainer']] })
@@ -27,7 +27,7 @@ async function pushed(world: World, visibility: 'private' | 'public' = 'private'
 }
 
 describe('GET /projects/:id/events', () => {
-  test('tells what was pushed, the newest first', async ({ world }) => {
+  test('project events list pushes, newest first', async ({ world }) => {
     await using made = await pushed(world)
     const { ann, project, run } = made
     const second = await run('rev-parse', 'HEAD')
@@ -106,7 +106,7 @@ describe('GET /projects/:id/events', () => {
     )
   })
 
-  test('tells who made it, joined, commented and left', async ({ world }) => {
+  test('project events list creation, joins, comments and departures', async ({ world }) => {
     await using made = await pushed(world)
     const { ann, project, run } = made
     const bob = await world.user()
@@ -132,7 +132,7 @@ describe('GET /projects/:id/events', () => {
     })
   })
 
-  test('before and after are days that are left out', async ({ world }) => {
+  test('the before and after filters of events exclude the given day', async ({ world }) => {
     await using made = await pushed(world)
     const { ann, project } = made
     await world.rows(
@@ -145,7 +145,7 @@ describe('GET /projects/:id/events', () => {
     expect(await between('after=2020-02-02')).toEqual(['joined -', 'created -'])
   })
 
-  test('what is about code is for those who read code', async ({ world }) => {
+  test('events about code are visible to users who can read code', async ({ world }) => {
     await using made = await pushed(world)
     const { project } = made
     const [guest, reporter, stranger] = [await world.user(), await world.user(), await world.user()]
@@ -162,8 +162,8 @@ describe('GET /projects/:id/events', () => {
   })
 })
 
-describe('events of people', () => {
-  test('GET /events is what the caller did; it needs one', async ({ world }) => {
+describe('events of users', () => {
+  test("GET /events lists the caller's own events, and 401 without a token", async ({ world }) => {
     await using made = await pushed(world)
     expect(await lines(made.ann, '/events')).toEqual(['pushed new main', 'joined -'])
     expect((await world.anonymous.get('/events')).status).toBe(401)
@@ -171,7 +171,7 @@ describe('events of people', () => {
     expect(await lines(reader, '/events?action=pushed')).toEqual(['pushed new main'])
   })
 
-  test('GET /users/:id/events shows what the caller may see now', async ({ world }) => {
+  test('GET /users/:id/events lists the events that the caller can see now', async ({ world }) => {
     await using hidden = await pushed(world)
     await using open = await pushed(world, 'public')
     const { ann, project } = hidden
@@ -193,7 +193,7 @@ describe('events of people', () => {
     expect((await bob.get('/users/no-such-user/events')).json).toEqual({ message: '404 User Not Found' })
   })
 
-  test('a private profile shows its events to itself and administrators', async ({ world }) => {
+  test('events of a private profile are visible to the user and administrators', async ({ world }) => {
     await using made = await pushed(world, 'public')
     const { ann } = made
     await world.rows('update users set private_profile = true where id = $1', [ann.id])
@@ -203,7 +203,7 @@ describe('events of people', () => {
   })
 })
 
-test('each list reads an index in its order', async ({ world }) => {
+test('each list of events reads an index in its order', async ({ world }) => {
   const [author] = await world.rows(`
     insert into feed_events (project_id, author_id, action, code, created_at)
     select p.id, u.id, 'joined', false, now() - make_interval(secs => n) from generate_series(1, 300) n,

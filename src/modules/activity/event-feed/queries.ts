@@ -20,22 +20,23 @@ export type FeedRow = {
   author: UserReferenceRow
 }
 
-/** Whose or what's activity. */
+/** Whose activity: of an author or of a project. */
 export type FeedSet = { readonly of: 'author'; readonly id: number } | { readonly of: 'project'; readonly id: number }
 
 export type FeedFilters = {
   readonly action?: FeedAction
-  /** As the table spells it: `MergeRequest`. */
+  /** As stored: `MergeRequest`. */
   readonly targetType?: string
-  /** Days, `YYYY-MM-DD`; neither is included. */
+  /** Days, `YYYY-MM-DD`, both exclusive. */
   readonly before?: string
   readonly after?: string
   readonly sort: Direction
 }
 
 /**
- * What happened in projects that the caller can read now, whatever he could then; about code and merge requests only where he
- * reads those. The newest first unless `sort` says otherwise. Both sets have their own index, in the order of the list.
+ * Events in projects that the caller can read now, whatever they could read then; events about code and merge requests
+ * only where the caller reads those. Newest first unless `sort` is ascending. Each set has an index in the order of the
+ * list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
   const where: Sql[] = [

@@ -4,7 +4,7 @@ import { countHit } from '../../../settings/queries.ts'
 
 const periodSeconds = 60
 
-/** Refuses somebody who searches more often than the setting allows. One statement. */
+/** Throws `rate_limited` if the caller exceeds the search limit of the settings. One statement. */
 export async function requireAllowance({ db, actor, settings }: Ctx): Promise<void> {
   const limit = settings.search_rate_limit
   if (limit === 0) return

@@ -3,14 +3,14 @@ import type { FoundLines, TextSearch } from '../../../git/objects/text-search.ts
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import { type CodeQuery, fits, parseCodeQuery } from './file-filters.ts'
 
-/** Nobody turns more pages than these fill; what lies beyond is asked for in other words. */
+/** Maximum results of a search over all pages; users narrow the search to find more. */
 export const maxFound = 1000
 const maxBytes = 8 * 1024 * 1024
 export const timeoutMs = 10_000
 
 export const nothing: Paged<never> = { rows: [], total: 0, hasNext: false }
 
-/** A page of what was found; how much there is in all is not told when the search ended early. */
+/** A page of results; the total is omitted if the search ended early. */
 export const pageOf = <Row>(
   { found, complete }: { readonly found: readonly Row[]; readonly complete: boolean },
   page: Page,
@@ -24,18 +24,18 @@ export const oneLine = (text: string): string => {
   return text
 }
 
-/** Somebody who asks for less may be told. */
+/** The error of a search that timed out; narrower searches may succeed. */
 export const tookTooLong = () =>
   new Failure('unprocessable', 'The search took too long: search for something rarer, or in fewer files')
 
-/** What a text says to search for in code. */
+/** Parses a code search; `invalid` if it has filters only. */
 export function codeQuery(search: string): CodeQuery {
   const query = parseCodeQuery(oneLine(search))
   if (query.text === '') throw invalid('search has nothing but filters')
   return query
 }
 
-/** The same for git, within the bounds and this time. */
+/** The search as git runs it, with the limits and this timeout. */
 export const textSearch = (query: CodeQuery, timeoutMs: number): TextSearch => ({
   text: query.text,
   ...(query.like[0] !== undefined && { like: query.like[0] }),
@@ -45,6 +45,6 @@ export const textSearch = (query: CodeQuery, timeoutMs: number): TextSearch => (
   timeoutMs,
 })
 
-/** Bytes that found lines take in memory. */
+/** Approximate memory of the found lines in bytes. */
 export const sizeOfLines = ({ found }: { readonly found: readonly FoundLines[] }): number =>
   found.reduce((sum, { path, text }) => sum + 2 * (path.length + text.length) + 150, 0)

@@ -11,14 +11,14 @@ type Scope = (typeof scopes)[number]
 const find = (who: Client, within: string, query: Record<string, string>) =>
   who.get(`${within}/search?${new URLSearchParams(query)}`)
 
-/** Ids of the projects in which something was found, in the order of the answer. */
+/** Ids of the projects with results, in the order of the response. */
 async function projectsIn(who: Client, within: string, scope: Scope, search: string): Promise<number[]> {
   const { status, json, text } = await find(who, within, { scope, search, per_page: '100' })
   expect(status, text).toBe(200)
   return json.map((found: { project_id: number }) => found.project_id)
 }
 
-/** A project with the word in a file and in a message. */
+/** A project with the word in a file and in a commit message. */
 async function withWord(world: World, word: string, how: Parameters<typeof storedProject>[1] = {}) {
   const project = await storedProject(world, how)
   project.repository.commit({ 'a.txt': `one ${word}\n` }, { message: `Say ${word} in ${project.id}` })
@@ -28,9 +28,9 @@ async function withWord(world: World, word: string, how: Parameters<typeof store
 const isActive = (world: World, { id }: { id: number }, minutes: number) =>
   world.rows('update projects set last_activity_at = now() + make_interval(mins => $2) where id = $1', [id, minutes])
 
-describe.for(scopes)('scope %s beyond one project', (scope) => {
-  /** What each of these projects is, and who finds something in it: `open` projects are found by those named after it, too. */
-  test('finds what the caller may read, and nothing else', async ({ world }) => {
+describe.for(scopes)('search of %s in several projects', (scope) => {
+  /** Attributes of each project, and who finds it: `open` projects are also found by the callers named after it. */
+  test('search in several projects finds only what the caller can read', async ({ world }) => {
     const word = unique('needle')
     const external = await world.user({ external: true })
     const callers = { stranger: await world.user(), external, admin: world.root } as Record<string, Client>
@@ -48,18 +48,18 @@ describe.for(scopes)('scope %s beyond one project', (scope) => {
       internal: (await withWord(world, word, { group, visibility: 'internal' })).id,
       private: (await withWord(world, word, { group, visibility: 'private' })).id,
       membersOnly: await restricted('public', 'private'),
-      nobodys: await restricted('public', 'disabled'),
+      disabled: await restricted('public', 'disabled'),
     }
     const elsewhere = (await withWord(world, word, { visibility: 'private' })).id
-    const everybodys = [ids.public, ids.internal]
+    const visible = [ids.public, ids.internal]
     const expected: Record<string, number[]> = {
-      stranger: everybodys,
+      stranger: visible,
       external: [ids.public],
-      guest: [...everybodys, ids.membersOnly],
+      guest: [...visible, ids.membersOnly],
       ...Object.fromEntries(
         ['reporter', 'developer', 'maintainer', 'owner', 'admin'].map((who) => [
           who,
-          [...everybodys, ids.private, ids.membersOnly],
+          [...visible, ids.private, ids.membersOnly],
         ]),
       ),
     }
@@ -73,7 +73,7 @@ describe.for(scopes)('scope %s beyond one project', (scope) => {
       expect((await find(world.anonymous, within, { scope, search: word })).status).toBe(401)
   })
 
-  test('of a group is of all below it, and of nothing above or shared with it', async ({ world }) => {
+  test('group search covers the group and its subgroups, not its ancestors or shared projects', async ({ world }) => {
     const word = unique('needle')
     const top = await world.group()
     const group = await world.group({ parent: top })
@@ -93,7 +93,7 @@ describe.for(scopes)('scope %s beyond one project', (scope) => {
     expect((await find(await world.user(), `/groups/${group.id}`, { scope, search: word })).status).toBe(404)
   })
 
-  test('looks at default branches alone, as they are now', async ({ world }) => {
+  test('search of the default branches finds their current commits', async ({ world }) => {
     const [word, later] = [unique('needle'), unique('later')]
     const group = await world.group({ visibility: 'public' })
     const project = await withWord(world, word, { group })
@@ -105,7 +105,7 @@ describe.for(scopes)('scope %s beyond one project', (scope) => {
     expect(await search()).toEqual([project.id])
   })
 
-  test('is paged, and tells how much there is', async ({ world }) => {
+  test('search in several projects is paged and has totals', async ({ world }) => {
     const word = unique('needle')
     const group = await world.group({ visibility: 'public' })
     for (let n = 0; n < 3; n++) await withWord(world, word, { group })
@@ -118,9 +118,7 @@ describe.for(scopes)('scope %s beyond one project', (scope) => {
     })
   })
 
-  test('looks into a hundred projects, those of the last activity, and then does not tell how much there is', async ({
-    world,
-  }) => {
+  test('search covers the hundred most recently active projects, then without totals', async ({ world }) => {
     const word = unique('needle')
     const group = await world.group({ visibility: 'public' })
     const [old, fresh] = [await withWord(world, word, { group }), await withWord(world, word, { group })]
@@ -140,7 +138,7 @@ describe.for(scopes)('scope %s beyond one project', (scope) => {
     expect([whole.json.length, whole.headers['x-total']]).toEqual([2, '2'])
   })
 
-  test('is not stopped by a repository that has gone or is broken', async ({ world }) => {
+  test('search continues when a repository is missing or broken', async ({ world }) => {
     const word = unique('needle')
     const group = await world.group({ visibility: 'public' })
     const projects: StoredProject[] = []
@@ -155,13 +153,13 @@ describe.for(scopes)('scope %s beyond one project', (scope) => {
     const found = answer.json.map(({ project_id }: { project_id: number }) => project_id)
     expect(found.toSorted()).toEqual(whole.map(({ id }) => id).toSorted())
     expect(answer.headers['x-total']).toBeUndefined()
-    // Other tests search the same installation.
+    // Other tests search the same instance.
     await world.rows('update projects set deleting = true where id in ($1, $2)', [gone.id, broken.id])
   })
 })
 
-describe('code of many projects', () => {
-  test('is shown project by project, the one of the last activity first, with its branch', async ({ world }) => {
+describe('blobs of several projects', () => {
+  test('blobs are found by project, most recently active first, with the branch', async ({ world }) => {
     const word = unique('needle')
     const group = await world.group({ visibility: 'public' })
     const [one, two] = [await withWord(world, word, { group }), await withWord(world, word, { group })]
@@ -178,7 +176,7 @@ describe('code of many projects', () => {
     expect(only).toMatchObject({ status: 400, json: { message: 'search has nothing but filters' } })
   })
 
-  test('is found in every project that has the same commit', async ({ world }) => {
+  test('blobs are found in every project with the same commit', async ({ world }) => {
     const word = unique('needle')
     const group = await world.group({ visibility: 'public' })
     const copies = [await storedProject(world, { group }), await storedProject(world, { group })]
@@ -188,8 +186,8 @@ describe('code of many projects', () => {
   })
 })
 
-describe('commits of many projects', () => {
-  test('are the newest first, whatever project they are of, and each is shown once', async ({ world }) => {
+describe('commits of several projects', () => {
+  test('commits of several projects are found newest first, each once', async ({ world }) => {
     const group = await world.group({ visibility: 'public' })
     const word = unique('needle')
     const [one, two] = [await storedProject(world, { group }), await storedProject(world, { group })]
@@ -207,7 +205,7 @@ describe('commits of many projects', () => {
     expect(json[0].web_url).toContain(two.full_path)
   })
 
-  test('are found by the beginning of their id, if a default branch has them', async ({ world }) => {
+  test('commits are found by a prefix of their id if a default branch contains them', async ({ world }) => {
     const group = await world.group({ visibility: 'public' })
     const [one, two] = [await withWord(world, 'x', { group }), await withWord(world, 'y', { group })]
     const wanted = two.repository.commit({ b: 'b' }, { message: 'wanted' })
@@ -224,7 +222,7 @@ describe('commits of many projects', () => {
     expect(await ids(aside)).toEqual([])
   })
 
-  test('show pipelines to those who may read them there', async ({ world }) => {
+  test('commits have the pipeline status if the caller can read pipelines', async ({ world }) => {
     const word = unique('needle')
     const group = await world.group({ visibility: 'public' })
     const projects = [await withWord(world, word, { group }), await withWord(world, word, { group })]

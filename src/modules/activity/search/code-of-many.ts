@@ -10,7 +10,7 @@ import { FoundBlob, type FoundBlobRow } from './entity.ts'
 import type { Search, SearchScope } from './scope.ts'
 import { readableSources, type SearchTips, type Sources, searchTogether, unionOf } from './sources.ts'
 
-/** Text in the files of default branches, project by project; of those that share their commit, in each. */
+/** Text in the files of default branches, project by project. Projects that share a commit each list its results. */
 async function findBlobs({ ctx, search, page }: Search<unknown>, { sources, all }: Sources): Promise<Variant> {
   const query = codeQuery(search)
   const { found, complete } = await searchTogether(
@@ -32,7 +32,7 @@ async function findBlobs({ ctx, search, page }: Search<unknown>, { sources, all 
   )
 }
 
-/** Commits by a text in their message, the newest first; before those, one by its id or the beginning of it. */
+/** Commits by a text in their message, newest first, preceded by the commit whose id or abbreviated id the text is. */
 const searchCommits =
   (message: string): SearchTips<FoundCommit> =>
   async (repo, tips, left) => {
@@ -43,11 +43,11 @@ const searchCommits =
     return first ? { ...all, found: [{ ...first, seconds: Number.POSITIVE_INFINITY }, ...all.found] } : all
   }
 
-/** Each once: halves that were searched by themselves may both have it. */
+/** Removes duplicates: two halves that were searched separately may share commits. */
 const newestFirst = (found: readonly FoundCommit[]): FoundCommit[] =>
   [...Map.groupBy(found, ({ oid }) => oid).values()].map(([first]) => first!).toSorted((a, b) => b.seconds - a.seconds)
 
-/** Commits of default branches. One that several projects have is shown in one of them. */
+/** Commits of default branches. A commit in several projects is shown in one of them. */
 async function findCommits({ ctx, search, page }: Search<unknown>, { sources, all }: Sources): Promise<Variant> {
   const message = oneLine(search)
   const { found, complete } = await searchTogether(
@@ -83,7 +83,7 @@ export const commitsOfAll: SearchScope<null> = {
   find: async (asked) => findCommits(asked, await readableSources(asked.ctx, undefined)),
 }
 
-/** In the projects of the group and of all below it. */
+/** Searches the group's projects and those of its subgroups. */
 export const blobsInGroup: SearchScope<GroupSubject> = {
   ...blobs,
   find: async (asked) => findBlobs(asked, await readableSources(asked.ctx, asked.within.traversal_ids)),

@@ -22,7 +22,7 @@ import {
 import { FoundBlob, type FoundBlobRow } from './entity.ts'
 import type { Search, SearchScope } from './scope.ts'
 
-/** The commit to search, and what it is called; nothing in an empty repository. */
+/** The commit to search and the name of its ref; undefined in an empty repository. */
 async function tipOf(
   repo: Repository,
   { within, ref }: Search<ProjectSubject>,
@@ -33,7 +33,7 @@ async function tipOf(
   return undefined
 }
 
-/** Text in the files of a project. One `git grep` the first time; remembered, so that paging is cheap. */
+/** Text in the files of a project. Runs `git grep` once; results are cached, so that paging is cheap. */
 export const blobsInProject: SearchScope<ProjectSubject> = {
   name: 'blobs',
   returns: [FoundBlob],
@@ -60,7 +60,10 @@ export const blobsInProject: SearchScope<ProjectSubject> = {
   },
 }
 
-/** Commits by a text in their message, the newest first; one by its id or the beginning of it. One `git log` the first time. */
+/**
+ * Commits by a text in their message, newest first, or the one commit whose id or abbreviated id it is. Runs `git log`
+ * once; results are cached.
+ */
 export const commitsInProject: SearchScope<ProjectSubject> = {
   name: 'commits',
   returns: [CommitDetail],
@@ -92,7 +95,7 @@ export const commitsInProject: SearchScope<ProjectSubject> = {
   },
 }
 
-/** The commit whose id a text is, or begins; not one that a branch or tag is called. */
+/** The commit whose full or abbreviated id the text is; never a branch or tag of that name. */
 export async function commitNamed(repo: Repository, text: string): Promise<Oid | undefined> {
   const id = text.trim().toLowerCase()
   const commit = /^[0-9a-f]{7,40}$/.test(id) ? await findCommitId(repo, id) : undefined

@@ -1,14 +1,14 @@
 import { matchesPattern } from '../../pushes/index.ts'
 
-/** What is searched for in code, and in which files. */
+/** Text to search for in code, and in which files. */
 export type CodeQuery = {
-  /** One line; empty when there were filters only. */
+  /** One line; empty if the query has filters only. */
   readonly text: string
-  /** Patterns of whole paths, in lower case, all of which must fit: `*` stands for any text. */
+  /** Patterns of whole paths in lower case, all of which must match; `*` matches any text. */
   readonly like: readonly string[]
 }
 
-/** How each filter reads as a pattern of whole paths. */
+/** Turns the value of each filter into a pattern of whole paths. */
 const filters: Readonly<Record<string, (value: string) => string>> = {
   filename: (value) => `*${value}`,
   path: (value) => `*${value}*`,
@@ -16,8 +16,8 @@ const filters: Readonly<Record<string, (value: string) => string>> = {
 }
 
 /**
- * `text filename:readme* path:docs/ extension:md`: words that begin so are filters, in any case, and the others are the text,
- * blanks between them squeezed.
+ * Parses `text filename:readme* path:docs/ extension:md`: words with these prefixes, in any case, are filters; the
+ * other words, joined by single blanks, are the text.
  */
 export function parseCodeQuery(search: string): CodeQuery {
   const words: string[] = []

@@ -8,7 +8,7 @@ import type { SearchScope } from './scope.ts'
 
 const scope = { name: 'merge_requests', returns: [MergeRequest] } as const
 
-/** Those with the words in title or description, the newest first. */
+/** Merge requests with the words in title or description, newest first. */
 async function found(ctx: Ctx, set: MergeRequestSet, within: Within, text: string, page: Page): Promise<Variant> {
   const filters = { search: { text, in: ['title', 'description'] } } as const
   const asked = { filters, order: { by: 'created_at', sort: 'desc' } } as const

@@ -6,7 +6,7 @@ import type { ProjectSubject } from '../../projects/index.ts'
 import { peopleAround, peopleOf } from './queries.ts'
 import type { Search, SearchScope } from './scope.ts'
 
-/** People by name and user name, or by their whole e-mail address; the best match first. */
+/** Users by name and user name, or by complete e-mail address; best match first. */
 const people = <Within>(among: (asked: Search<Within>) => List['where']): SearchScope<Within> => ({
   name: 'users',
   returns: [UserListItem],
@@ -22,7 +22,7 @@ export const peopleOfAll = people<null>(() => [])
 /** Members of the group and of the groups above and below it that the caller can see. */
 export const peopleInGroup = people<GroupSubject>(({ ctx, within }) => [peopleAround(ctx.actor, within.traversal_ids)])
 
-/** Whoever has a membership that counts there. */
+/** Users with a level in the project. */
 export const peopleInProject: SearchScope<ProjectSubject> = {
   ...people<ProjectSubject>(({ within }) => [peopleOf(within.id, within.namespace_id)]),
   allow: 'read_member',

@@ -7,14 +7,14 @@ import type { SearchScope } from './scope.ts'
 const found = (ctx: Ctx, set: ProjectSet, search: string, page: Page) =>
   projectsPage(ctx, set, { search, simple: true, with_custom_attributes: false, order_by: 'id', sort: 'desc' }, page)
 
-/** Projects the caller can see, the newest first. */
+/** Projects the caller can see, newest first. */
 export const projectsOfAll: SearchScope<null> = {
   name: 'projects',
   returns: [ProjectSimple],
   find: ({ ctx, search, page }) => found(ctx, { of: 'everyone' }, search, page),
 }
 
-/** Those of the group and of all below it. */
+/** Projects of the group and of its subgroups. */
 export const projectsInGroup: SearchScope<GroupSubject> = {
   name: 'projects',
   returns: [ProjectSimple],

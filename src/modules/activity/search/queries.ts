@@ -4,20 +4,20 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { visibleGroups, within } from '../../namespaces/index.ts'
 import { columns, levelOf, limitsColumn, type ProjectRow, readableCode, visibleProjects } from '../../projects/index.ts'
 
-/** True for people (`u`) with a membership in a group, or in one above or below it, that the caller can see. */
+/** True for users (`u`) with a membership in a group, or in one above or below it, that the caller can see. */
 export const peopleAround = (caller: Caller, traversalIds: readonly number[]): Sql => sql`u.id in (
   select m.user_id from namespaces g join members m on m.namespace_id = g.id and (m.expires_at is null or m.expires_at > current_date)
   where not g.deleting and (g.id = any(${traversalIds}::bigint[]) or ${within(raw('g.traversal_ids'), sql`${traversalIds}::bigint[]`)})
     and ${visibleGroups(caller)})`
 
-/** True for people (`u`) who have a level in a project. */
+/** True for users (`u`) who have a level in a project. */
 export const peopleOf = (projectId: number, namespaceId: number): Sql => sql`u.id in (
   select user_id from group_access where group_id = ${namespaceId} and expires_on > current_date
   union all select user_id from project_access where project_id = ${projectId} and expires_on > current_date)`
 
 /**
- * Projects with code that the caller may read, those first in which something happened last: all of the installation, or
- * those of the group with these traversal ids and of all below it. One statement.
+ * Projects with code that the caller may read, latest activity first: of the installation, or of the group with these
+ * traversal ids and its subgroups. One statement.
  */
 export const projectsWithCode = (
   db: Db,

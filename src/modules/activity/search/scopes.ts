@@ -7,7 +7,7 @@ import { peopleInGroup, peopleInProject, peopleOfAll } from './people.ts'
 import { projectsInGroup, projectsOfAll } from './projects.ts'
 import type { SearchScope } from './scope.ts'
 
-/** What can be searched in the whole installation. */
+/** Scopes of a search in the whole installation. */
 export const instanceScopes: readonly SearchScope<null>[] = [
   projectsOfAll,
   peopleOfAll,

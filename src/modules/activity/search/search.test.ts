@@ -29,8 +29,8 @@ async function library(world: World): Promise<StoredProject> {
   return project
 }
 
-describe('a search', () => {
-  test('needs somebody, a scope that is there, and a text', async ({ world }) => {
+describe('search requests', () => {
+  test('a search needs a signed-in user, a valid scope and a text', async ({ world }) => {
     const [project, group] = [await world.project({ visibility: 'public' }), await world.group()]
     const paths = [
       '',
@@ -45,15 +45,15 @@ describe('a search', () => {
       expect(await errors({ search: 'x' })).toBe('scope is missing')
       expect(await errors({ scope: 'users' })).toBe('search is missing')
       expect(await errors({ scope: 'users', search: ' ' })).toBe('search is empty')
-      // What nobody can search yet is refused, not found to be empty.
+      // Scopes that cannot be searched yet are refused, not empty.
       for (const scope of ['issues', 'milestones', 'notes', 'wiki_blobs', 'snippet_titles', '__proto__'])
         expect(await errors({ scope, search: 'x' })).toBe('scope does not have a valid value')
-      expect((await find(world.root, path, { scope: 'users', search: unique('nobody') })).json).toEqual([])
+      expect((await find(world.root, path, { scope: 'users', search: unique('missing') })).json).toEqual([])
     }
     expect((await find(world.root, `/projects/${project.id}`, { scope: 'projects', search: 'x' })).status).toBe(400)
   })
 
-  test('is allowed so many times a minute', async () => {
+  test('429 after search_rate_limit searches per minute', async () => {
     await using world = await World.start()
     await world.settings({ search_rate_limit: 2 })
     const ann = await world.user()
@@ -68,7 +68,7 @@ describe('a search', () => {
 })
 
 describe('scope projects', () => {
-  test('finds what the caller can see, in a group with all below it', async ({ world }) => {
+  test('project search finds what the caller can see, in a group with its subgroups', async ({ world }) => {
     const ann = await world.user()
     const word = unique('findable')
     const group = await world.group({ visibility: 'public' })
@@ -86,9 +86,7 @@ describe('scope projects', () => {
 })
 
 describe('scope users', () => {
-  test('finds by name and user name, and by the whole e-mail address only; the exact match first', async ({
-    world,
-  }) => {
+  test('user search finds by names and the whole e-mail, exact matches first', async ({ world }) => {
     const word = unique('person')
     const ann = await world.user({ name: `A ${word}` })
     const exact = await world.user({ name: word })
@@ -99,7 +97,7 @@ describe('scope users', () => {
     expect(await names(`${ann.username}@example`)).toEqual([])
   })
 
-  test('finds members of a group that the caller can see, and of a project', async ({ world }) => {
+  test('user search in a group or project finds the members that the caller can see', async ({ world }) => {
     const word = unique('member')
     const person = () => world.user({ name: `${word} ${unique('x')}` })
     const [above, here, hidden, direct] = [await person(), await person(), await person(), await person()]
@@ -118,7 +116,7 @@ describe('scope users', () => {
 })
 
 describe('scope blobs', () => {
-  test('finds lines in any case, with two around each, and says where', async ({ world }) => {
+  test('blob search finds lines in any case, with context and position', async ({ world }) => {
     const project = await library(world)
     const { json } = await inProject(world.root, project, 'NEEDLE', { per_page: '2' })
     expect(json).toEqual([
@@ -161,11 +159,11 @@ describe('scope blobs', () => {
     ['$(x)', ['src/[odd] -e name.TS:1']],
     ['again needle', []],
     ['nothing like this', []],
-  ] as const)('%j finds %j', async ([search, found], { world }) => {
+  ] as const)('the blob search %j finds %j', async ([search, found], { world }) => {
     expect(await places(world.root, await shared(world), search)).toEqual(found)
   })
 
-  test('looks into the branch, tag or commit that is asked for', async ({ world }) => {
+  test('blob search uses the given branch, tag or commit', async ({ world }) => {
     const project = await library(world)
     const first = project.repository.git('rev-parse', 'main').trim()
     project.repository.commit({ 'later.txt': 'needle of later\n' })
@@ -180,7 +178,7 @@ describe('scope blobs', () => {
       })
   })
 
-  test('finds nothing in an empty repository, and asks for a text of one line', async ({ world }) => {
+  test('blob search is empty in an empty repository, and 400 for invalid texts', async ({ world }) => {
     const project = await world.project()
     expect(await places(world.root, project, 'hay')).toEqual([])
     for (const [search, message] of [
@@ -191,7 +189,7 @@ describe('scope blobs', () => {
     expect((await inProject(world.root, project, 'x'.repeat(5000))).status).toBe(400)
   })
 
-  test('ends at a thousand places, and then does not say how many there are', async ({ world }) => {
+  test('blob search ends at a thousand results, without a total', async ({ world }) => {
     const project = await storedProject(world)
     const line = `match\n${'-\n'.repeat(6)}`
     project.repository.commit({ 'many.txt': line.repeat(1200), 'exact.txt': line.replaceAll('match', 'other') })
@@ -202,13 +200,13 @@ describe('scope blobs', () => {
     expect((await inProject(world.root, project, 'other')).headers['x-total']).toBe('1')
   })
 
-  test('shows what is no text as text', async ({ world }) => {
+  test('blob search decodes text that is not UTF-8', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'latin.txt': Buffer.from('caf\xe9 needle\n', 'latin1') })
     expect((await inProject(world.root, project, 'needle')).json).toMatchObject([{ data: 'café needle\n' }])
   })
 
-  test('is for those who read code', async ({ world }) => {
+  test('403 for blob search without access to code', async ({ world }) => {
     const [guest, reporter] = [await world.user(), await world.user()]
     const project = await storedProject(world, {
       visibility: 'private',
@@ -228,7 +226,7 @@ describe('scope blobs', () => {
 })
 
 describe('scope commits', () => {
-  test('finds by a text in the message, in any case, and by the beginning of the id', async ({ world }) => {
+  test('commit search finds by message, in any case, and by prefix of the id', async ({ world }) => {
     const project = await library(world)
     const first = project.repository.git('rev-parse', 'main').trim()
     const second = project.repository.commit({ 'b.txt': 'b' }, { message: 'Other (a+)+ [x]' })

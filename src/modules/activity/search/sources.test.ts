@@ -6,9 +6,7 @@ import { GitError } from '../../../git/runner/git-error.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { readableSources, searchTogether } from './sources.ts'
 
-test('a search that took too long shows what it found, is refused with nothing, and is not remembered', async ({
-  world,
-}) => {
+test('a search that timed out returns partial results, fails without any, and is not cached', async ({ world }) => {
   const group = await world.group({ visibility: 'public' })
   const project = await storedProject(world, { group })
   project.repository.commit({ a: 'a' })
@@ -34,7 +32,7 @@ test('a search that took too long shows what it found, is refused with nothing, 
   expect(await search()).toMatchObject(whole)
 })
 
-test('what a broken repository hides is looked for again', async ({ world }) => {
+test('results from a broken repository are not cached', async ({ world }) => {
   const group = await world.group({ visibility: 'public' })
   const project = await storedProject(world, { group })
   const tip = project.repository.commit({ a: 'a' })

@@ -8,25 +8,25 @@ import { remember } from '../../../git/repository/remember.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { RepositoryUnion } from '../../../git/repository/union.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
-import { inTurn } from '../../../kernel/turns.ts'
+import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { openRepository, type ProjectSubject, projectFacts } from '../../projects/index.ts'
 import { timeoutMs, tookTooLong } from './bounds.ts'
 import { projectsWithCode } from './queries.ts'
 
-/** Maximum projects per search; the code of others is found by searching them or their groups. */
+/** Maximum projects per search; code in other projects is found by searching them or their groups. */
 const maxProjects = 100
 
-/** A project that is searched, and the commit of its default branch. */
+/** A project that is searched, with the commit of its default branch. */
 export type Source = {
   readonly project: ProjectSubject & { readonly default_branch: string }
   readonly repo: Repository
   readonly tip: Oid
 }
 
-/** What is searched; `all` when nothing else the caller may read was left out. */
+/** Projects that are searched; `all` if they are all that the caller may read. */
 export type Sources = { readonly sources: readonly Source[]; readonly all: boolean }
 
-/** Default branches of projects whose code the caller may read, in the order of their last activity. No git process. */
+/** Default branches of projects whose code the caller may read, latest activity first. Starts no git process. */
 export async function readableSources(ctx: Ctx, traversalIds: readonly number[] | undefined): Promise<Sources> {
   const projects = await projectsWithCode(ctx.db, ctx.actor, traversalIds, maxProjects + 1)
   const sources = await Promise.all(
@@ -43,15 +43,15 @@ export async function readableSources(ctx: Ctx, traversalIds: readonly number[] 
   return { sources: sources.flat(), all: projects.length <= maxProjects }
 }
 
-/** A search of some commits in the repository that has them all, in as many milliseconds as are left. */
+/** Searches some commits in the repository that has all of them; `left` returns the remaining milliseconds. */
 export type SearchTips<Thing> = (repo: Repository, tips: readonly Oid[], left: () => number) => Promise<Found<Thing>>
 
-/** `broken`: some repository could not be read. */
+/** `broken`: at least one repository could not be read. */
 type Gathered<Thing> = Found<Thing> & { readonly broken: boolean }
 
 /**
- * Searches all sources in one process, and remembers what it found by their commits, so that paging is cheap. Commits that
- * several of them share are searched once. What is found until the time is over counts, unless that is nothing.
+ * Searches all sources in one process and caches the results by commit, so that paging is cheap. A commit that several
+ * sources share is searched once. Returns partial results at the timeout, unless there are none.
  */
 export async function searchTogether<Thing extends object>(
   ctx: Ctx,
@@ -71,10 +71,12 @@ export async function searchTogether<Thing extends object>(
   const whole = await remember(
     first.repo,
     `together ${name}`,
-    ({ gone }) =>
-      inSearchTurn({ ...ctx, gone }, async () => {
+    ({ signal }) =>
+      inSearchTurn({ ...ctx, signal }, async () => {
         const deadline = performance.now() + timeoutMs
-        const all = await searchAround({ ...ctx, gone }, byTip, search, () => Math.max(1, deadline - performance.now()))
+        const all = await searchAround({ ...ctx, signal }, byTip, search, () =>
+          Math.max(1, deadline - performance.now()),
+        )
         if (!all.timedOut && !all.broken) return all
         partial = all
         return undefined
@@ -86,28 +88,28 @@ export async function searchTogether<Thing extends object>(
 }
 
 /**
- * One such search at a time in this process, and each caller waits for his own: the rest of git stays quick. Whoever has
- * waited as long as a search may take is not waited for any more, so that the line stays short.
+ * Runs one such search at a time in this process and one per caller, so that other git processes stay fast. A search
+ * that waited for the whole timeout fails, so that the queue stays short.
  */
-function inSearchTurn<T>({ actor, gone }: Ctx, work: () => Promise<T>): Promise<T> {
+function inSearchTurn<T>({ actor, signal }: Ctx, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + timeoutMs
   const unlessLate = () => {
-    gone?.throwIfAborted()
+    signal?.throwIfAborted()
     if (performance.now() > until) throw tookTooLong()
     return work()
   }
-  return inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', unlessLate))
+  return runExclusive(`search by ${actor?.id}`, () => runExclusive('search of many projects', unlessLate))
 }
 
-/** The repositories of these sources as one, for reading by id. */
+/** One read-only repository over all of these sources, for reading objects by id. */
 export const unionOf = (ctx: Ctx, sources: readonly Source[]): Promise<RepositoryUnion> =>
   RepositoryUnion.of(
     ctx.git,
     sources.map(({ repo }) => repo),
-    ctx.gone,
+    ctx.signal,
   )
 
-/** When git fails, halves are searched by themselves: a broken repository hides only what it alone has. */
+/** When git fails, searches the halves separately, so that a broken repository hides only its own results. */
 async function searchAround<Thing>(
   ctx: Ctx,
   byTip: readonly (readonly [tip: Oid, having: readonly Source[]])[],

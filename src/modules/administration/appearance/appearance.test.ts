@@ -10,15 +10,15 @@ const png = Buffer.from(
 const path = '/application/appearance'
 
 describe('appearance', () => {
-  test('is for administrators', async ({ world }) => {
+  test('403 for the appearance unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     for (const ask of [() => ann.get(path), () => ann.put(path, { title: 'Ann’s' })])
       expect(await ask()).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
     expect((await world.anonymous.get(path)).status).toBe(401)
   })
 
-  test('changes as far as it is named', async ({ world }) => {
-    // Others who share this world may have changed it.
+  test('PUT of the appearance changes only the given texts', async ({ world }) => {
+    // Other tests in this world may have changed it.
     await world.plainAppearance()
     const before = (await world.root.get(path)).json
     expect(before).toEqual({
@@ -46,14 +46,14 @@ describe('appearance', () => {
     expect((await world.root.get(path)).json).toEqual(changed)
   })
 
-  test('null takes a text away', async ({ world }) => {
+  test('null clears a text of the appearance', async ({ world }) => {
     const texts = ['title', 'description', 'new_project_guidelines', 'header_message', 'footer_message']
     const all = (value: string | null) => Object.fromEntries(texts.map((name) => [name, value]))
     expect((await world.root.put('/application/appearance', all('x'))).json).toMatchObject(all('x'))
     expect((await world.root.put('/application/appearance', all(null))).json).toMatchObject(all(''))
   })
 
-  test('has pictures that everybody sees, until they are taken away', async ({ world }) => {
+  test('logos of the appearance are public until they are removed', async ({ world }) => {
     const send = (name: string, bytes: Buffer) => {
       const body = new FormData()
       body.set(name, new Blob([bytes]), 'our logo.png')

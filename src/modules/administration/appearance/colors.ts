@@ -1,3 +1,3 @@
-/** Complaints about a colour: `#abc` or `#aabbcc`. */
+/** Errors of a colour, which must be `#abc` or `#aabbcc`. */
 export const colorComplaints = (color: string): string[] =>
   /^#([0-9a-f]{3}){1,2}$/i.test(color) ? [] : ['must be a valid color code']

@@ -2,7 +2,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { raw, sql } from '../../../db/sql.ts'
 
-/** What the installation says of itself. */
+/** Texts that the installation shows. */
 export type AppearanceTexts = {
   title: string
   description: string
@@ -25,7 +25,7 @@ export const findAppearance = async (db: Db): Promise<AppearanceRow> =>
 export const saveTexts = (tx: Tx, texts: Partial<AppearanceTexts>): Promise<number> =>
   tx.run(sql`update appearance set texts = texts || ${JSON.stringify(texts)}::jsonb, updated_at = now()`)
 
-/** Null takes the picture away. */
+/** Null removes the picture. */
 export const savePicture = (
   tx: Tx,
   name: PictureName,

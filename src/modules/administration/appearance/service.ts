@@ -21,7 +21,7 @@ export type AppearanceChanges = { [K in keyof AppearanceTexts]?: AppearanceTexts
 
 const longest = 65_536
 
-/** Absent texts and pictures stay; null takes them away. */
+/** Absent texts and pictures stay; null removes them. */
 export async function changeAppearance(
   ctx: Ctx,
   { logo, header_logo, favicon, ...given }: AppearanceChanges,

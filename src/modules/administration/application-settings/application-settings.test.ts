@@ -8,17 +8,17 @@ const path = '/application/settings'
 const refusal = (name: string, ...texts: string[]) => ({ status: 400, json: { message: { [name]: texts } } })
 const complaint = (error: string) => ({ status: 400, json: { error } })
 
-/** What is stored, sealed secrets and all. */
+/** The stored values, with sealed secrets. */
 const stored = async (world: World) => (await world.rows('select values from application_settings'))[0].values
 
-/** Changes settings through the front door, until the end of the test. */
+/** Changes settings by the API, until the end of the test. */
 async function change(world: World, values: Record<string, unknown>) {
   await world.settings({})
   return world.root.put(path, values)
 }
 
 describe('GET and PUT /application/settings', () => {
-  test('D2-SETTINGS-ADMIN are for administrators', async ({ world }) => {
+  test('D2-SETTINGS-ADMIN: 403 for settings unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     for (const ask of [(who: Client) => who.get(path), (who: Client) => who.put(path, { max_attachment_size: 11 })]) {
       expect(await ask(world.anonymous)).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
@@ -27,7 +27,7 @@ describe('GET and PUT /application/settings', () => {
     expect((await world.root.get(path)).status).toBe(200)
   })
 
-  test('tell every setting, with its default where nobody chose', async ({ world }) => {
+  test('GET /application/settings returns every setting or its default', async ({ world }) => {
     const { json } = await world.root.get(path)
     expect(json).toMatchObject({
       id: 1,
@@ -53,7 +53,7 @@ describe('GET and PUT /application/settings', () => {
     expect(shown.filter((name) => json[name] === undefined)).toEqual([])
   })
 
-  test('D2-SETTINGS-PROJECTS-LIMIT D2-SETTINGS-DEFAULT-VISIBILITY D2-SETTINGS-PASSWORD-AUTH defaults', async ({
+  test('D2-SETTINGS-PROJECTS-LIMIT D2-SETTINGS-DEFAULT-VISIBILITY D2-SETTINGS-PASSWORD-AUTH: defaults', async ({
     world,
   }) => {
     expect((await world.root.get(path)).json).toMatchObject({
@@ -66,7 +66,7 @@ describe('GET and PUT /application/settings', () => {
     })
   })
 
-  test('D2-SETTINGS-OPTIONAL D2-SETTINGS-FULL-SET D2-SETTINGS-REPLICA-IPS one setting alone may be sent; all come back', async ({
+  test('D2-SETTINGS-OPTIONAL D2-SETTINGS-FULL-SET D2-SETTINGS-REPLICA-IPS: PUT of one returns all', async ({
     world,
   }) => {
     const before = (await world.root.get(path)).json
@@ -77,7 +77,7 @@ describe('GET and PUT /application/settings', () => {
     expect(Date.parse(changed.json.updated_at)).toBeGreaterThan(Date.parse(before.updated_at))
   })
 
-  test('change nothing when any part is refused', async ({ world }) => {
+  test('a refused PUT changes no setting', async ({ world }) => {
     const before = await stored(world)
     expect(await change(world, { max_attachment_size: 24, diff_max_patch_bytes: 1 })).toMatchObject(
       refusal('diff_max_patch_bytes', 'must be greater than or equal to 102400'),
@@ -88,7 +88,7 @@ describe('GET and PUT /application/settings', () => {
     expect(await stored(world)).toEqual(before)
   })
 
-  test('ignore names that nobody knows, and need one that somebody does', async ({ world }) => {
+  test('unknown settings are ignored, and 400 without a known one', async ({ world }) => {
     const { status, json } = await change(world, { colour: 'green' })
     expect(status).toBe(400)
     expect(json.error).toMatch(/^admin_notification_email, .* are missing, at least one parameter must be provided$/)
@@ -96,7 +96,7 @@ describe('GET and PUT /application/settings', () => {
     expect(await stored(world)).not.toHaveProperty('colour')
   })
 
-  test('take null for what may be none, and empty lists', async ({ world }) => {
+  test('null clears optional settings and lists, and is a 400 for others', async ({ world }) => {
     await change(world, { home_page_url: 'https://a.example', domain_whitelist: ['a.example'] })
     expect((await change(world, { home_page_url: null, domain_whitelist: null })).json).toMatchObject({
       home_page_url: null,
@@ -106,7 +106,7 @@ describe('GET and PUT /application/settings', () => {
       expect(await change(world, { [name]: null })).toMatchObject(refusal(name, "can't be blank"))
   })
 
-  test('D2-SETTINGS-WHITELIST lists come as arrays or as text; null is no restriction', async ({ world }) => {
+  test('D2-SETTINGS-WHITELIST: lists are arrays or text, and null is no restriction', async ({ world }) => {
     const hosts = ['a.example', '*.b.example', '10.1.0.0/16']
     for (const name of ['domain_whitelist', 'outbound_local_requests_whitelist']) {
       expect((await change(world, { [name]: hosts })).json[name]).toEqual(hosts)
@@ -124,7 +124,7 @@ describe('GET and PUT /application/settings', () => {
     expect(sent.json.restricted_visibility_levels).toEqual(['internal', 'public'])
   })
 
-  test('take and show the names that clients know, too', async ({ world }) => {
+  test('settings have alternative names that clients use', async ({ world }) => {
     expect((await change(world, { gravatar_enabled: false })).json).toMatchObject({
       gravatar_enabled: false,
       avatar_service_enabled: false,
@@ -138,7 +138,7 @@ describe('GET and PUT /application/settings', () => {
     )
   })
 
-  test('D2-SETTINGS-DEPRECATED names of before set what is meant now', async ({ world }) => {
+  test('D2-SETTINGS-DEPRECATED: deprecated names set the current settings', async ({ world }) => {
     const group = await world.group()
     expect(
       (await change(world, { performance_bar_allowed_group_id: group.full_path })).json
@@ -147,7 +147,7 @@ describe('GET and PUT /application/settings', () => {
     expect((await change(world, { performance_bar_enabled: false })).json.performance_bar_allowed_group_id).toBe(null)
     const byPath = { performance_bar_allowed_group_path: group.full_path.toUpperCase() }
     expect((await change(world, byPath)).json.performance_bar_allowed_group_id).toBe(group.id)
-    const unknown = { performance_bar_allowed_group_path: 'nobody/knows' }
+    const unknown = { performance_bar_allowed_group_path: 'no/such-group' }
     expect((await change(world, unknown)).json.performance_bar_allowed_group_id).toBe(null)
     expect((await change(world, { allow_local_requests_from_hooks_and_services: true })).json).toMatchObject({
       allow_local_requests_from_web_hooks_and_services: true,
@@ -163,7 +163,7 @@ describe('GET and PUT /application/settings', () => {
     )
   })
 
-  test('leave out and ignore what the plan does not offer', async () => {
+  test('settings that the plan does not offer are omitted and ignored', async () => {
     await using free = await World.start({ STITHY_PLAN: 'free' })
     const { json } = await free.root.get(path)
     expect(json).not.toHaveProperty('help_text')
@@ -174,7 +174,7 @@ describe('GET and PUT /application/settings', () => {
     expect((await free.rows('select values from application_settings'))[0].values).toEqual({ sign_in_text: 'Welcome' })
   })
 
-  test('hold in another process soon, even if its notification is lost', async ({ world }) => {
+  test('settings reach other processes even if the notification is lost', async ({ world }) => {
     await using other = await createApp(world.config, {
       databaseUrl: world.databaseUrl,
       runnerSocket: inject('runnerSocket'),
@@ -186,7 +186,7 @@ describe('GET and PUT /application/settings', () => {
     await expect.poll(seen).toBe(32)
   })
 
-  test('are told to the log of events, secrets apart', async ({ world }) => {
+  test('changes of settings are recorded in the audit log without secrets', async ({ world }) => {
     await change(world, { captcha_private_key: 'do not tell', max_attachment_size: 26 })
     const [{ payload, actor_id }] = await world.rows(
       `select payload, actor_id from events where kind = 'settings_updated' order by id desc limit 1`,
@@ -204,8 +204,8 @@ describe('GET and PUT /application/settings', () => {
   })
 })
 
-describe('secrets', () => {
-  test('D2-SETTINGS-CLIENT-KEY-ENCRYPTED lie sealed in the database', async ({ world }) => {
+describe('secret settings', () => {
+  test('D2-SETTINGS-CLIENT-KEY-ENCRYPTED: secrets are encrypted in the database', async ({ world }) => {
     const sent = {
       external_auth_client_key: keyOfCertificate,
       external_auth_client_key_pass: 'open sesame',
@@ -221,7 +221,7 @@ describe('secrets', () => {
     expect((await change(world, { spam_filter_api_key: '' })).json.spam_filter_api_key).toBe(null)
   })
 
-  test('that are only written are never shown', async ({ world }) => {
+  test('write-only settings are never returned', async ({ world }) => {
     const hidden = { asset_proxy_secret_key: 'hush-hush-1', managed_cluster_secret_access_key: 'hush-hush-2' }
     const changed = await change(world, hidden)
     expect(changed.status).toBe(200)
@@ -232,7 +232,7 @@ describe('secrets', () => {
   })
 })
 
-describe('companions', () => {
+describe('settings that require others', () => {
   const together: [rule: string, flag: string, companions: Record<string, unknown>][] = [
     ['D2-SETTINGS-ASSET-PROXY', 'asset_proxy_enabled', { asset_proxy_url: 'https://proxy.example' }],
     ['D2-SETTINGS-BLACKLIST', 'domain_blacklist_enabled', { domain_blacklist: ['spam.example'] }],
@@ -266,7 +266,7 @@ describe('companions', () => {
     ['', 'code_intelligence_enabled', { code_intelligence_url: 'https://code.example' }],
     ['', 'chat_app_enabled', { chat_app_id: 'i', chat_app_secret: 's', chat_app_verification_token: 't' }],
   ]
-  test.for(together)('%s %s is switched on only with what it needs', async ([, flag, companions], { world }) => {
+  test.for(together)('%s %s is enabled only with its required settings', async ([, flag, companions], { world }) => {
     const names = Object.keys(companions)
     expect(await change(world, { [flag]: true })).toMatchObject(
       complaint(names.map((name) => `${name} is missing`).join(', ')),
@@ -276,17 +276,17 @@ describe('companions', () => {
     expect((await change(world, { [flag]: false })).status).toBe(200)
   })
 
-  // src/settings/guards.test.ts shows that these stay off: there is nothing yet that would do what they promise.
+  // src/settings/guards.test.ts shows that these cannot be enabled, because the product lacks what they promise.
   test.for([
     ['D2-SETTINGS-SPAM-KEY', 'spam_filter_enabled', { spam_filter_api_key: 'k' }],
     ['', 'captcha_enabled', { captcha_private_key: 'p', captcha_site_key: 's' }],
-  ] as const)('%s %s asks for what it needs first', async ([, flag, companions], { world }) => {
+  ] as const)('%s %s is refused without its required settings first', async ([, flag, companions], { world }) => {
     const missing = Object.keys(companions).map((name) => `${name} is missing`)
     expect(await change(world, { [flag]: true })).toMatchObject(complaint(missing.join(', ')))
     expect((await change(world, { [flag]: false, ...companions })).status).toBe(200)
   })
 
-  test('D2-SETTINGS-TERMS D2-SETTINGS-EXT-AUTHZ may have been set before', async ({ world }) => {
+  test('D2-SETTINGS-TERMS D2-SETTINGS-EXT-AUTHZ: required settings may have been set before', async ({ world }) => {
     expect(await change(world, { enforce_terms: true })).toMatchObject(
       refusal('terms', 'You need to set terms to be enforced'),
     )
@@ -310,7 +310,7 @@ describe('companions', () => {
     )
   })
 
-  test('D2-SETTINGS-CLIENT-CERT a certificate needs its key', async ({ world }) => {
+  test('D2-SETTINGS-CLIENT-CERT: a certificate needs its key', async ({ world }) => {
     const [cert, key] = ['external_auth_client_cert', 'external_auth_client_key']
     expect(await change(world, { [cert]: certificate })).toMatchObject(refusal(key, "can't be blank"))
     expect(await change(world, { [cert]: certificate, [key]: otherKey })).toMatchObject(
@@ -326,7 +326,7 @@ describe('companions', () => {
   })
 })
 
-describe('values', () => {
+describe('values of settings', () => {
   const refused: [name: string, value: unknown, text: string][] = [
     ['home_page_url', 'ftp://a.example', 'is blocked: Only allowed schemes are http, https'],
     ['home_page_url', 'not an address', 'is blocked: URI is invalid'],
@@ -357,7 +357,7 @@ describe('values', () => {
     ['replica_node_allowed_ips', '1.2.3.4/33', 'IP whitelist contains invalid IP addresses or ranges'],
     ['sentry_dsn', `https://a.example/${'x'.repeat(255)}`, 'is too long (maximum is 255 characters)'],
   ]
-  test.for(refused)('%s is not %j', async ([name, value, text], { world }) => {
+  test.for(refused)('400 when %s is %j', async ([name, value, text], { world }) => {
     expect(await change(world, { [name]: value })).toMatchObject(refusal(name, text))
   })
 
@@ -370,11 +370,11 @@ describe('values', () => {
     ['terms', { a: 1 }, 'terms is invalid'],
     ['terms', 'a\0b', 'terms is invalid'],
   ]
-  test.for(unread)('%s cannot be read from %j', async ([name, value, error], { world }) => {
+  test.for(unread)('400 when %s is the unreadable %j', async ([name, value, error], { world }) => {
     expect(await change(world, { [name]: value })).toMatchObject(complaint(error))
   })
 
-  test('D2-SETTINGS-WEEK D2-SETTINGS-BRANCH-PROTECTION D2-SETTINGS-PROJECT-CREATION are some numbers', async ({
+  test('D2-SETTINGS-WEEK D2-SETTINGS-BRANCH-PROTECTION D2-SETTINGS-PROJECT-CREATION: valid numbers', async ({
     world,
   }) => {
     for (const [name, values, fallback] of [
@@ -389,7 +389,7 @@ describe('values', () => {
     }
   })
 
-  test('D2-SETTINGS-GIT-PROTOCOL is ssh, http or nil for both', async ({ world }) => {
+  test('D2-SETTINGS-GIT-PROTOCOL: the value is ssh, http or nil for both', async ({ world }) => {
     for (const [sent, kept] of [
       ['ssh', 'ssh'],
       ['http', 'http'],
@@ -403,16 +403,16 @@ describe('values', () => {
     )
   })
 
-  test('D2-SETTINGS-KEY-RESTRICTION one type of key at least is left', async ({ world }) => {
+  test('D2-SETTINGS-KEY-RESTRICTION: at least one key type stays allowed', async ({ world }) => {
     const types = ['rsa', 'dsa', 'ecdsa', 'ed25519']
     const none = Object.fromEntries(types.map((type) => [`${type}_key_restriction`, -1]))
     expect(await change(world, none)).toMatchObject(refusal('allowed_key_types', "can't be blank"))
     expect((await change(world, { ...none, ed25519_key_restriction: 256 })).status).toBe(200)
   })
 
-  test('D2-SETTINGS-ARCHIVE-BUILDS is at least a day, told in words; empty is never', async ({ world }) => {
+  test('D2-SETTINGS-ARCHIVE-BUILDS: a duration of at least a day in words; empty is never', async ({ world }) => {
     const name = 'archive_builds_in_human_readable'
-    for (const [sent, told] of [
+    for (const [sent, returned] of [
       ['15 days', '15 days'],
       ['1 month', '1 month'],
       ['2 years', '2 years'],
@@ -420,12 +420,12 @@ describe('values', () => {
       ['48h', '2 days'],
       ['', null],
     ])
-      expect((await change(world, { [name]: sent })).json[name]).toBe(told)
+      expect((await change(world, { [name]: sent })).json[name]).toBe(returned)
     expect(await change(world, { [name]: '23 hours' })).toMatchObject(refusal(name, 'must be at least 1 day.'))
     expect(await change(world, { [name]: 'a while' })).toMatchObject(refusal(name, 'is not a correct duration'))
   })
 
-  test('D2-SETTINGS-EXT-AUTHZ-TIMEOUT is 0.001 to 10 seconds in thousandths', async ({ world }) => {
+  test('D2-SETTINGS-EXT-AUTHZ-TIMEOUT: 0.001 to 10 seconds in steps of 0.001', async ({ world }) => {
     const name = 'external_authorization_service_timeout'
     for (const value of [0.001, 0.123, 10]) expect((await change(world, { [name]: value })).json[name]).toBe(value)
     expect(await change(world, { [name]: 0 })).toMatchObject(refusal(name, 'must be greater than 0'))
@@ -433,7 +433,7 @@ describe('values', () => {
     expect(await change(world, { [name]: 0.0005 })).toMatchObject(refusal(name, 'must be a multiple of 0.001'))
   })
 
-  test('D2-SETTINGS-STORAGE-TIMEOUTS medium lies between fast and default', async ({ world }) => {
+  test('D2-SETTINGS-STORAGE-TIMEOUTS: medium is between fast and default', async ({ world }) => {
     const of = (name: string) => `repo_storage_timeout_${name}`
     expect(await change(world, { [of('medium')]: 9 })).toMatchObject(
       refusal(of('medium'), 'must be greater than or equal to 10'),
@@ -445,14 +445,14 @@ describe('values', () => {
     expect((await change(world, { [of('fast')]: 1, [of('medium')]: 2, [of('default')]: 3 })).status).toBe(200)
   })
 
-  test('D2-SETTINGS-IMPORT-SOURCES takes eleven values, git and manifest among them', async ({ world }) => {
+  test('D2-SETTINGS-IMPORT-SOURCES: eleven values, including git and manifest', async ({ world }) => {
     const all = (await world.root.get(path)).json.import_sources
     expect(all).toHaveLength(11)
     for (const sent of [all, ['git', 'manifest'], []])
       expect((await change(world, { import_sources: sent })).json.import_sources).toEqual(sent)
   })
 
-  test('a blacklist that is on is not empty', async ({ world }) => {
+  test('400 for enabling an empty domain blacklist', async ({ world }) => {
     expect(await change(world, { domain_blacklist_enabled: true, domain_blacklist: [] })).toMatchObject(
       refusal('domain_blacklist', 'Domain blacklist cannot be empty if Blacklist is enabled.'),
     )

@@ -9,7 +9,7 @@ import { ownHost } from './entity.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** What the parameters say that settings shall be, secrets in clear. Absent ones stay as they are. */
+/** Changes of settings from the parameters, secrets in clear. Absent settings stay. */
 export async function changesIn(ctx: Ctx, params: Given): Promise<Partial<Settings>> {
   const changes: Record<string, unknown> = {}
   for (const [name, schema] of declared) {
@@ -30,7 +30,7 @@ export async function changesIn(ctx: Ctx, params: Given): Promise<Partial<Settin
   return changes as Partial<Settings>
 }
 
-/** The value under either name; both may be sent if they agree. */
+/** The value under its name or its alias; both may be sent if they are equal. */
 function theOne(params: Given, name: string, alias: string | undefined): unknown {
   const other = alias === undefined ? undefined : params[alias]
   const value = params[name]
@@ -60,7 +60,7 @@ const inWords = (text: string): string | null => {
   return seconds === undefined ? text : durationInWords(seconds)
 }
 
-/** The id of the group, null when there is none of that path; nothing when it was not asked for. */
+/** The group's id, null if no group has that path, undefined if the parameter is absent. */
 async function performanceBarGroup(ctx: Ctx, params: Given): Promise<number | null | undefined> {
   if (params['performance_bar_enabled'] === false) return null
   const path = params['performance_bar_allowed_group_path'] ?? params['performance_bar_allowed_group_id']

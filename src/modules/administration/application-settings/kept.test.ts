@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest'
 import { test, unique, type World } from '../../../../test/world.ts'
 
-/*
- * Settings of what the product does not have: kept, checked and told, and nothing follows. Whoever builds what one is about
- * finds its row here, and says instead in effects/ what it does.
+/**
+ * Settings without effect, because the product lacks the feature: stored, validated and returned. When the feature is
+ * implemented, move its row from here to a test of its effect in effects/.
  */
 
-/** A setting, what it is changed to, what is refused, and what somebody sees, whatever it says. */
+/** A setting, a new value, a refused value, and a result that does not depend on it. */
 const kept: readonly [
   what: string,
   values: Record<string, unknown>,
@@ -14,7 +14,7 @@ const kept: readonly [
   look: (world: World) => Promise<unknown>,
 ][] = [
   [
-    'what a search engine would be told of bounds no search',
+    'limits of a search index',
     { search_engine_limit_indexing: true, search_engine_namespace_ids: [1], search_engine_project_ids: [999_999] },
     { search_engine_project_ids: ['one'] },
     async ({ root }) => {
@@ -25,14 +25,14 @@ const kept: readonly [
     },
   ],
   [
-    'no Markdown is kept that a new version would make old',
+    'version of cached Markdown',
     { local_markdown_version: 7 },
     { local_markdown_version: 65_536 },
     async ({ root }) =>
       (await root.put('/user/status', { message: ':coffee: <b>', emoji: 'coffee' })).json.message_html,
   ],
   [
-    'no picture goes by way of a proxy',
+    'proxy of images',
     { asset_proxy_enabled: true, asset_proxy_url: 'https://proxy.example' },
     { asset_proxy_url: 'not an address' },
     async ({ root }) => {
@@ -42,14 +42,17 @@ const kept: readonly [
   ],
 ]
 
-describe('what is kept for others', () => {
-  test.for(kept)('%s', async ([, values, refused, look], { world }) => {
-    const before = await look(world)
-    await world.settings({})
-    expect((await world.root.put('/application/settings', refused)).status).toBe(400)
-    expect(await world.root.put('/application/settings', values)).toMatchObject({ status: 200, json: values })
-    expect((await world.app.open(null)).settings).toMatchObject(values)
-    expect((await world.root.get('/application/settings')).json).toMatchObject(values)
-    expect(await look(world)).toEqual(before)
-  })
+describe('settings without effect', () => {
+  test.for(kept)(
+    'the setting of "%s" is stored, validated and has no effect',
+    async ([, values, refused, look], { world }) => {
+      const before = await look(world)
+      await world.settings({})
+      expect((await world.root.put('/application/settings', refused)).status).toBe(400)
+      expect(await world.root.put('/application/settings', values)).toMatchObject({ status: 200, json: values })
+      expect((await world.app.open(null)).settings).toMatchObject(values)
+      expect((await world.root.get('/application/settings')).json).toMatchObject(values)
+      expect(await look(world)).toEqual(before)
+    },
+  )
 })

@@ -5,7 +5,7 @@ const secretNames = declared.filter(([, { secret }]) => secret !== undefined).ma
 
 const purposeOf = (name: string): string => `setting ${name}`
 
-/** Replaces the named secrets by what `change` makes of their texts. */
+/** Replaces the secrets among the settings by the result of `change`. */
 function mapSecrets<T extends object>(settings: T, change: (text: string, name: string) => string): T {
   const changed = { ...settings } as Record<string, unknown>
   for (const name of secretNames) {
@@ -15,11 +15,11 @@ function mapSecrets<T extends object>(settings: T, change: (text: string, name: 
   return changed as T
 }
 
-/** Settings with their secrets in clear, for the one request that needs them. */
+/** Settings with decrypted secrets, for the one request that needs them. */
 export const openSettings = <T extends object>(secrets: Secrets, settings: T): T =>
   mapSecrets(settings, (text, name) => secrets.open(text, purposeOf(name)))
 
-/** Settings as they are stored. */
+/** Settings with encrypted secrets, as they are stored. */
 export const sealSettings = <T extends object>(secrets: Secrets, settings: T): T =>
   mapSecrets(settings, (text, name) => secrets.seal(text, purposeOf(name)))
 

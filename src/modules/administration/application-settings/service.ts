@@ -10,7 +10,7 @@ import { putInForce } from '../../instance/index.ts'
 import { changesIn } from './changes.ts'
 import { isSecret, openSettings, sealSettings } from './sealing.ts'
 
-/** Changes what is given, all of it or nothing; every process knows within a second. */
+/** Changes all given settings or none; every process applies them within a second. */
 export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, unknown>>): Promise<StoredSettings> {
   const changes = await changesIn(ctx, params)
   const storages = await unknownStorages(ctx, changes)
@@ -33,10 +33,10 @@ export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, u
   })
 }
 
-/** What the log says of a value: of a secret, only whether there is one. */
+/** The value as it is logged: of a secret, only whether it is set. */
 const told = (name: string, value: unknown): unknown => (isSecret(name) ? value !== null : value)
 
-/** Storages are folders; the first one is made when it is needed. */
+/** Names of storages, which are folders, that do not exist. `default` is created on first use. */
 async function unknownStorages(ctx: Ctx, { repository_storages = [] }: Partial<Settings>): Promise<string[]> {
   const wanted = repository_storages.filter((name) => name !== 'default')
   if (wanted.length === 0) return []

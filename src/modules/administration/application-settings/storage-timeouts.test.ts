@@ -7,7 +7,7 @@ import { repositoriesDir } from '../../../app.ts'
 import { writeKey } from '../../../git/repository/project-key.ts'
 import { repositoryDir } from '../../projects/repositories/location.ts'
 
-/** While `work` runs, every process of git on this repository waits for a word that never comes. */
+/** During `work`, every git process on this repository blocks. */
 async function whileGitHangs(world: World, project: TestProject, work: () => Promise<void>): Promise<void> {
   const config = join(placeOf(world, project), 'config')
   await copyFile(config, `${config}.kept`)
@@ -22,7 +22,7 @@ async function whileGitHangs(world: World, project: TestProject, work: () => Pro
 
 const placeOf = (world: World, { id }: TestProject) => repositoryDir(repositoriesDir(world.config), 'default', id)
 
-/** One commit in a pack, put there behind the service's back: it remembers none of it, and has no process that does. */
+/** Adds one commit in a pack without the service, which has neither cached it nor runs a process for it. */
 async function fill(world: World, project: TestProject): Promise<void> {
   const [{ repository_key }] = await world.rows('select repository_key from projects where id = $1', [project.id])
   await using folder = await temporaryFolder()
@@ -36,7 +36,7 @@ async function fill(world: World, project: TestProject): Promise<void> {
   await writeKey(place, repository_key)
 }
 
-/** Longer than a test may take, so that only the timeout under test can end a request. */
+/** Longer than the timeout of a test, so that only the timeout under test can end a request. */
 const longer = {
   repo_storage_timeout_fast: 100_000,
   repo_storage_timeout_medium: 100_000,
@@ -48,12 +48,12 @@ describe('D2-SETTINGS-STORAGE-TIMEOUTS', () => {
     ['default', 'commits?order=topo', { repo_storage_timeout_fast: 0, repo_storage_timeout_medium: 1 }],
     ['medium', 'files/README.md/blame?ref=HEAD', { repo_storage_timeout_fast: 0 }],
     ['fast', 'files/README.md/raw?ref=HEAD', {}],
-  ] as const)('git is given up after repo_storage_timeout_%s: %s', async ([name, path, smaller], { world }) => {
+  ] as const)('503 when git exceeds repo_storage_timeout_%s: %s', async ([name, path, smaller], { world }) => {
     const project = await world.project()
     await fill(world, project)
     const read = (what: string) => world.root.get(`/projects/${project.id}/repository/${what}`)
     const ask = () => read(path)
-    // The process that lives on is there already, and does not hang.
+    // The long-lived process exists already and does not block.
     if (name !== 'fast') await read('files/README.md/raw?ref=HEAD')
     await world.settings({ ...longer, ...smaller, [`repo_storage_timeout_${name}`]: 1 })
     await whileGitHangs(world, project, async () => expect((await ask()).status).toBe(503))
@@ -61,7 +61,7 @@ describe('D2-SETTINGS-STORAGE-TIMEOUTS', () => {
     expect((await ask()).status).toBe(200)
   })
 
-  test('more seconds than a timer can count are not none', async ({ world }) => {
+  test('a repo_storage_timeout above the maximum of a timer still works', async ({ world }) => {
     const project = await world.project()
     await fill(world, project)
     const years = 100_000_000

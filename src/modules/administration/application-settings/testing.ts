@@ -1,4 +1,4 @@
-/** A certificate with its key, and the key of another one. Made for tests, known to everybody. */
+/** A certificate with its key, and the key of another certificate. Made for tests, so publicly known. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBhjCCAS2gAwIBAgIUVRTYI8tk5HomMIMX7RyFojBv8v8wCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOc3RpdGh5LmV4YW1wbGUwHhcNMjYxMTIwMTQzOTU2WhcNMzYx

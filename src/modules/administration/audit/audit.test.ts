@@ -8,7 +8,7 @@ import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
 const newest = async (world: World): Promise<number> =>
   (await world.root.get('/audit_events?per_page=1')).json[0]?.id ?? 0
 
-/** What the audit log has of one piece of work. */
+/** The audit events of a piece of work. */
 async function audited(world: World, work: () => Promise<unknown>): Promise<any[]> {
   const before = await newest(world)
   await work()
@@ -18,7 +18,7 @@ async function audited(world: World, work: () => Promise<unknown>): Promise<any[
 
 const tokenId = async (who: Client): Promise<number> => (await who.get('/personal_access_tokens/self')).json.id
 
-/** Where the operations of one test take place, and what they leave for those after them. */
+/** Fixtures of one test, and the ids that its operations leave for later ones. */
 type Place = {
   ann: Client
   bob: Client
@@ -212,8 +212,8 @@ const operations: readonly Operation[] = [
   ],
 ]
 
-describe('the audit log', () => {
-  test('has each operation once, with its author, address and token', async ({ world }) => {
+describe('audit events', () => {
+  test('each operation has one audit event with author, address and token', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = (await ann.post('/groups', { name: 'Home', path: unique('home') })).json.id
     const other = (await ann.post('/groups', { name: 'Other', path: unique('other') })).json.id
@@ -245,7 +245,7 @@ describe('the audit log', () => {
     }
   })
 
-  test('has what administrators change of the installation', async ({ world }) => {
+  test('changes of instance settings by administrators have audit events', async ({ world }) => {
     const { root } = world
     const name = unique('feature')
     const seen = await audited(world, async () => {
@@ -270,7 +270,7 @@ describe('the audit log', () => {
       expect(event).toMatchObject({ entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1, author_id: root.id })
   })
 
-  test('has nothing of what was refused', async ({ world }) => {
+  test('refused operations have no audit events', async ({ world }) => {
     const ann = await world.user()
     const found = await audited(world, async () => {
       await ann.post('/user/keys', { title: 'x', key: 'nonsense' })
@@ -292,7 +292,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('names whoever acts in the name of another', async ({ world }) => {
+  test('an audit event with sudo names the administrator', async ({ world }) => {
     const ann = await world.user()
     const root = await world.as({ id: 1, username: 'root' }, ['api', 'sudo'])
     const found = await audited(world, () =>
@@ -303,9 +303,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('says whose token was shown again after it was replaced, and whose OAuth token was given back', async ({
-    world,
-  }) => {
+  test("token reuse and OAuth revocation have audit events of the token's user", async ({ world }) => {
     const ann = await world.user()
     const of = {
       entity_type: 'User',
@@ -324,13 +322,13 @@ describe('the audit log', () => {
     const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
     const { access_token } = (await world.anonymous.send('POST', '//oauth/token', { json })).json
     const revoked = await audited(world, async () => {
-      for (const token of [access_token, access_token, 'nobodys'])
+      for (const token of [access_token, access_token, 'unknown'])
         await world.anonymous.send('POST', '//oauth/revoke', { json: { token } })
     })
     expect(revoked).toMatchObject([{ event_name: 'oauth_token_revoked', author_id: ann.id, ...of }])
   })
 
-  test('tells of passwords that were wrong, and from where', async ({ world }) => {
+  test('failed sign-ins have audit events with the address', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project()
     await using folder = await temporaryFolder()
@@ -342,7 +340,7 @@ describe('the audit log', () => {
     }
     const found = await audited(world, async () => {
       await tryAs(ann.username)
-      await tryAs('nobody-at-all')
+      await tryAs('no-such-user')
     })
     const failed = (login: string, rest: object) => ({
       event_name: 'sign_in_failed',
@@ -352,11 +350,11 @@ describe('the audit log', () => {
     })
     expect(found).toMatchObject([
       failed(ann.username, { entity_type: 'User', entity_id: ann.id }),
-      failed('nobody-at-all', { entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1 }),
+      failed('no-such-user', { entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1 }),
     ])
   })
 
-  test('outlives what it tells of, and cannot be changed', async ({ world }) => {
+  test('audit events outlive their subjects and cannot be changed', async ({ world }) => {
     const ann = await world.user({ name: 'Ann Smith' })
     const { id } = (await ann.post('/user/keys', { title: 'x', key: newPublicKey() })).json
     await world.root.delete(`/users/${ann.id}?hard_delete=true`)
@@ -372,7 +370,7 @@ describe('the audit log', () => {
       await expect(world.rows(change)).rejects.toThrow('kept as they were written')
   })
 
-  test('is read by owners of a group and maintainers of a project, each their own', async ({ world }) => {
+  test('owners of a group and maintainers of a project read their audit events', async ({ world }) => {
     const [owner, maintainer, developer] = [await world.user(), await world.user(), await world.user()]
     const group = await world.group({ members: [[owner, 'owner']] })
     const project = await world.project({
@@ -402,7 +400,7 @@ describe('the audit log', () => {
     expect((await world.anonymous.get('/audit_events')).status).toBe(401)
   })
 
-  test('is filtered by time and entity', async ({ world }) => {
+  test('audit events can be filtered by time and entity', async ({ world }) => {
     const ann = await world.user()
     const list = async (query: string) =>
       (await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}&${query}`)).json

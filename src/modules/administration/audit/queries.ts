@@ -36,7 +36,7 @@ const columns =
   raw(`a.id, a.event, a.author_id, a.author_name, a.impersonator_id, a.token_id, a.address, a.entity_type, a.entity_id,
   a.entity_path, a.verb, a.noun, a.target_type, a.target_id, a.target_details, a.facts, a.created_at`)
 
-/** What the audit log has of these entities in this time, the newest first. */
+/** Audit events of these entities in this period, newest first. */
 export const auditEvents = (filters: AuditFilters): List => ({
   type: 'AuditEvent',
   select: sql`select ${columns} from audit_events a`,
@@ -46,7 +46,7 @@ export const auditEvents = (filters: AuditFilters): List => ({
   keyset: { direction: 'desc' },
 })
 
-/** One of them, if it is of the entity that is named. */
+/** An audit event by id, if it belongs to the given entity. */
 export const findAuditEvent = (
   db: Db,
   id: number,

@@ -9,11 +9,11 @@ import { checkLargeFiles } from '../../pushes/large-files/check.ts'
 import { basic, oidOf, upload } from '../../pushes/large-files/testing.ts'
 import { collectBlobs } from './service.ts'
 
-/** As if all that is stored now had been stored long ago. */
+/** A time at which everything stored so far is old. */
 const later = () => new Date(Date.now() + 60_000)
 
-describe('blobs that nothing names', () => {
-  test('are collected after the time of grace, those of files and pictures are not', async () => {
+describe('collection of unreferenced blobs', () => {
+  test('unreferenced blobs are deleted after the grace period, those of files and avatars are not', async () => {
     await using world = await World.start()
     const ctx = await world.app.open(null)
     const project = await world.project()
@@ -25,7 +25,7 @@ describe('blobs that nothing names', () => {
     const form = new FormData()
     form.set('avatar', new Blob([picture]), 'x.png')
     expect((await world.root.send('PUT', `/projects/${project.id}`, { body: form })).status).toBe(200)
-    await ctx.blobs.put(Readable.from([Buffer.from('nobody wants this')]))
+    await ctx.blobs.put(Readable.from([Buffer.from('unwanted')]))
 
     await world.root.delete(`/projects/${doomed.id}`)
     await world.rows('update projects set deleting = true where id = $1', [doomed.id])
@@ -35,7 +35,7 @@ describe('blobs that nothing names', () => {
     expect(await collectBlobs(ctx, later())).toBe(2)
     expect(await collectBlobs(ctx, later())).toBe(0)
     const there = async (content: string | Buffer) => ctx.blobs.has(oidOf(content) as Digest)
-    expect(await Promise.all([kept, shared, picture, alone, 'nobody wants this'].map(there))).toEqual([
+    expect(await Promise.all([kept, shared, picture, alone, 'unwanted'].map(there))).toEqual([
       true,
       true,
       true,
@@ -44,12 +44,12 @@ describe('blobs that nothing names', () => {
     ])
   })
 
-  test('no upload that was acknowledged is lost to a collection beside it', async () => {
+  test('no acknowledged upload is lost to a concurrent collection', async () => {
     await using world = await World.start()
     const ctx = await world.app.open(null)
     const project = await world.project()
     const contents = Array.from({ length: 40 }, (_, n) => unique(`raced ${n}`))
-    // All are there already, old and unreferenced.
+    // All exist already, old and unreferenced.
     for (const content of contents) await ctx.blobs.put(Readable.from([Buffer.from(content)]))
     await new Promise((resolve) => setTimeout(resolve, 20))
     const since = new Date()
@@ -76,7 +76,7 @@ describe('blobs that nothing names', () => {
   })
 })
 
-test('a check tells of large files whose bytes are gone or cut', async ({ world }) => {
+test('checkLargeFiles reports missing and truncated LFS files', async ({ world }) => {
   const ctx = await world.app.open(null)
   const project = await world.project()
   const [gone, cut] = [unique('gone'), unique('cut')]

@@ -3,10 +3,10 @@ import { job } from '../../../jobs/job.ts'
 import { longAgo } from '../../../kernel/clock.ts'
 import { collectBlobs } from './service.ts'
 
-/** Longer than any upload takes from its last byte to the row that names it, and enough to undo a mistake. */
+/** Longer than any upload takes from its last byte to the row that references it, and enough to undo a mistake. */
 const graceMs = 24 * 60 * 60_000
 
-/** Takes away what nothing names any more: files of removed projects, pictures that were replaced, uploads that broke off. */
+/** Deletes blobs that no row references: files of deleted projects, replaced pictures, interrupted uploads. */
 export const collectUnusedBlobs = job({
   name: 'collect_unused_blobs',
   input: Type.Object({}),

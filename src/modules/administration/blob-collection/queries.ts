@@ -6,8 +6,8 @@ import { digestsOfUploads } from '../../projects/index.ts'
 import { digestsOfLargeFiles } from '../../pushes/index.ts'
 
 /**
- * Everything that rows call a blob: each selects, of the digests it is given, those it needs. An area that keeps blobs adds
- * its own here, or they are collected.
+ * Every reference to a blob: each function selects the referenced ones among the given digests. An area that stores
+ * blobs adds its own here; otherwise they are collected.
  */
 const references: readonly ((digests: readonly Digest[]) => Sql)[] = [
   digestsOfAvatars,
@@ -15,7 +15,7 @@ const references: readonly ((digests: readonly Digest[]) => Sql)[] = [
   digestsOfUploads,
 ]
 
-/** Those of the digests that no row names. */
+/** The digests that no row references. */
 export async function unreferenced(db: Db, digests: readonly Digest[]): Promise<Digest[]> {
   const named = join(
     references.map((select) => select(digests)),

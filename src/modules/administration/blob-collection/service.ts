@@ -5,10 +5,10 @@ import { unreferenced } from './queries.ts'
 const page = 1000
 
 /**
- * Deletes blobs that nobody stored at `since` or later and that no row names; returns how many. Nothing that was
- * acknowledged is lost, whatever happens meanwhile: who stores bytes makes them young before he writes the row that names
- * them, and young ones are spared to the last moment. So `since` must be longer ago than that takes. One statement for each
- * thousand blobs. For one caller at a time.
+ * Deletes blobs that no row references and that were not stored at `since` or later; returns their number. Safe for
+ * concurrent uploads: storing bytes renews the time of a blob before the row that references it is written, and each
+ * deletion checks that time again. `since` must be longer ago than an upload takes. One statement for each thousand
+ * blobs. Only one caller may run it at a time.
  */
 export async function collectBlobs(ctx: Ctx, since: Date): Promise<number> {
   await ctx.blobs.tidy(since)

@@ -4,8 +4,8 @@ import { test } from '../../../../test/world.ts'
 const path = '/broadcast_messages'
 const soon = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 
-describe('messages to everybody', () => {
-  test('are written by administrators and read by everybody', async ({ world }) => {
+describe('broadcast messages', () => {
+  test('administrators write broadcast messages, and everyone reads them', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await world.root.post(path, { message: 'We move tonight' })).json
     for (const who of [world.anonymous, ann, world.root]) {
@@ -21,7 +21,7 @@ describe('messages to everybody', () => {
     expect((await world.anonymous.post(path, { message: 'x' })).status).toBe(401)
   })
 
-  test('begin now and last an hour, unless somebody says otherwise', async ({ world }) => {
+  test('a broadcast message starts now and lasts an hour by default', async ({ world }) => {
     const { status, json } = await world.root.post(path, { message: 'Soon' })
     expect(status).toBe(201)
     expect(json).toMatchObject({
@@ -37,7 +37,7 @@ describe('messages to everybody', () => {
     expect(later.json.active).toBe(false)
   })
 
-  test('change as far as they are named, and go', async ({ world }) => {
+  test('broadcast messages can be changed and deleted', async ({ world }) => {
     const made = (await world.root.post(path, { message: 'Careful', target_path: '*/issues' })).json
     const changed = await world.root.put(`${path}/${made.id}`, { ends_at: soon(-1), broadcast_type: 'notification' })
     expect(changed).toMatchObject({
@@ -54,7 +54,7 @@ describe('messages to everybody', () => {
       expect(await ask()).toMatchObject({ status: 404, json: { message: '404 Not found' } })
   })
 
-  test('are refused without a text and with colours that are none', async ({ world }) => {
+  test('400 for a broadcast message without a text or with invalid colors', async ({ world }) => {
     expect(await world.root.post(path, {})).toMatchObject({ status: 400, json: { error: 'message is missing' } })
     expect(await world.root.post(path, { message: ' ', color: 'red', font: '#12' })).toMatchObject({
       status: 400,

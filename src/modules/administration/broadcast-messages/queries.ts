@@ -27,7 +27,7 @@ const columns = raw(
   'b.id, b.message, b.starts_at, b.ends_at, b.color, b.font, b.target_path, b.broadcast_type, b.dismissable, b.starts_at <= now() and b.ends_at > now() as active',
 )
 
-/** The newest first. */
+/** Newest first. */
 export const broadcastMessages: List = {
   type: 'BroadcastMessage',
   select: sql`select ${columns} from broadcast_messages b`,
@@ -40,7 +40,7 @@ export const broadcastMessages: List = {
 export const findBroadcastMessage = (db: Db, id: number): Promise<BroadcastMessageRow | undefined> =>
   db.row(sql`select ${columns} from broadcast_messages b where b.id = ${id}`)
 
-/** As `findBroadcastMessage`, and nobody changes it until the transaction ends. */
+/** As `findBroadcastMessage`, and locks the row until the transaction ends. */
 export const lockBroadcastMessage = (tx: Tx, id: number): Promise<BroadcastMessageRow | undefined> =>
   tx.row(sql`select ${columns} from broadcast_messages b where b.id = ${id} for update`)
 

@@ -19,7 +19,7 @@ export type BroadcastMessageInput = { [K in keyof BroadcastMessage]?: BroadcastM
 const longest = { message: 65_536, target_path: 255 }
 const hour = 3_600_000
 
-/** One that begins now and lasts an hour. */
+/** Default message: starts now and lasts an hour. */
 const fresh = (): BroadcastMessage => ({
   message: '',
   starts_at: new Date(),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { World } from '../../../../test/world.ts'
 import { endOldEvents } from './jobs.ts'
 
-/** The ages in days of the events and audit rows of one project, made to be so old. */
+/** The ages in days of the remaining events and audit events of a project that were given these ages. */
 async function aged(world: World, ages: readonly number[]): Promise<{ left: (table: string) => Promise<number[]> }> {
   await world.rows(
     `insert into events (kind, project_id, payload, created_at)
@@ -25,8 +25,8 @@ async function aged(world: World, ages: readonly number[]): Promise<{ left: (tab
   return { left }
 }
 
-describe('retention', () => {
-  test('ends events after the days of the setting, and leaves audit rows unless they have an end', async () => {
+describe('event retention', () => {
+  test('events are deleted after the retention of the settings, audit events only with one', async () => {
     await using world = await World.start()
     const { left } = await aged(world, [1, 10, 29, 31, 400])
     const run = async () => endOldEvents.run({}, await world.app.open(null))
@@ -45,7 +45,7 @@ describe('retention', () => {
     await expect(world.rows('delete from audit_events')).rejects.toThrow('kept as they were written')
   })
 
-  test('takes the events of a deleted group and its projects, but those of the deletion', async () => {
+  test('deleting a group deletes the events of its projects, not those of the deletion', async () => {
     await using world = await World.start()
     const [group, other] = [await world.group(), await world.group()]
     const [project, untouched] = [await world.project({ group }), await world.project({ group: other })]

@@ -3,7 +3,7 @@ import { inBatches } from '../../../db/batches.ts'
 import { deleteOldAudit, deleteOldEvents } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
 
-/** Ends events and audit rows by their age, each day. */
+/** Deletes events and audit rows past their retention, daily. */
 export const endOldEvents = job({
   name: 'end_old_events',
   input: Type.Object({}),

@@ -3,8 +3,8 @@ import { test, unique } from '../../../../test/world.ts'
 
 const gate = (key: string, value: unknown) => ({ key, value })
 
-describe('switches of features', () => {
-  test('are for administrators', async ({ world }) => {
+describe('feature flags', () => {
+  test('403 for feature flags unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     for (const ask of [
       () => ann.get('/features'),
@@ -15,7 +15,7 @@ describe('switches of features', () => {
     expect((await world.anonymous.get('/features')).status).toBe(401)
   })
 
-  test('are on, off, or on for some', async ({ world }) => {
+  test('a feature flag is on, off or conditional', async ({ world }) => {
     const [name, ann, project] = [unique('feature'), await world.user(), await world.project()]
     const send = async (input: object) => (await world.root.post(`/features/${name}`, input)).json
     const off = { name, state: 'off', gates: [gate('boolean', false)] }
@@ -48,7 +48,7 @@ describe('switches of features', () => {
     expect((await world.root.get('/features')).json).not.toContainEqual(off)
   })
 
-  test('are for all where a client names everybody as nothing, as the Go library does', async ({ world }) => {
+  test('a feature flag with empty actors is on for all, as the Go library sends it', async ({ world }) => {
     const name = unique('feature')
     const input = { value: true, key: '', feature_group: '', user: '', group: '', project: '' }
     expect(await world.root.post(`/features/${name}`, input)).toMatchObject({
@@ -57,21 +57,21 @@ describe('switches of features', () => {
     })
   })
 
-  test('refuse values that are none, and people nobody knows', async ({ world }) => {
+  test('400 for invalid values of a feature flag, 404 for unknown users', async ({ world }) => {
     expect(await world.root.post('/features/x', {})).toMatchObject({ status: 400, json: { error: 'value is missing' } })
     for (const value of ['perhaps', 101, '-1'])
       expect(await world.root.post('/features/x', { value })).toMatchObject({
         status: 400,
         json: { error: 'value does not have a valid value' },
       })
-    expect(await world.root.post('/features/x', { value: true, user: unique('nobody') })).toMatchObject({
+    expect(await world.root.post('/features/x', { value: true, user: unique('missing') })).toMatchObject({
       status: 404,
       json: { message: '404 User Not Found' },
     })
     expect((await world.root.get('/features')).json).not.toContainEqual(expect.objectContaining({ name: 'x' }))
   })
 
-  test('the limit on projects shown with a group is one of them', async ({ world }) => {
+  test('the limit on projects shown with a group is a feature flag', async ({ world }) => {
     await world.settings({})
     const limited = async () => (await world.root.get('/application/settings')).json.limit_projects_in_groups_api
     expect(await limited()).toBe(true)

@@ -1,17 +1,17 @@
-/** When a feature is on. Each gate opens it for some; what is absent opens it for nobody. */
+/** When a feature is on. Each gate enables it for some actors; an absent gate enables it for none. */
 export type Gates = {
   readonly boolean?: boolean
   readonly percentage_of_actors?: number
   readonly percentage_of_time?: number
   /** `User:1`, `Group:2`, `Project:3`. */
   readonly actors?: readonly string[]
-  /** Names of kinds of people. */
+  /** Names of kinds of users. */
   readonly groups?: readonly string[]
 }
 
 export type Percentage = 'percentage_of_actors' | 'percentage_of_time'
 
-/** For whom: nobody in particular is everybody. */
+/** Actors and groups to switch; both empty means everyone. */
 export type Targets = { readonly actors: readonly string[]; readonly groups: readonly string[] }
 
 const isForEverybody = ({ actors, groups }: Targets): boolean => actors.length + groups.length === 0
@@ -19,13 +19,13 @@ const isForEverybody = ({ actors, groups }: Targets): boolean => actors.length +
 const joined = (held: readonly string[] = [], more: readonly string[]) => [...new Set([...held, ...more])]
 const without = (held: readonly string[] = [], less: readonly string[]) => held.filter((each) => !less.includes(each))
 
-/** On for everybody leaves no other gate. */
+/** Enabling for everyone removes all other gates. */
 export const enable = (gates: Gates, targets: Targets): Gates =>
   isForEverybody(targets)
     ? { boolean: true }
     : { ...gates, actors: joined(gates.actors, targets.actors), groups: joined(gates.groups, targets.groups) }
 
-/** Off for everybody closes every gate. */
+/** Disabling for everyone removes all gates. */
 export const disable = (gates: Gates, targets: Targets): Gates =>
   isForEverybody(targets)
     ? {}
@@ -36,13 +36,13 @@ export const enablePartly = (gates: Gates, key: Percentage, percentage: number):
   [key]: percentage,
 })
 
-/** Whether it is on for all, some or none. */
+/** Whether it is on for all, for none or conditionally. */
 export function stateOf(gates: Gates): 'on' | 'off' | 'conditional' {
   if (gates.boolean || gates.percentage_of_actors === 100 || gates.percentage_of_time === 100) return 'on'
   return shownGates(gates).length > 1 ? 'conditional' : 'off'
 }
 
-/** Gates that open it for somebody, and always whether it is on for all. */
+/** Gates that are set, and always the one that says whether it is on for everyone. */
 export const shownGates = (gates: Gates): { key: string; value: boolean | number | readonly string[] }[] => [
   { key: 'boolean', value: gates.boolean ?? false },
   ...(['percentage_of_actors', 'percentage_of_time'] as const).flatMap((key) =>

@@ -7,7 +7,7 @@ export type FeatureRow = { name: string; gates: Gates }
 export const allFeatures = (db: Db): Promise<FeatureRow[]> =>
   db.rows(sql`select name, gates from feature_flags order by name`)
 
-/** Makes the switch if there is none; nobody else changes it until the transaction ends. */
+/** Creates the switch if it is absent, and locks it until the transaction ends. */
 export const lockFeature = async (tx: Tx, name: string): Promise<FeatureRow> =>
   (await tx.row<FeatureRow>(sql`
     insert into feature_flags (name) values (${name}) on conflict (name) do update set updated_at = now() returning name, gates`))!

@@ -20,12 +20,12 @@ export type FeatureInput = {
   readonly project?: string
 }
 
-/** Switches that the product itself asks about; they are settings, so that every process knows at once. */
+/** Switches that the product itself reads; they are stored as settings, so that every process applies them at once. */
 const settingOf: Readonly<Record<string, 'limit_projects_in_groups_api'>> = {
   limit_projects_in_groups_api: 'limit_projects_in_groups_api',
 }
 
-/** Switches a feature on or off, for all or some, or on for a part. */
+/** Switches a feature on or off, for everyone or some actors, or on for a percentage. */
 export async function switchFeature(ctx: Ctx, name: string, input: FeatureInput): Promise<FeatureRow> {
   const targets = await targetsOf(ctx, input)
   const change = changeOf(input, targets)
@@ -43,7 +43,7 @@ export async function switchFeature(ctx: Ctx, name: string, input: FeatureInput)
   })
 }
 
-/** The switch is as if it had never been touched. One that is not there is gone already. */
+/** Resets the switch to its default. Idempotent. */
 export const forgetFeature = (ctx: Ctx, name: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     if ((await deleteFeature(tx, name)) === 0) return

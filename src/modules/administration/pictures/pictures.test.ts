@@ -15,7 +15,7 @@ const send = (who: Client, path: string, file: Buffer | string = png) => {
 }
 
 describe('PUT /user/avatar', () => {
-  test("changes the caller's own picture, and takes it away", async ({ world }) => {
+  test("PUT /user/avatar replaces and removes the caller's avatar", async ({ world }) => {
     const ann = await world.user()
     const avatar_url = `${world.origin}/uploads/-/system/user/avatar/${ann.id}/face.png`
     expect(await send(ann, '/user/avatar')).toMatchObject({ status: 200, json: { avatar_url } })
@@ -25,7 +25,7 @@ describe('PUT /user/avatar', () => {
     expect((await ann.get('/user')).json.avatar_url).toBe(json.avatar_url)
   })
 
-  test('needs a picture, and somebody', async ({ world }) => {
+  test('PUT /user/avatar needs an image and a signed-in user with the scope api', async ({ world }) => {
     const ann = await world.user()
     expect(await ann.put('/user/avatar')).toMatchObject({ status: 400, json: { error: 'avatar is missing' } })
     expect(await ann.put('/user/avatar', { avatar: 'x' })).toMatchObject({
@@ -42,7 +42,7 @@ describe('PUT /user/avatar', () => {
 })
 
 describe('GET /groups/:id/avatar and /projects/:id/avatar', () => {
-  test('give the picture to whoever may see what it is of', async ({ world }) => {
+  test('group and project avatars are returned to callers who can see the group or project', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })
     const [guest, stranger] = [await world.user(), await world.user()]

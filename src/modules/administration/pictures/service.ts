@@ -3,7 +3,7 @@ import type { RawBody, Reply } from '../../../api/endpoint.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { type AvatarOwner, contentTypeOf, findOwnedAvatar } from '../../namespaces/index.ts'
 
-/** The picture of something the caller may see, as it may stand on a page; 404 without one. */
+/** Avatar of a record the caller may see, served safely for embedding in pages; 404 without one. */
 export async function openPicture(ctx: Ctx, reply: Reply, owner: AvatarOwner, id: number): Promise<RawBody> {
   const avatar = await findOwnedAvatar(ctx.db, owner, id)
   const blob = avatar && (await ctx.blobs.get(avatar.digest))

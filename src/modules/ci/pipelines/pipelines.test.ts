@@ -22,7 +22,7 @@ async function several(world: World) {
 }
 
 describe('GET /projects/:id/pipelines', () => {
-  test('the newest first, with filters, orders and pages', async ({ world }) => {
+  test('pipelines are listed newest first, with filters, orders and pages', async ({ world }) => {
     const { project, first, second, ann, failed, passed, running } = await several(world)
     await report(world, project, first, { state: 'canceled', ref: 'main' })
     const ids = async (query = '') => {
@@ -36,7 +36,7 @@ describe('GET /projects/:id/pipelines', () => {
     expect(await ids('ref=main')).toEqual([failed])
     expect(await ids(`sha=${second}`)).toEqual([running, passed])
     expect(await ids(`username=${ann.username}`)).toEqual([running])
-    expect(await ids('username=nobody-at-all')).toEqual([])
+    expect(await ids('username=no-such-user')).toEqual([])
     expect(await ids('username=&ref=&sha='), 'what is empty filters nothing').toEqual(await ids(''))
     expect(await ids('scope=running')).toEqual([running])
     expect(await ids('scope=pending')).toEqual([])
@@ -58,7 +58,7 @@ describe('GET /projects/:id/pipelines', () => {
     })
   })
 
-  test('of branches: the newest of each that there is', async ({ world }) => {
+  test('pipelines with scope=branches are the newest of each existing branch', async ({ world }) => {
     const { project, first, second } = await reported(world)
     const old = await report(world, project, first, { state: 'success', ref: 'main' })
     const now = await report(world, project, second, { state: 'success', ref: 'main' })
@@ -69,7 +69,7 @@ describe('GET /projects/:id/pipelines', () => {
     expect(ids).not.toContain(old)
   })
 
-  test('a record, with a number of its own in the project', async ({ world }) => {
+  test('a pipeline record has an iid of its project', async ({ world }) => {
     const { project, first, failed } = await several(world)
     const all = (await world.root.get(`/projects/${project.id}/pipelines`)).json
     expect(all.map(({ iid }: any) => iid)).toEqual([3, 2, 1])
@@ -89,7 +89,7 @@ describe('GET /projects/:id/pipelines', () => {
 })
 
 describe('GET /projects/:id/pipelines/:pipeline_id', () => {
-  test('one, with its times, who began it and the mean coverage', async ({ world }) => {
+  test('a pipeline has its times, its user and the mean coverage', async ({ world }) => {
     const { project, second } = await reported(world)
     const post = (name: string, state: string, coverage?: number) =>
       report(world, project, second, { state, name, ref: 'main', coverage })
@@ -99,7 +99,7 @@ describe('GET /projects/:id/pipelines/:pipeline_id', () => {
     await post('a', 'running', 90)
     const running = await shown()
     expect(running).toMatchObject({ status: 'running', started_at: expect.any(String), duration: null })
-    // A minute in which both ran, for half of it together.
+    // Job a runs for a minute, and b for the second half of it.
     await post('b', 'running', 80.5)
     await world.rows(
       `update commit_statuses set started_at = now() - make_interval(secs => case name when 'a' then 60 else 30 end) where pipeline_id = $1`,
@@ -122,7 +122,7 @@ describe('GET /projects/:id/pipelines/:pipeline_id', () => {
     expect(await shown()).toMatchObject({ status: 'running', finished_at: null, started_at: running.started_at })
   })
 
-  test('not one of another project', async ({ world }) => {
+  test('404 for a pipeline of another project', async ({ world }) => {
     const [{ project, failed }, other] = [await several(world), await reported(world)]
     for (const id of [failed, 0, -1, 2147483647])
       for (const path of ['', '/jobs'])
@@ -135,11 +135,11 @@ describe('GET /projects/:id/pipelines/:pipeline_id', () => {
 })
 
 describe('GET /projects/:id/pipelines/latest', () => {
-  test('the newest of the commit at which a ref is', async ({ world }) => {
+  test('the latest pipeline is the newest of the commit at a ref', async ({ world }) => {
     const { project, first, second, passed, running } = await several(world)
     const latest = (ref?: string) =>
       world.root.get(`/projects/${project.id}/pipelines/latest${ref === undefined ? '' : `?ref=${ref}`}`)
-    // The pipeline of main is of the commit before.
+    // The pipeline of main belongs to an earlier commit.
     expect(await latest()).toMatchObject({ status: 404, json: { message: '404 Not found' } })
     const main = await report(world, project, second, { state: 'success', ref: 'main' })
     expect(await latest()).toMatchObject({ status: 200, json: { id: main, sha: second } })
@@ -149,8 +149,8 @@ describe('GET /projects/:id/pipelines/latest', () => {
   })
 })
 
-describe('jobs', () => {
-  test('are the statuses of a project or pipeline, the newest first', async ({ world }) => {
+describe('jobs of pipelines', () => {
+  test('jobs are the statuses of a project or pipeline, newest first', async ({ world }) => {
     const { project, first, second } = await reported(world)
     const post = (name: string, state: string, sha: string = second) =>
       report(world, project, sha, { name, state, ref: 'main' })
@@ -202,7 +202,7 @@ describe('jobs', () => {
   })
 })
 
-test('no job starts another pipeline: glab asks', async ({ world }) => {
+test('bridges of a pipeline are empty, as glab requests them', async ({ world }) => {
   const { project, second } = await reported(world)
   const id = await report(world, project, second, { name: 'a', state: 'failed', ref: 'main' })
   const bridges = (pipeline: number) => world.root.get(`/projects/${project.id}/pipelines/${pipeline}/bridges`)
@@ -211,7 +211,7 @@ test('no job starts another pipeline: glab asks', async ({ world }) => {
   expect(await bridges(0)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
 })
 
-describe('who reads pipelines and jobs', () => {
+describe('access to pipelines and jobs', () => {
   test.for([
     ['public', true, 'pipelines', { anonymous: 200, stranger: 200, guest: 200, reporter: 200 }],
     ['public', false, 'pipelines', { anonymous: 200, stranger: 200, guest: 200, reporter: 200 }],
@@ -221,22 +221,25 @@ describe('who reads pipelines and jobs', () => {
     ['public', false, 'jobs', { anonymous: 401, stranger: 403, guest: 403, reporter: 200 }],
     ['private', true, 'jobs', { anonymous: 401, stranger: 404, guest: 200, reporter: 200 }],
     ['private', false, 'jobs', { anonymous: 401, stranger: 404, guest: 403, reporter: 200 }],
-  ] as const)('%s, public jobs %s: %s', async ([visibility, public_builds, path, expected], { world }) => {
-    const [stranger, guest, reporter] = [await world.user(), await world.user(), await world.user()]
-    const members: [Client, Level][] = [
-      [guest, 'guest'],
-      [reporter, 'reporter'],
-    ]
-    const { project } = await reported(world, { visibility, members })
-    await world.root.put(`/projects/${project.id}`, { public_builds })
-    for (const [name, who] of Object.entries({ anonymous: world.anonymous, stranger, guest, reporter }))
-      expect((await who.get(`/projects/${project.id}/${path}`)).status, name).toBe(expected[name as 'guest'])
-    expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(200)
-    await world.rows('update projects set builds_access_level = 10 where id = $1', [project.id])
-    for (const who of [world.anonymous, stranger])
-      expect((await who.get(`/projects/${project.id}/${path}`)).status).toBeOneOf([401, 403, 404])
-    expect((await reporter.get(`/projects/${project.id}/${path}`)).status).toBe(200)
-    await world.rows('update projects set builds_access_level = 0 where id = $1', [project.id])
-    expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(403)
-  })
+  ] as const)(
+    '%s project, public jobs %s: access to its %s',
+    async ([visibility, public_builds, path, expected], { world }) => {
+      const [stranger, guest, reporter] = [await world.user(), await world.user(), await world.user()]
+      const members: [Client, Level][] = [
+        [guest, 'guest'],
+        [reporter, 'reporter'],
+      ]
+      const { project } = await reported(world, { visibility, members })
+      await world.root.put(`/projects/${project.id}`, { public_builds })
+      for (const [name, who] of Object.entries({ anonymous: world.anonymous, stranger, guest, reporter }))
+        expect((await who.get(`/projects/${project.id}/${path}`)).status, name).toBe(expected[name as 'guest'])
+      expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(200)
+      await world.rows('update projects set builds_access_level = 10 where id = $1', [project.id])
+      for (const who of [world.anonymous, stranger])
+        expect((await who.get(`/projects/${project.id}/${path}`)).status).toBeOneOf([401, 403, 404])
+      expect((await reporter.get(`/projects/${project.id}/${path}`)).status).toBe(200)
+      await world.rows('update projects set builds_access_level = 0 where id = $1', [project.id])
+      expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(403)
+    },
+  )
 })

@@ -42,7 +42,7 @@ export type PipelineFilters = {
   sort: Direction
 }
 
-/** Some pipelines of a project: by what became of them, or the newest of each of some branches or tags. */
+/** Pipelines of a project by status, or the newest of each given branch or tag. */
 export type PipelineScope =
   | { readonly statuses: readonly Status[] }
   | { readonly newestOf: 'branch' | 'tag'; readonly names: readonly string[] }
@@ -75,7 +75,10 @@ export function listPipelines(projectId: number, filters: PipelineFilters, scope
   }
 }
 
-/** Those of commits that a merge request has or had, for its branch, in the project of its source; none without that. */
+/**
+ * Pipelines of all commits that the merge request has or had, for its source branch in the source project; none if that
+ * project is gone.
+ */
 export const listPipelinesFor = (
   projectId: number | null,
   mergeRequest: { readonly id: number; readonly source_branch: string },
@@ -93,10 +96,10 @@ export const listPipelinesFor = (
   keyset: { direction: 'desc' },
 })
 
-/** One pipeline as its own record shows it. */
+/** Row of a single pipeline. */
 export type PipelineDetailRow = PipelineRow & {
   user: UserReferenceRow | null
-  /** Mean of what the latest statuses say, in per cent with two decimals. */
+  /** Mean coverage of the latest statuses, in per cent with two decimals. */
   coverage: string | null
 }
 
@@ -118,7 +121,7 @@ export const findNewestPipeline = (
     sql`${detail} where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref} order by p.id desc limit 1`,
   )
 
-/** The newest pipeline of each commit of a project, whatever its ref; commits without one are left out. One statement. */
+/** The newest pipeline of each commit of a project, for any ref; omits commits without one. One statement. */
 export const newestPipelines = (
   db: Db,
   commits: readonly { readonly projectId: number; readonly sha: Oid }[],
@@ -128,7 +131,7 @@ export const newestPipelines = (
     from unnest(${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
     join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`)
 
-/** The newest pipeline of each commit for a ref, of any projects; those without one are left out. One statement. */
+/** The newest pipeline of each commit for a ref, in any project; omits commits without one. One statement. */
 export const newestPipelinesOfRefs = (
   db: Db,
   wanted: readonly { readonly projectId: number; readonly sha: Oid; readonly ref: string }[],
@@ -140,7 +143,7 @@ export const newestPipelinesOfRefs = (
     join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
     order by p.project_id, p.sha, p.ref, p.id desc`)
 
-/** Which pipeline a report is for: the newest of the commit, narrowed by what is given. */
+/** Selects the pipeline of a report: the newest of the commit, narrowed by ref and id if given. */
 export type PipelineChoice = {
   readonly projectId: number
   readonly sha: Oid
@@ -155,8 +158,8 @@ export const choosePipeline = (db: Db, { projectId, sha, ref, id }: PipelineChoi
     order by p.id desc limit 1`)
 
 /**
- * Whoever reports on a commit waits here until those before him are done, so that each sees what the others wrote. False
- * when the project is going.
+ * Serialises reports on a commit, so that each sees the committed rows of the others. False if the project is being
+ * deleted.
  */
 export const lockCommit = async (tx: Tx, projectId: number, sha: Oid): Promise<boolean> =>
   (await tx.row(sql`
@@ -171,7 +174,7 @@ export type NewPipeline = {
   readonly userId: number
 }
 
-/** With the next number of its project, whose row is locked for it. */
+/** Assigns the next number of the project, whose row is locked for it. */
 export async function insertPipeline(tx: Tx, { projectId, sha, ref, tag, userId }: NewPipeline): Promise<PipelineRow> {
   await tx.run(sql`select from projects where id = ${projectId} for no key update`)
   return (await tx.row<PipelineRow>(sql`
@@ -181,12 +184,12 @@ export async function insertPipeline(tx: Tx, { projectId, sha, ref, tag, userId 
     returning ${columns}`))!
 }
 
-/** What the latest statuses of a pipeline add up to. */
+/** Sums of the latest statuses of a pipeline. */
 export type Tally = {
   counts: Count[]
-  /** Names, in order. */
+  /** Sorted names. */
   stages: string[]
-  /** Seconds in which at least one of them ran; null when none did. */
+  /** Seconds in which at least one of them ran; null if none ran. */
   duration: number | null
 }
 
@@ -200,7 +203,7 @@ export const tallyPipeline = async (tx: Tx, id: number): Promise<Tally> =>
         from (select unnest(range_agg(tstzrange(started_at, finished_at))) as period from latest
           where started_at <= finished_at) ran) as duration`))!
 
-/** The pipeline as it is now. It starts once; what ended may go on. */
+/** Returns the updated pipeline. It starts once; a finished pipeline may run again. */
 export const updatePipeline = async (
   tx: Tx,
   id: number,

@@ -17,7 +17,7 @@ import {
 } from './queries.ts'
 import { isFinished, pipelineStatus } from './status.ts'
 
-/** A ref as pipelines are called: the short name of a branch or tag, the full name of any other. */
+/** The name of a ref in a pipeline: short for a branch or tag, full for other refs. */
 export const shortName = (ref: RefName): string => branchName(ref) ?? tagName(ref) ?? ref
 
 export async function getPipeline(ctx: Ctx, project: ProjectSubject, id: number): Promise<PipelineDetailRow> {
@@ -26,7 +26,7 @@ export async function getPipeline(ctx: Ctx, project: ProjectSubject, id: number)
   return found
 }
 
-/** The newest pipeline of the commit at which a ref is now; of the default branch when none is named. */
+/** The newest pipeline of the commit that a ref points to; of the default branch if `named` is absent. */
 export async function getLatestPipeline(
   ctx: Ctx,
   project: ProjectSubject,
@@ -48,7 +48,7 @@ const statusScopes = {
   finished: ['success', 'failed', 'canceled'],
 } as const
 
-/** What a scope means now. For branches and tags: one process, those of the repository. */
+/** Resolves a scope. For branches and tags, one git process lists those of the repository. */
 export async function readScope(
   ctx: Ctx,
   project: ProjectSubject,
@@ -61,8 +61,8 @@ export async function readScope(
 }
 
 /**
- * Brings a pipeline up to date after one of its statuses changed. When it becomes something else, emits
- * `pipeline_changed` in the same transaction.
+ * Updates a pipeline after one of its statuses changed. Emits `pipeline_changed` in the same transaction if its status
+ * changes.
  */
 export async function refreshPipeline(tx: Tx, pipeline: PipelineRow, actorId: number): Promise<PipelineRow> {
   const { counts, duration } = await tallyPipeline(tx, pipeline.id)

@@ -32,6 +32,6 @@ test.for([
   ['failed canceled', 'failed'],
   ['failed', 'failed'],
   ['success? failed', 'failed'],
-] as const)('%s add up to %s', ([words, status]) => {
+] as const)('%s are a pipeline of status %s', ([words, status]) => {
   expect(pipelineStatus(counts(words))).toBe(status)
 })

@@ -1,4 +1,4 @@
-/** What a status or pipeline may be. Reports come as five of them; imported ones may be any. */
+/** Possible statuses of a status or pipeline. Reports use five of them; imports may use any. */
 export const statuses = [
   'created',
   'preparing',
@@ -13,16 +13,16 @@ export const statuses = [
 ] as const
 export type Status = (typeof statuses)[number]
 
-/** Nothing more is to come of it. */
+/** No change is expected any more. */
 export const isFinished = (status: Status): boolean =>
   status === 'success' || status === 'failed' || status === 'canceled'
 
-/** How many of a pipeline's latest statuses are so. */
+/** Number of a pipeline's latest statuses with this status. */
 export type Count = { readonly status: Status; readonly allow_failure: boolean; readonly count: number }
 
 /**
- * What latest statuses add up to: the first that holds of a list of conditions. Those that may fail, and did, count only
- * as warnings. Source: supplement to the API documents, "Pipeline status".
+ * Status of a pipeline from its latest statuses: the first condition that holds. Failed statuses that may fail count as
+ * warnings only. Source: supplement to the API documents, "Pipeline status".
  */
 export function pipelineStatus(counts: readonly Count[]): Status {
   const isWarning = ({ status, allow_failure }: Count) =>

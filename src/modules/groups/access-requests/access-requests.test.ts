@@ -5,7 +5,7 @@ import { lockAccess } from '../../namespaces/access-index/service.ts'
 const bases = ['groups', 'projects'] as const
 type Base = (typeof bases)[number]
 
-/** Somewhere that people may ask to come in. */
+/** A project or group that users may request access to. */
 async function open(world: World, base: Base, more: Record<string, unknown> = {}): Promise<string> {
   const options = { visibility: 'public', request_access_enabled: true, ...more } as const
   const made = base === 'groups' ? await world.group(options) : await world.project(options)
@@ -19,7 +19,7 @@ const listed = async (world: World, place: string) =>
 describe.for(bases)('requests for access to %s', (base) => {
   const manager = base === 'groups' ? 'owner' : 'maintainer'
 
-  test('are made, listed and approved as developers', async ({ world }) => {
+  test('users request access and are approved as developers', async ({ world }) => {
     const ann = await world.user({ name: 'Ann' })
     const place = await open(world, base)
     const asked = await ask(ann, place)
@@ -47,7 +47,7 @@ describe.for(bases)('requests for access to %s', (base) => {
     })
   })
 
-  test('give no access until they are approved, and then at once', async ({ world }) => {
+  test('a requester has no access until approved', async ({ world }) => {
     const ann = await world.user()
     const place = await open(world, base)
     await ask(ann, place)
@@ -57,7 +57,7 @@ describe.for(bases)('requests for access to %s', (base) => {
     expect((await ann.get(place)).status).toBe(200)
   })
 
-  test('are refused while nobody may ask, and from who asked or has access', async ({ world }) => {
+  test('access requests are refused when disabled, and from members and requesters', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const closed = await open(world, base, { request_access_enabled: false })
     expect(await ask(ann, closed)).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
@@ -68,7 +68,7 @@ describe.for(bases)('requests for access to %s', (base) => {
     expect(await ask(bob, place)).toMatchObject(refused)
   })
 
-  test('are made once by who asks twice at once', async ({ world }) => {
+  test('one of several concurrent access requests of a user succeeds', async ({ world }) => {
     const ann = await world.user()
     const place = await open(world, base)
     const answers = await Promise.all([1, 2, 3].map(() => ask(ann, place)))
@@ -76,7 +76,7 @@ describe.for(bases)('requests for access to %s', (base) => {
     expect(await listed(world, place)).toEqual([ann.id])
   })
 
-  test('are accepted when somebody adds who asked', async ({ world }) => {
+  test('adding the requester as a member removes their access request', async ({ world }) => {
     const ann = await world.user()
     const place = await open(world, base)
     await ask(ann, place)
@@ -85,12 +85,12 @@ describe.for(bases)('requests for access to %s', (base) => {
       json: { access_level: 20 },
     })
     expect(await listed(world, place)).toEqual([])
-    // Who leaves may ask anew.
+    // A former member may request access again.
     await ann.delete(`${place}/members/${ann.id}`)
     expect((await ask(ann, place)).status).toBe(201)
   })
 
-  test('are approved as members are added: with levels that there are', async ({ world }) => {
+  test('400 when an access request is approved with an invalid access level', async ({ world }) => {
     const ann = await world.user()
     const place = await open(world, base)
     await ask(ann, place)
@@ -101,7 +101,7 @@ describe.for(bases)('requests for access to %s', (base) => {
     expect(await listed(world, place)).toEqual([ann.id])
   })
 
-  test('are taken back by who asked and denied by managers', async ({ world }) => {
+  test('requesters withdraw and managers deny access requests', async ({ world }) => {
     const [ann, bob, meg] = [await world.user(), await world.user(), await world.user()]
     const place = await open(world, base, { members: [[meg, manager]] })
     for (const who of [ann, bob]) await ask(who, place)
@@ -113,7 +113,7 @@ describe.for(bases)('requests for access to %s', (base) => {
     expect(await listed(world, place)).toEqual([])
   })
 
-  test('of who is blocked are none', async ({ world }) => {
+  test('access requests of blocked users are not listed or approved', async ({ world }) => {
     const ann = await world.user()
     const place = await open(world, base)
     await ask(ann, place)
@@ -123,18 +123,18 @@ describe.for(bases)('requests for access to %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', makes: 401, lists: 401 },
+    { who: 'anonymous', makes: 401, lists: 401 },
     { who: 'stranger', makes: 201, lists: 403 },
     { who: 'guest', makes: 400, lists: 403 },
     { who: 'developer', makes: 400, lists: 403 },
     { who: 'maintainer', makes: 400, lists: base === 'groups' ? 403 : 200 },
-  ] as const)('$who: asking is $makes, listing and approving $lists', async ({ who, makes, lists }, { world }) => {
+  ] as const)('$who: requesting is $makes, listing and approving $lists', async ({ who, makes, lists }, { world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const place = await open(world, base, {
-      members: who === 'nobody' || who === 'stranger' ? [] : [[ann, who]],
+      members: who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]],
     })
     await ask(bob, place)
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     expect((await ask(caller, place)).status).toBe(makes)
     expect((await caller.get(`${place}/access_requests`)).status).toBe(lists)
     expect((await caller.put(`${place}/access_requests/${bob.id}/approve`)).status).toBe(lists === 200 ? 201 : lists)
@@ -142,7 +142,7 @@ describe.for(bases)('requests for access to %s', (base) => {
 })
 
 describe('an archived project', () => {
-  test('takes no requests', async ({ world }) => {
+  test('403 for access requests to an archived project', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ visibility: 'public', request_access_enabled: true })
     await world.archive(project)
@@ -150,7 +150,7 @@ describe('an archived project', () => {
   })
 })
 
-test('who is blocked while his request waits for its turn is refused', async ({ world }) => {
+test('403 when the requester is blocked while the access request waits for a lock', async ({ world }) => {
   const ann = await world.user()
   const place = await open(world, 'projects')
   const waiting = () =>
@@ -165,8 +165,8 @@ test('who is blocked while his request waits for its turn is refused', async ({ 
   expect((await asked.answer).status).toBe(403)
 })
 
-describe('who has access from a group above', () => {
-  test('need not ask', async ({ world }) => {
+describe('inherited access', () => {
+  test('400 for an access request by a member of an ancestor group', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ members: [[ann, 'guest']] })
     const project = await world.project({ group, request_access_enabled: true })

@@ -5,10 +5,10 @@ import { mailsTo } from '../../instance/mails/testing.ts'
 
 const addressOf = (who: Client) => `${who.username}@example.com`
 
-describe.for(['groups', 'projects'] as const)('mails about requests for access to %s', (base) => {
+describe.for(['groups', 'projects'] as const)('mails about access requests to %s', (base) => {
   const of = base.slice(0, -1)
 
-  test('go to those who decide, and the answer to who asked', async ({ world }) => {
+  test('mails about an access request go to its managers, and the decision to the requester', async ({ world }) => {
     const [boss, maintainer, dev, ann, bob] = await Promise.all(Array.from({ length: 5 }, () => world.user()))
     const outer = await world.group({ visibility: 'public', members: [[boss!, 'owner']] })
     const members: [Client, Level][] = [
@@ -44,7 +44,7 @@ describe.for(['groups', 'projects'] as const)('mails about requests for access t
     expect(denied[0]!.body).toContain(`Your request for access to a ${of} was denied:`)
   })
 
-  test('no mail for a withdrawn request; 429 beyond ten requests per hour', async ({ world }) => {
+  test('429 after ten access requests per hour, and no mail for a withdrawn one', async ({ world }) => {
     const [boss, ann] = [await world.user(), await world.user()]
     const more = { visibility: 'public', request_access_enabled: true } as const
     const place =

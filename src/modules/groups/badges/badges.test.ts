@@ -10,7 +10,7 @@ async function placeIn(world: World, base: (typeof bases)[number], more = {}): P
   return `/${base}/${made.id}/badges`
 }
 
-/** Pushes one commit; its id. */
+/** Pushes one commit; returns its id. */
 async function filled(world: World, project: TestProject, who: Client): Promise<string> {
   await using folder = await temporaryFolder()
   await git(folder.path, 'init', '-q', '-b', 'trunk')
@@ -20,7 +20,7 @@ async function filled(world: World, project: TestProject, who: Client): Promise<
 }
 
 describe.for(bases)('badges of %s', (base) => {
-  test('are added, listed, read, changed and removed', async ({ world }) => {
+  test('badges are added, listed, read, changed and deleted', async ({ world }) => {
     const badges = await placeIn(world, base)
     const made = await world.root.post(badges, {
       name: 'build',
@@ -55,7 +55,7 @@ describe.for(bases)('badges of %s', (base) => {
     expect(await world.root.delete(`${badges}/${id}`)).toMatchObject(gone)
   })
 
-  test('have addresses of the web, and no others', async ({ world }) => {
+  test('400 for badge URLs other than http and https', async ({ world }) => {
     const badges = await placeIn(world, base)
     const fine = 'https://a.example'
     expect((await world.root.post(badges, {})).json).toEqual({ error: 'link_url is missing, image_url is missing' })
@@ -75,15 +75,15 @@ describe.for(bases)('badges of %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', reads: 200, writes: 401 },
+    { who: 'anonymous', reads: 200, writes: 401 },
     { who: 'stranger', reads: 200, writes: 403 },
     { who: 'developer', reads: 200, writes: 403 },
     { who: 'maintainer', reads: 200, writes: base === 'groups' ? 403 : 201 },
-  ] as const)('$who reads ($reads) and adds ($writes)', async ({ who, reads, writes }, { world }) => {
+  ] as const)('$who: reading badges is $reads, adding $writes', async ({ who, reads, writes }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const badges = await placeIn(world, base, { visibility: 'public', members })
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     expect((await caller.get(badges)).status).toBe(reads)
     expect((await caller.post(badges, { link_url: 'https://x.example', image_url: 'https://x.example' })).status).toBe(
       writes,
@@ -92,8 +92,8 @@ describe.for(bases)('badges of %s', (base) => {
   })
 })
 
-describe('placeholders', () => {
-  test('are filled in where a project is looked at, those of groups included', async ({ world }) => {
+describe('placeholders in badges', () => {
+  test('placeholders are filled in for badges of a project, including those of its groups', async ({ world }) => {
     const top = await world.group()
     const group = await world.group({ parent: top })
     const project = await world.project({ group })
@@ -115,16 +115,16 @@ describe('placeholders', () => {
       image_url: image,
       ...rendered,
     })
-    // In a group its oldest project stands for all.
+    // In a group, its oldest project is used.
     expect((await world.root.get(`/groups/${top.id}/badges/${above.id}`)).json).toMatchObject(rendered)
-    // A badge of a group is changed there alone.
+    // A badge of a group can only be changed in the group.
     const one = `/projects/${project.id}/badges/${above.id}`
     expect((await world.root.get(one)).status).toBe(200)
     expect((await world.root.put(one, { name: 'x' })).status).toBe(403)
     expect((await world.root.delete(one)).status).toBe(403)
   })
 
-  test('stay where there is nothing to say, or nothing the caller may know', async ({ world }) => {
+  test('placeholders without a value, or whose value the caller cannot read, are not replaced', async ({ world }) => {
     const group = await world.group({ visibility: 'public' })
     const empty = (await world.root.post(`/groups/${group.id}/badges`, { link_url: link, image_url: image })).json
     expect(empty).toMatchObject({ rendered_link_url: link, rendered_image_url: image })
@@ -140,7 +140,7 @@ describe('placeholders', () => {
     ])
   })
 
-  test('do not break addresses, whatever a branch is called', async ({ world }) => {
+  test('placeholders are escaped in badge URLs, for any branch name', async ({ world }) => {
     const project = await world.project()
     await filled(world, project, world.root)
     await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'a/ü&"x', ref: 'trunk' })

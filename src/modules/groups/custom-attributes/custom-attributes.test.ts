@@ -9,7 +9,7 @@ async function holderOf(world: World, kind: (typeof kinds)[number]) {
 }
 
 describe.for(kinds)('custom attributes of %s', (kind) => {
-  test('are set, replaced, listed, read and removed', async ({ world }) => {
+  test('custom attributes are set, replaced, listed, read and deleted', async ({ world }) => {
     const attributes = await holderOf(world, kind)
     expect((await world.root.get(attributes)).json).toEqual([])
     expect(await world.root.put(`${attributes}/department`, { value: 'sales' })).toMatchObject({
@@ -32,7 +32,7 @@ describe.for(kinds)('custom attributes of %s', (kind) => {
     expect(await world.root.delete(`${attributes}/department`)).toMatchObject(gone)
   })
 
-  test('have a value, and keys of a length', async ({ world }) => {
+  test('400 for a custom attribute without a value or with an invalid key', async ({ world }) => {
     const attributes = await holderOf(world, kind)
     for (const [key, body, json] of [
       ['k', {}, { error: 'value is missing' }],
@@ -44,7 +44,7 @@ describe.for(kinds)('custom attributes of %s', (kind) => {
     expect((await world.root.put(`${attributes}/${'k'.repeat(255)}`, { value: 'v' })).status).toBe(200)
   })
 
-  test('are for administrators', async ({ world }) => {
+  test('403 for custom attributes unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     const made =
       kind === 'users'
@@ -66,12 +66,12 @@ describe.for(kinds)('custom attributes of %s', (kind) => {
     expect((await world.root.get(`/${kind}/999999999/custom_attributes`)).status).toBe(404)
   })
 
-  test('are told as events, by key', async ({ world }) => {
+  test('setting a custom attribute emits an event with its key', async ({ world }) => {
     const attributes = await holderOf(world, kind)
-    await world.root.put(`${attributes}/told`, { value: 'v' })
+    await world.root.put(`${attributes}/color`, { value: 'v' })
     const [, , id] = attributes.split('/')
     const column = { users: "(payload->>'user_id')::bigint", groups: 'group_id', projects: 'project_id' }[kind]
     const events = `select payload->>'key' as key from events where kind = 'custom_attribute_set' and ${column} = $1`
-    expect(await world.rows(events, [id])).toEqual([{ key: 'told' }])
+    expect(await world.rows(events, [id])).toEqual([{ key: 'color' }])
   })
 })

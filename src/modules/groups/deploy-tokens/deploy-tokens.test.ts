@@ -11,7 +11,7 @@ async function placeIn(world: World, base: (typeof bases)[number], more = {}): P
 const wish = { name: 'ci', scopes: ['read_repository'] }
 
 describe.for(bases)('deploy tokens of %s', (base) => {
-  test('are shown once, listed, read and revoked', async ({ world }) => {
+  test('deploy tokens are shown once, listed, read and revoked', async ({ world }) => {
     const tokens = await placeIn(world, base)
     const made = await world.root.post(tokens, { ...wish, expires_at: '2100-01-02T03:04:05Z' })
     const { token, ...record } = made.json
@@ -36,7 +36,7 @@ describe.for(bases)('deploy tokens of %s', (base) => {
     expect((await world.root.get(`${tokens}?active=false`)).json).toHaveLength(1)
   })
 
-  test('lie in the database as digests', async ({ world }) => {
+  test('deploy tokens are stored as digests', async ({ world }) => {
     const { id, token } = (await world.root.post(await placeIn(world, base), wish)).json
     const [row] = await world.rows('select * from deploy_tokens where id = $1', [id])
     expect(row.digest).toHaveLength(32)
@@ -46,7 +46,7 @@ describe.for(bases)('deploy tokens of %s', (base) => {
     expect(JSON.stringify(events)).not.toContain(token)
   })
 
-  test('may have a name to sign in with, and must have scopes there are', async ({ world }) => {
+  test('a deploy token may have a username and needs valid scopes', async ({ world }) => {
     const tokens = await placeIn(world, base)
     const send = (body: object) => world.root.post(tokens, { ...wish, ...body })
     expect((await send({ username: 'robot.1' })).json).toMatchObject({ username: 'robot.1' })
@@ -65,14 +65,14 @@ describe.for(bases)('deploy tokens of %s', (base) => {
       expect(await send(body)).toMatchObject({ status: 400, json })
   })
 
-  test('end when they say', async ({ world }) => {
+  test('an expired deploy token is not active', async ({ world }) => {
     const tokens = await placeIn(world, base)
     const made = await world.root.post(tokens, { ...wish, expires_at: '2020-01-01' })
     expect(made.json).toMatchObject({ expired: true, revoked: false })
     expect((await world.root.get(`${tokens}?active=true`)).json).toEqual([])
   })
 
-  test('are all listed for administrators', async ({ world }) => {
+  test('administrators list all deploy tokens', async ({ world }) => {
     const { id } = (await world.root.post(await placeIn(world, base), wish)).json
     const all = await world.root.get(`/deploy_tokens?active=true&pagination=keyset&id_after=${id - 1}`)
     expect(all.json[0]).toMatchObject({ id })
@@ -80,7 +80,7 @@ describe.for(bases)('deploy tokens of %s', (base) => {
     expect((await world.anonymous.get('/deploy_tokens')).status).toBe(401)
   })
 
-  test('of one place are nothing in another', async ({ world }) => {
+  test('404 for deploy tokens of another project or group', async ({ world }) => {
     const { id } = (await world.root.post(await placeIn(world, base), wish)).json
     const elsewhere = await placeIn(world, base)
     expect((await world.root.get(`${elsewhere}/${id}`)).status).toBe(404)
@@ -88,23 +88,23 @@ describe.for(bases)('deploy tokens of %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', reads: 401, writes: 401 },
+    { who: 'anonymous', reads: 401, writes: 401 },
     { who: 'stranger', reads: 403, writes: 403 },
     { who: 'developer', reads: 403, writes: 403 },
     { who: 'maintainer', reads: 200, writes: base === 'groups' ? 403 : 201 },
-  ] as const)('$who: lists $reads, makes $writes', async ({ who, reads, writes }, { world }) => {
+  ] as const)('$who: listing deploy tokens is $reads, creating $writes', async ({ who, reads, writes }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const tokens = await placeIn(world, base, { visibility: 'public', members })
     const { id } = (await world.root.post(tokens, wish)).json
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     expect((await caller.get(tokens)).status).toBe(reads)
     expect((await caller.get(`${tokens}/${id}`)).status).toBe(reads)
     expect((await caller.post(tokens, wish)).status).toBe(writes)
     expect((await caller.delete(`${tokens}/${id}`)).status).toBe(writes === 201 ? 204 : writes)
   })
 
-  test('are no tokens of the API', async ({ world }) => {
+  test('401 for the API with a deploy token', async ({ world }) => {
     const { token } = (await world.root.post(await placeIn(world, base), wish)).json
     for (const headers of [{ 'private-token': token }, { authorization: `Bearer ${token}` }])
       expect((await world.anonymous.get('/projects', { headers })).status).toBe(401)

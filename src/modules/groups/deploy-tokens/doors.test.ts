@@ -17,7 +17,7 @@ async function filled(world: World, options: Parameters<World['project']>[0] = {
   return project
 }
 
-/** What git is told when it asks to fetch or push, with these credentials. */
+/** The response of git to a fetch or push with these credentials. */
 async function asks(world: World, project: TestProject, shown: Partial<Shown>, service = 'git-upload-pack') {
   const authorization = `Basic ${Buffer.from(`${shown.username}:${shown.token}`).toString('base64')}`
   const path = `//${project.full_path}.git/info/refs?service=${service}`
@@ -28,8 +28,8 @@ async function asks(world: World, project: TestProject, shown: Partial<Shown>, s
 const denied = '401 HTTP Basic: Access denied'
 const missing = '404 The project you were looking for could not be found.'
 
-describe('a deploy token', () => {
-  test('fetches its project with real git, and pushes nowhere', async ({ world }) => {
+describe('access with deploy tokens', () => {
+  test('a deploy token fetches its project with real git and cannot push', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await filled(world)
     const { username, token } = await tokenOf(world, `/projects/${project.id}`, { username: 'robot' })
@@ -40,7 +40,7 @@ describe('a deploy token', () => {
     await expect(git(`${folder.path}/copy`, 'push', '-q', 'origin', 'main')).rejects.toThrow(/403/)
   })
 
-  test('reaches its project or what is below its group, what is public, and nothing else', async ({ world }) => {
+  test('a deploy token accesses its project or group, and public projects only', async ({ world }) => {
     const top = await world.group()
     const group = await world.group({ parent: top })
     const inside = await filled(world, { group })
@@ -59,16 +59,16 @@ describe('a deploy token', () => {
     expect(await reached(ofTop)).toEqual([200, 200, missing, 200])
     for (const project of [inside, open])
       expect(await asks(world, project, ofTop, 'git-receive-pack')).toBe('403 You are not allowed to upload code.')
-    // Nor does it make projects by pushing to where there is none.
+    // Nor does a push to a missing path create a project.
     const nowhere = { ...inside, full_path: `${group.full_path}/none` }
     expect(await asks(world, nowhere, ofGroup, 'git-receive-pack')).toBe(missing)
   })
 
-  test('must be shown with its user name, and be good now', async ({ world }) => {
+  test('401 with a deploy token that has another username, expired or was revoked', async ({ world }) => {
     const project = await filled(world)
     const place = `/projects/${project.id}`
     const shown = await tokenOf(world, place)
-    expect(await asks(world, project, { ...shown, username: 'somebody' })).toBe(denied)
+    expect(await asks(world, project, { ...shown, username: 'other' })).toBe(denied)
     expect(await asks(world, project, { ...shown, token: 'x'.repeat(20) })).toBe(denied)
     expect(await asks(world, project, await tokenOf(world, place, { expires_at: '2020-01-01' }))).toBe(denied)
     expect(await asks(world, project, shown)).toBe(200)
@@ -76,14 +76,14 @@ describe('a deploy token', () => {
     expect(await asks(world, project, shown)).toBe(denied)
   })
 
-  test('does what its scopes say', async ({ world }) => {
+  test('403 for a fetch with a deploy token without the scope read_repository', async ({ world }) => {
     const project = await filled(world)
     const refused = '403 You are not allowed to download code.'
     for (const scopes of [['read_registry', 'write_registry'], ['read_package_registry']])
       expect(await asks(world, project, await tokenOf(world, `/projects/${project.id}`, { scopes }))).toBe(refused)
   })
 
-  test('reads no code where there is none to read', async ({ world }) => {
+  test('403 for a fetch with a deploy token when the repository is disabled', async ({ world }) => {
     const project = await filled(world)
     const shown = await tokenOf(world, `/projects/${project.id}`)
     await world.root.put(`/projects/${project.id}`, {
@@ -94,7 +94,7 @@ describe('a deploy token', () => {
     expect(await asks(world, project, shown)).toBe('403 You are not allowed to download code from this project.')
   })
 
-  test('outlives who made it', async ({ world }) => {
+  test('a deploy token outlives the user who created it', async ({ world }) => {
     const ann = await world.user()
     const project = await filled(world, { members: [[ann, 'maintainer']] })
     const made = await ann.post(`/projects/${project.id}/deploy_tokens`, { name: 'ci', scopes: ['read_repository'] })
@@ -104,7 +104,7 @@ describe('a deploy token', () => {
     expect(await asks(world, project, made.json)).toBe(200)
   })
 
-  test('downloads large files, while it is good, and brings none', async ({ world }) => {
+  test('a valid deploy token downloads LFS files and cannot upload them', async ({ world }) => {
     const project = await filled(world)
     await upload(world.root, project, 'large')
     const place = `/projects/${project.id}`
@@ -116,7 +116,7 @@ describe('a deploy token', () => {
     expect((await batch(robot, project, 'upload', ['more'])).status).toBe(403)
     expect((await lfs(robot, project, 'POST', 'locks', { json: { path: 'a' } })).status).toBe(403)
     expect((await lfs(robot, project, 'GET', 'locks')).status).toBe(200)
-    // Its credential is for this project alone, whatever is asked with it.
+    // Its LFS credential is for this project only, in any request.
     const other = await filled(world)
     await upload(world.root, other, 'large')
     const path = `//${other.full_path}.git/gitlab-lfs/objects/${oidOf('large')}`

@@ -10,7 +10,7 @@ const named = (more: object = {}) => {
 const refusedWith = (text: string) => ({ status: 400, json: { message: `Failed to save group {${text}}` } })
 
 describe('POST /groups', () => {
-  test('answers the details, with the defaults, and the creator owns it', async ({ world }) => {
+  test('POST /groups returns the group with the defaults, owned by its creator', async ({ world }) => {
     const ann = await world.user()
     const sent = named()
     const made = await ann.post('/groups', sent)
@@ -58,7 +58,7 @@ describe('POST /groups', () => {
     })
   })
 
-  test('D2-GROUP-MINUTES: takes everything the documents name', async ({ world }) => {
+  test('D2-GROUP-MINUTES: POST /groups accepts every documented parameter', async ({ world }) => {
     const sent = named({
       description: 'What we do',
       visibility: 'internal',
@@ -78,7 +78,7 @@ describe('POST /groups', () => {
     expect(await world.root.post('/groups', sent)).toMatchObject({ status: 201, json: sent })
   })
 
-  test('D2-GROUP-NESTED: parent_id puts it below another', async ({ world }) => {
+  test('D2-GROUP-NESTED: parent_id creates a subgroup', async ({ world }) => {
     const top = await world.group({ visibility: 'public', share_with_group_lock: true })
     const sent = named({ parent_id: top.id })
     expect(await world.root.post('/groups', sent)).toMatchObject({
@@ -88,21 +88,21 @@ describe('POST /groups', () => {
         full_path: `${top.path}/${sent.path}`,
         full_name: `${top.path} / ${sent.name}`,
         web_url: `${world.origin}/groups/${top.path}/${sent.path}`,
-        // A group below a locked one starts locked.
+        // A subgroup of a locked group starts locked.
         share_with_group_lock: true,
       },
     })
     expect((await world.root.post('/groups', named({ parent_id: null }))).json.parent_id).toBe(null)
   })
 
-  test('below a locked group it starts locked, whatever whoever makes it wishes', async ({ world }) => {
+  test('a subgroup of a locked group starts locked, whatever its creator requests', async ({ world }) => {
     const mia = await world.user()
     const top = await world.group({ share_with_group_lock: true, members: [[mia, 'maintainer']] })
     const inner = await mia.post('/groups', named({ parent_id: top.id, share_with_group_lock: false }))
     expect(inner).toMatchObject({ status: 201, json: { share_with_group_lock: true } })
   })
 
-  test('name and path are required', async ({ world }) => {
+  test('400 for POST /groups without a name or path', async ({ world }) => {
     expect(await world.root.post('/groups', {})).toMatchObject({
       status: 400,
       json: { error: 'name is missing, path is missing' },
@@ -122,7 +122,7 @@ describe('POST /groups', () => {
     [{ name: '  ' }, `:name=>["can't be blank"]`],
     [{ name: 'n'.repeat(256) }, ':name=>["is too long (maximum is 255 characters)"]'],
     [{ description: 'd'.repeat(256) }, ':description=>["is too long (maximum is 255 characters)"]'],
-  ] as const)('refuses %j', async ([more, text], { world }) => {
+  ] as const)('400 for POST /groups with %j', async ([more, text], { world }) => {
     expect(await world.root.post('/groups', named(more))).toMatchObject(refusedWith(text))
   })
 
@@ -134,11 +134,11 @@ describe('POST /groups', () => {
     [{ lfs_enabled: 'perhaps' }, 'lfs_enabled is invalid'],
     [{ two_factor_grace_period: 'x' }, 'two_factor_grace_period is invalid'],
     [{ description: '\ud800' }, 'description is invalid'],
-  ] as const)('refuses the parameter %j', async ([more, error], { world }) => {
+  ] as const)('400 for POST /groups with the invalid parameter %j', async ([more, error], { world }) => {
     expect(await world.root.post('/groups', named(more))).toMatchObject({ status: 400, json: { error } })
   })
 
-  test('a path is taken by groups and users alike, in any case, within the same parent', async ({ world }) => {
+  test('400 for a path used by a group, project or user in the same parent, in any case', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group()
     const inner = await world.group({ parent: top })
@@ -151,13 +151,13 @@ describe('POST /groups', () => {
     expect(await world.root.post('/groups', { name: 'x', path: project.path, parent_id: top.id })).toMatchObject(taken)
   })
 
-  test('of the same at the same moment, one wins', async ({ world }) => {
+  test('one of several concurrent creations of the same group succeeds', async ({ world }) => {
     const same = named()
     const answers = await Promise.all(Array.from({ length: 5 }, () => world.root.post('/groups', same)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400])
   })
 
-  test('twenty levels are the deepest', async ({ world }) => {
+  test('400 for a group below twenty levels', async ({ world }) => {
     let parent = await world.group()
     for (let depth = 2; depth <= 20; depth++) parent = await world.group({ parent })
     expect(await world.root.post('/groups', named({ parent_id: parent.id }))).toMatchObject(
@@ -165,7 +165,7 @@ describe('POST /groups', () => {
     )
   })
 
-  test('a full path has at most 2,000 characters, however it comes to be', async ({ world }) => {
+  test('400 when a change makes a full path longer than 2,000 characters', async ({ world }) => {
     const { root } = world
     const complaint = 'makes the full path too long (maximum is 2000 characters)'
     const long = () => randomBytes(127).toString('hex')
@@ -198,7 +198,7 @@ describe('POST /groups', () => {
     })
   })
 
-  test('D2-GROUP-CREATE-RIGHT: only those who may create groups, below a group those it names', async ({ world }) => {
+  test('D2-GROUP-CREATE-RIGHT: only users who may create groups, or subgroups in their group', async ({ world }) => {
     const cannot = await world.user({ can_create_group: false })
     const external = await world.user({ external: true })
     for (const who of [cannot, external])
@@ -213,14 +213,14 @@ describe('POST /groups', () => {
     { subgroup_creation_level: 'maintainer', level: 'developer', status: 403 },
     { subgroup_creation_level: 'owner', level: 'maintainer', status: 403 },
     { subgroup_creation_level: 'owner', level: 'owner', status: 201 },
-  ] as const)('below a group for a $subgroup_creation_level, a $level gets $status', async (each, { world }) => {
+  ] as const)('at subgroup_creation_level $subgroup_creation_level, a $level gets $status', async (each, { world }) => {
     const ann = await world.user()
     const { subgroup_creation_level, level, status } = each
     const group = await world.group({ subgroup_creation_level, members: [[ann, level]] })
     expect((await ann.post('/groups', named({ parent_id: group.id }))).status).toBe(status)
   })
 
-  test('below a group that cannot be seen is not found, below one that can is forbidden', async ({ world }) => {
+  test('404 for a subgroup of a hidden group, 403 for one of a visible group', async ({ world }) => {
     const ann = await world.user()
     const hidden = await world.group()
     const open = await world.group({ visibility: 'public' })
@@ -232,7 +232,7 @@ describe('POST /groups', () => {
     expect((await ann.post('/groups', named({ parent_id: open.id }))).status).toBe(403)
   })
 
-  test('a visibility is at most that of the group above', async ({ world }) => {
+  test('400 for a group more visible than its parent', async ({ world }) => {
     const internal = await world.group({ visibility: 'internal' })
     expect(await world.root.post('/groups', named({ parent_id: internal.id, visibility: 'public' }))).toMatchObject(
       refusedWith(':visibility_level=>["public is not allowed since the parent group has a internal visibility."]'),
@@ -243,8 +243,8 @@ describe('POST /groups', () => {
   })
 })
 
-describe('POST /groups under other settings', () => {
-  test('D2-SETTINGS-PROJECT-CREATION: defaults come from them, and restricted visibilities are for administrators', async () => {
+describe('POST /groups with other settings', () => {
+  test('D2-SETTINGS-PROJECT-CREATION: defaults and restricted visibilities come from settings', async () => {
     await using world = await World.start()
     const ann = await world.user()
     await world.settings({
@@ -257,7 +257,7 @@ describe('POST /groups under other settings', () => {
     await world.settings({ default_project_creation: 1 })
     expect((await ann.post('/groups', named())).json.project_creation_level).toBe('maintainer')
     const secret = await ann.post('/groups', named({ visibility: 'private' }))
-    // Never more open than what is above.
+    // Never more visible than the parent.
     expect((await ann.post('/groups', named({ parent_id: secret.json.id }))).json.visibility).toBe('private')
     const text = 'public has been restricted by your Stithy administrator'
     expect(await ann.post('/groups', named({ visibility: 'public' }))).toMatchObject(
@@ -279,7 +279,7 @@ describe('POST /groups under other settings', () => {
       json: { message: { visibility_level: [text] } },
     })
     expect((await world.root.put(`/projects/${mine}`, { visibility: 'public' })).status).toBe(200)
-    // Nobody, not even an owner or administrator, creates projects in a group for no one.
+    // No user, not even an owner or administrator, creates projects in such a group.
     for (const who of [ann, world.root])
       expect(await who.post('/projects', { name: 'R', namespace_id: made.json.id })).toMatchObject({
         status: 400,

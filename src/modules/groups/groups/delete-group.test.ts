@@ -8,10 +8,10 @@ import { openForWriting } from '../../projects/repositories/open.ts'
 import { removeMarkedGroups, resumeGroupRemovals } from './due-jobs.ts'
 import { removeGroup } from './jobs.ts'
 
-describe('DELETE /groups/:id, without days to think', () => {
+describe('DELETE /groups/:id without delayed deletion', () => {
   test.beforeEach(({ world }) => world.settings({ deletion_adjourned_period: 0 }))
 
-  test('is accepted, and nobody finds it or anything inside from then on', async ({ world }) => {
+  test('202 for a deleted group, which is hidden from then on with its content', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ members: [[ann, 'owner']] })
     const inner = await world.group({ parent: top })
@@ -33,7 +33,7 @@ describe('DELETE /groups/:id, without days to think', () => {
     expect(audited[0].details).toMatchObject({ entity_path: top.full_path, facts: { full_path: top.full_path } })
   })
 
-  test('the job removes rows and repositories, and frees the paths', async ({ world }) => {
+  test('the removal job deletes rows and repositories and frees the paths', async ({ world }) => {
     const top = await world.group()
     const inner = await world.group({ parent: top })
     const project = await world.project({ group: inner })
@@ -56,7 +56,7 @@ describe('DELETE /groups/:id, without days to think', () => {
     expect((await world.root.post('/groups', { name: top.path, path: top.path })).status).toBe(201)
   })
 
-  test('a removal that failed too often is begun anew, with all that is below', async ({ world }) => {
+  test('a removal job that failed too often is restarted with all subgroups', async ({ world }) => {
     const [top, kept] = [await world.group(), await world.group()]
     const inner = await world.group({ parent: top })
     await world.root.delete(`/groups/${top.id}`)
@@ -70,14 +70,14 @@ describe('DELETE /groups/:id, without days to think', () => {
     expect(await jobs()).toEqual([{ key: `remove_group:${top.id}`, attempts: 0 }])
   })
 
-  test('the job leaves alone what nobody asked it to remove', async ({ world }) => {
+  test('the removal job ignores a group that is not marked for removal', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })
     await removeGroup.run({ groupId: group.id }, await contextFor(world, null))
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
   })
 
-  test('its members lose what was shared with it at once', async ({ world }) => {
+  test('members of a deleted group lose at once what was shared with it', async ({ world }) => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'developer']] })
     const project = await world.project()
@@ -95,7 +95,7 @@ describe('DELETE /groups/:id, without days to think', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json.shared_with_groups).toEqual([])
   })
 
-  test('while projects are made in it, nothing is left behind', async ({ world }) => {
+  test('a deleted group leaves no projects that were created concurrently', async ({ world }) => {
     const top = await world.group()
     const inner = await world.group({ parent: top })
     const [removed, ...made] = await Promise.all([
@@ -113,14 +113,14 @@ describe('DELETE /groups/:id, without days to think', () => {
     { who: 'owner', status: 202 },
     { who: 'maintainer', status: 403 },
     { who: 'none', status: 404 },
-  ] as const)('is for owners: $who gets $status', async ({ who, status }, { world }) => {
+  ] as const)('deleting a group is for owners: $who gets $status', async ({ who, status }, { world }) => {
     const ann = await world.user()
     const group = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
     expect((await world.anonymous.delete(`/groups/${group.id}`)).status).toBe(401)
     expect((await ann.delete(`/groups/${group.id}`)).status).toBe(status)
   })
 
-  test('honours If-Unmodified-Since', async ({ world }) => {
+  test('412 when a group changed after If-Unmodified-Since of its deletion', async ({ world }) => {
     const group = await world.group()
     const since = (offset: number) => ({
       headers: { 'if-unmodified-since': new Date(Date.now() + offset).toUTCString() },
@@ -133,11 +133,11 @@ describe('DELETE /groups/:id, without days to think', () => {
   })
 })
 
-describe('DELETE /groups/:id, with days to think', () => {
+describe('DELETE /groups/:id with delayed deletion', () => {
   test.beforeEach(({ world }) => world.settings({ deletion_adjourned_period: 7 }))
   const today = () => new Date().toISOString().slice(0, 10)
 
-  test('marks the group, which stays usable, and once more changes nothing', async ({ world }) => {
+  test('delayed deletion marks the group, which stays usable, and is idempotent', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ members: [[ann, 'owner']] })
     const project = await world.project({ group: top })
@@ -148,14 +148,14 @@ describe('DELETE /groups/:id, with days to think', () => {
     await world.rows('update namespaces set marked_for_deletion_on = current_date - 3 where id = $1', [top.id])
     expect((await ann.delete(one)).status).toBe(202)
     expect((await ann.get(one)).json.marked_for_deletion_on).not.toBe(today())
-    const told = await world.rows(
+    const counted = await world.rows(
       `select count(*)::integer as times from events where group_id = $1 and kind = 'group_marked_for_deletion'`,
       [top.id],
     )
-    expect(told).toEqual([{ times: 1 }])
+    expect(counted).toEqual([{ times: 1 }])
   })
 
-  test('POST /groups/:id/restore takes it back, for owners', async ({ world }) => {
+  test('owners restore a group marked for deletion', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({
       members: [
@@ -174,7 +174,7 @@ describe('DELETE /groups/:id, with days to think', () => {
     expect(await ann.post(restore)).toMatchObject({ status: 201, json: { id: group.id, marked_for_deletion_on: null } })
   })
 
-  test('a job removes groups whose days are over, not those restored', async ({ world }) => {
+  test('a job removes groups whose delay is over, not restored ones', async ({ world }) => {
     const [due, early, restored] = [await world.group(), await world.group(), await world.group()]
     const inner = await world.group({ parent: due })
     for (const { id } of [due, early, restored]) await world.root.delete(`/groups/${id}`)

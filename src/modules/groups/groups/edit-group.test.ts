@@ -4,7 +4,7 @@ import { test, unique } from '../../../../test/world.ts'
 const forbidden = { status: 403, json: { message: '403 Forbidden' } }
 
 describe('PUT /groups/:id', () => {
-  test('D2-GROUP-DETAIL-PROJECTS: changes what is given, keeps the rest, answers the details', async ({ world }) => {
+  test('D2-GROUP-DETAIL-PROJECTS: PUT /groups/:id changes only the given attributes', async ({ world }) => {
     const group = await world.group({ description: 'Before', visibility: 'internal' })
     const project = await world.project({ group })
     const sent = {
@@ -36,19 +36,19 @@ describe('PUT /groups/:id', () => {
     expect(event.payload.changed.sort()).toEqual(Object.keys(sent).sort())
   })
 
-  test('nothing given changes nothing', async ({ world }) => {
+  test('PUT /groups/:id without parameters changes nothing', async ({ world }) => {
     const group = await world.group()
     const before = (await world.root.get(`/groups/${group.id}`)).json
     expect((await world.root.put(`/groups/${group.id}`, {})).json).toEqual(before)
   })
 
-  test('null clears what may be empty', async ({ world }) => {
+  test('null clears the optional attributes of a group', async ({ world }) => {
     const group = await world.group({ auto_devops_enabled: true, lfs_enabled: false, description: 'x' })
     expect(
       (await world.root.put(`/groups/${group.id}`, { auto_devops_enabled: null, lfs_enabled: null, description: null }))
         .json,
     ).toMatchObject({ auto_devops_enabled: null, lfs_enabled: true, description: '' })
-    // Elsewhere it is absence.
+    // For other attributes it counts as absent.
     expect((await world.root.put(`/groups/${group.id}`, { name: null })).json.name).toBe(group.path)
   })
 
@@ -58,7 +58,7 @@ describe('PUT /groups/:id', () => {
     { who: 'guest', status: 403 },
     { who: 'none', status: 404 },
   ] as const)(
-    'D2-GROUP-UPDATE-OWNER: owners and administrators: $who gets $status',
+    'D2-GROUP-UPDATE-OWNER: owners and administrators edit groups: $who gets $status',
     async ({ who, status }, { world }) => {
       const ann = await world.user()
       const group = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
@@ -69,7 +69,7 @@ describe('PUT /groups/:id', () => {
     },
   )
 
-  test('refuses what creation refuses, by field', async ({ world }) => {
+  test('400 with messages by field for invalid attributes of a group', async ({ world }) => {
     const [group, other] = [await world.group(), await world.group()]
     const message = (
       await world.root.put(`/groups/${group.id}`, { name: 'a/b', path: 'api', description: 'd'.repeat(256) })
@@ -101,7 +101,7 @@ describe('PUT /groups/:id', () => {
     expect(await set(null)).toMatchObject({ status: 200, json: { file_template_project_id: null } })
   })
 
-  test('a visibility stays between those inside and the one above', async ({ world }) => {
+  test('400 for a group less visible than its content or more than its parent', async ({ world }) => {
     const top = await world.group({ visibility: 'internal' })
     const withProject = await world.group({ parent: top, visibility: 'internal' })
     await world.project({ group: withProject, visibility: 'internal' })
@@ -121,7 +121,7 @@ describe('PUT /groups/:id', () => {
     expect((await world.root.put(`/groups/${withProject.id}`, { visibility: 'public' })).status).toBe(200)
   })
 
-  test('share_with_group_lock of a locked group above is for its owners', async ({ world }) => {
+  test('only owners of a locked parent group can unlock share_with_group_lock', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ share_with_group_lock: true })
     const inner = await world.group({ parent: top, members: [[ann, 'owner']] })
@@ -140,7 +140,7 @@ describe('PUT /groups/:id', () => {
     expect((await ann.put(`/groups/${inner.id}`, { share_with_group_lock: true })).status).toBe(200)
   })
 
-  test('locking a group locks those below it, and their projects with them', async ({ world }) => {
+  test('locking a group locks its subgroups and their projects', async ({ world }) => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'developer']] })
     const top = await world.group()
@@ -155,12 +155,12 @@ describe('PUT /groups/:id', () => {
     await world.root.put(`/groups/${top.id}`, { share_with_group_lock: true })
     expect((await world.root.get(`/groups/${inner.id}`)).json.share_with_group_lock).toBe(true)
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
-    // Unlocking is for each group by itself.
+    // Each group is unlocked separately.
     await world.root.put(`/groups/${top.id}`, { share_with_group_lock: false })
     expect((await world.root.get(`/groups/${inner.id}`)).json.share_with_group_lock).toBe(true)
   })
 
-  test('locked groups share their projects with nobody, at once', async ({ world }) => {
+  test('locking a group ends shares of its projects at once', async ({ world }) => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'developer']] })
     const project = await world.project()
@@ -176,8 +176,8 @@ describe('PUT /groups/:id', () => {
   })
 })
 
-describe('a group with another path', () => {
-  test('takes everything inside along, and the old paths lead there', async ({ world }) => {
+describe('changing the path of a group', () => {
+  test('a new path moves everything in the group, and old paths redirect', async ({ world }) => {
     const top = await world.group()
     const inner = await world.group({ parent: top })
     const project = await world.project({ group: inner })
@@ -205,14 +205,14 @@ describe('a group with another path', () => {
     )
   })
 
-  test('gives its old paths to whoever takes them', async ({ world }) => {
+  test('an old path of a group can be taken by another group', async ({ world }) => {
     const first = await world.group()
     const project = await world.project({ group: first })
     await world.root.put(`/groups/${first.id}`, { path: unique('moved') })
     const second = await world.root.post('/groups', { name: first.path, path: first.path })
     expect(second.status).toBe(201)
     expect((await world.root.get(`/groups/${first.path}`)).json.id).toBe(second.json.id)
-    // Nobody has taken that of the project yet.
+    // The old path of the project is still free.
     const old = `/projects/${encodeURIComponent(project.full_path)}`
     expect((await world.root.get(old)).json.id).toBe(project.id)
     const taker = await world.project({ group: second.json, path: project.path, name: project.path })
@@ -220,7 +220,7 @@ describe('a group with another path', () => {
     expect(await world.root.put(`/groups/${first.id}`, { path: first.path })).toMatchObject({ status: 400 })
   })
 
-  test('may go back, and change the case only', async ({ world }) => {
+  test('a group can return to its old path, and change only its case', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })
     for (const path of [unique('moved'), group.path, group.path.toUpperCase()])
@@ -230,21 +230,21 @@ describe('a group with another path', () => {
     )
   })
 
-  test('leaves groups alone whose path only begins alike', async ({ world }) => {
+  test('a new path does not change groups with the old path as a prefix', async ({ world }) => {
     const group = await world.group()
     const alike = await world.group({ path: `${group.path}x`, name: `${group.path}x` })
     await world.root.put(`/groups/${group.id}`, { path: unique('moved') })
     expect((await world.root.get(`/groups/${alike.id}`)).json.full_path).toBe(`${group.path}x`)
   })
 
-  test('of two groups that want the same at the same moment, one wins', async ({ world }) => {
+  test('one of several concurrent changes to the same path succeeds', async ({ world }) => {
     const groups = await Promise.all([1, 2, 3].map(() => world.group()))
     const path = unique('wanted')
     const answers = await Promise.all(groups.map(({ id }) => world.root.put(`/groups/${id}`, { path })))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400])
   })
 
-  test('is not for members below owner', async ({ world }) => {
+  test('403 for changing the path of a group unless the caller is an owner', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ members: [[ann, 'maintainer']] })
     expect(await ann.put(`/groups/${group.id}`, { path: unique('moved') })).toMatchObject(forbidden)

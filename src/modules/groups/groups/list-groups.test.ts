@@ -7,7 +7,7 @@ const ids = async (who: Client, path: string): Promise<number[]> => {
   return found.json.map(({ id }: { id: number }) => id)
 }
 
-/** Groups with a word of their own in the name: member's, public, internal and private. */
+/** Groups with a unique word in the name: one with ann as a member, a public, an internal and a private one. */
 async function some(world: World) {
   const word = unique('word').replaceAll('-', '')
   const ann = await world.user()
@@ -21,20 +21,18 @@ async function some(world: World) {
 }
 
 describe('GET /groups', () => {
-  test('D2-GROUPS-ALL-AVAILABLE: own groups by default, all for administrators, D2-GROUPS-ANON public ones for nobody known', async ({
-    world,
-  }) => {
+  test('D2-GROUPS-ALL-AVAILABLE D2-GROUPS-ANON: own groups, all for administrators, public ones', async ({ world }) => {
     const { ann, mine, open, internal, hidden, list } = await some(world)
     expect(await list(ann)).toEqual([mine.id])
     expect(await list(ann, 'all_available=true')).toEqual([internal.id, open.id, mine.id])
     expect(await list(world.root)).toEqual([hidden.id, internal.id, open.id, mine.id])
     expect(await list(world.anonymous)).toEqual([open.id])
     expect(await list(await world.user({ external: true }), 'all_available=true')).toEqual([open.id])
-    // The creator of all is an owner of all.
+    // Root created all of them and so owns all.
     expect(await list(world.root, 'all_available=false')).toHaveLength(4)
   })
 
-  test('own groups include those below and around, and those around own projects', async ({ world }) => {
+  test('own groups include subgroups, ancestors, and groups of own projects', async ({ world }) => {
     const word = unique('word').replaceAll('-', '')
     const [ann, bob] = [await world.user(), await world.user()]
     const make = (name: string, more: object) =>
@@ -47,7 +45,7 @@ describe('GET /groups', () => {
     for (const who of [ann, bob]) expect(await ids(who, `/groups?search=${word}`)).toEqual([top.id, sub.id, leaf.id])
   })
 
-  test('D2-GROUPS-OWNED: owned keeps those one owns oneself, and wins over all_available', async ({ world }) => {
+  test('D2-GROUPS-OWNED: owned=true lists direct ownership and overrides all_available', async ({ world }) => {
     const { ann, mine, word, list } = await some(world)
     expect(await list(ann, 'owned=true&all_available=true')).toEqual([])
     await world.root.put(`/groups/${mine.id}/members/${ann.id}`, { access_level: 50 })
@@ -57,7 +55,7 @@ describe('GET /groups', () => {
     expect(await list(world.anonymous, 'owned=true')).toEqual([])
   })
 
-  test('min_access_level keeps those with the level, inherited too, and wins over all_available', async ({ world }) => {
+  test('min_access_level includes inherited roles and overrides all_available', async ({ world }) => {
     const { ann, mine, word, list } = await some(world)
     const inner = await world.group({ parent: mine, name: `${word}-z`, path: `${word}-z` })
     expect(await list(ann, 'min_access_level=30&all_available=true')).toEqual([mine.id, inner.id])
@@ -69,7 +67,7 @@ describe('GET /groups', () => {
     })
   })
 
-  test('order_by and sort; equal names in the order of their ids', async ({ world }) => {
+  test('groups can be sorted, with equal names by id', async ({ world }) => {
     const { mine, open, internal, hidden, list } = await some(world)
     const byAge = [mine.id, open.id, internal.id, hidden.id]
     const byName = [...byAge].reverse()
@@ -86,7 +84,7 @@ describe('GET /groups', () => {
     })
   })
 
-  test('skip_groups leaves out, however many', async ({ world }) => {
+  test('skip_groups excludes any number of groups', async ({ world }) => {
     const { mine, open, internal, hidden, word, list } = await some(world)
     expect(await list(world.root, `skip_groups[]=${mine.id}&skip_groups[]=${open.id}`)).toEqual([
       hidden.id,
@@ -102,7 +100,7 @@ describe('GET /groups', () => {
     })
   })
 
-  test('search looks for every word in name or path; a short text must be all of it', async ({ world }) => {
+  test('group search matches every word in name or path, short texts exactly', async ({ world }) => {
     const word = unique('word').replaceAll('-', '')
     const group = await world.group({ name: `${word} Alpha (x)`, path: `p_${word}` })
     const short = await world.group({ name: 'Q7', path: unique('short') })
@@ -118,7 +116,7 @@ describe('GET /groups', () => {
     expect(await search('7')).toEqual([])
   })
 
-  test('D2-GROUP-STATISTICS D2-GROUPS-ADMIN-PARAMS: statistics are for administrators who ask', async ({ world }) => {
+  test('D2-GROUP-STATISTICS D2-GROUPS-ADMIN-PARAMS: statistics are for administrators', async ({ world }) => {
     const { ann, mine, word } = await some(world)
     const inner = await world.group({ parent: mine })
     for (const group of [mine, inner]) {
@@ -145,7 +143,7 @@ describe('GET /groups', () => {
     expect(await of(ann, 'statistics=true')).toEqual([undefined])
   })
 
-  test('D2-CUSTOM-ATTRIBUTES: administrators filter by and see custom attributes', async ({ world }) => {
+  test('D2-CUSTOM-ATTRIBUTES: administrators filter groups by custom attributes and see them', async ({ world }) => {
     const { ann, mine, open, list, word } = await some(world)
     for (const { id } of [mine, open])
       await world.rows(
@@ -162,7 +160,7 @@ describe('GET /groups', () => {
     expect(plain).not.toHaveProperty('custom_attributes')
   })
 
-  test('pages', async ({ world }) => {
+  test('lists of groups have pages', async ({ world }) => {
     const { mine, word } = await some(world)
     const last = await world.root.get(`/groups?search=${word}&per_page=3&page=2`)
     expect(last.json).toMatchObject([{ id: mine.id }])
@@ -171,7 +169,7 @@ describe('GET /groups', () => {
 })
 
 describe('GET /groups/:id/subgroups', () => {
-  test('D2-SUBGROUPS-DIRECT: direct ones only, as the list of groups filters them', async ({ world }) => {
+  test('D2-SUBGROUPS-DIRECT: lists direct subgroups only, with the filters of groups', async ({ world }) => {
     const [ann, stranger] = [await world.user(), await world.user()]
     const top = await world.group({ visibility: 'public', members: [[ann, 'guest']] })
     const open = await world.group({ parent: top, visibility: 'public' })
@@ -181,7 +179,7 @@ describe('GET /groups/:id/subgroups', () => {
     expect(await ids(ann, path)).toEqual([open.id, hidden.id])
     expect(await ids(world.root, path)).toEqual([open.id, hidden.id])
     expect(await ids(world.anonymous, path)).toEqual([open.id])
-    // D2-GROUPS-ALL-AVAILABLE: without asking for all, only one's own.
+    // D2-GROUPS-ALL-AVAILABLE: without all_available, only the caller's groups.
     expect(await ids(stranger, path)).toEqual([])
     expect(await ids(stranger, `${path}?all_available=true`)).toEqual([open.id])
     expect(await ids(ann, `${path}?owned=true`)).toEqual([])

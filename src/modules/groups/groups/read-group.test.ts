@@ -4,7 +4,7 @@ import { test, World } from '../../../../test/world.ts'
 const notFound = { status: 404, json: { message: '404 Group Not Found' } }
 
 describe('GET /groups/:id', () => {
-  test('finds by id and full path, in any case, and with .json', async ({ world }) => {
+  test('a group is found by id and full path, in any case, and with .json', async ({ world }) => {
     const top = await world.group({ visibility: 'public' })
     const inner = await world.group({ visibility: 'public', parent: top })
     for (const name of [inner.id, `${inner.id}.json`, encodeURIComponent(inner.full_path.toUpperCase()), top.path])
@@ -12,13 +12,13 @@ describe('GET /groups/:id', () => {
   })
 
   test.for(['0', '-1', '99999999999', '99999999999999999999', 'no-such', 'a%2Fb', '1e3', '..%2F..'])(
-    '%s is not found',
+    '404 for GET /groups/%s',
     async (id, { world }) => {
       expect(await world.root.get(`/groups/${id}`)).toMatchObject(notFound)
     },
   )
 
-  test('is not found as a user, a project, or while it is removed', async ({ world }) => {
+  test('404 for GET /groups/:id with the path of a user or project', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project()
     expect(await world.root.get(`/groups/${ann.username}`)).toMatchObject(notFound)
@@ -26,21 +26,21 @@ describe('GET /groups/:id', () => {
   })
 
   test.for([
-    { who: 'nobody known', visibility: 'public', status: 200 },
-    { who: 'nobody known', visibility: 'internal', status: 404 },
-    { who: 'nobody known', visibility: 'private', status: 404 },
+    { who: 'an anonymous caller', visibility: 'public', status: 200 },
+    { who: 'an anonymous caller', visibility: 'internal', status: 404 },
+    { who: 'an anonymous caller', visibility: 'private', status: 404 },
     { who: 'a stranger', visibility: 'internal', status: 200 },
     { who: 'a stranger', visibility: 'private', status: 404 },
-    { who: 'somebody external', visibility: 'internal', status: 404 },
-    { who: 'somebody external', visibility: 'public', status: 200 },
+    { who: 'an external user', visibility: 'internal', status: 404 },
+    { who: 'an external user', visibility: 'public', status: 200 },
     { who: 'an administrator', visibility: 'private', status: 200 },
   ] as const)(
     'D2-GROUPS-ANON: a $visibility group is $status for $who',
     async ({ who, visibility, status }, { world }) => {
       const callers = {
-        'nobody known': async () => world.anonymous,
+        'an anonymous caller': async () => world.anonymous,
         'a stranger': () => world.user(),
-        'somebody external': () => world.user({ external: true }),
+        'an external user': () => world.user({ external: true }),
         'an administrator': async () => world.root,
       }
       const group = await world.group({ visibility })
@@ -48,16 +48,14 @@ describe('GET /groups/:id', () => {
     },
   )
 
-  test('whoever is let into a project inside reads the groups around it, and what else is inside stays hidden', async ({
-    world,
-  }) => {
+  test('a project member reads the groups around it, but no other content of them', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const top = await world.group()
     const sub = await world.group({ parent: top, members: [[bob, 'guest']] })
     const hidden = await world.group({ parent: top })
     const project = await world.project({ group: sub, members: [[ann, 'guest']] })
     await world.project({ group: sub })
-    // Ann through the project itself, Bob through the group between.
+    // Ann through the project itself, Bob through the group in between.
     for (const who of [ann, bob]) {
       expect((await who.get(`/groups/${top.id}`)).json).toMatchObject({ id: top.id, projects: [] })
       expect((await who.get(`/groups/${sub.id}`)).status).toBe(200)
@@ -83,9 +81,7 @@ describe('GET /groups/:id', () => {
     for (const { runners_token } of (await world.root.get('/groups')).json) expect(runners_token).toBeUndefined()
   })
 
-  test('D2-GROUP-DETAIL-PROJECTS D2-PROJECT-SIMPLE: own projects newest first, those shared with it apart, none of subgroups', async ({
-    world,
-  }) => {
+  test('D2-GROUP-DETAIL-PROJECTS D2-PROJECT-SIMPLE: own projects, and shared ones separately', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ visibility: 'public', members: [[ann, 'guest']] })
     const inner = await world.group({ parent: group })
@@ -103,19 +99,19 @@ describe('GET /groups/:id', () => {
     })
     const seen = (await world.anonymous.get(`/groups/${group.id}`)).json
     expect(seen).toMatchObject({ projects: [{ id: second.id }], shared_projects: [] })
-    // Nobody known is shown simple records, as in lists: among others, not whom a project is shared with.
+    // Anonymous callers get simple records, as in lists, without the shares of a project.
     expect(seen.projects).toEqual((await world.anonymous.get(`/groups/${group.id}/projects`)).json)
     expect(seen.projects[0]).not.toHaveProperty('shared_with_groups')
   })
 
-  test('D2-GROUP-WITH-PROJECTS: with_projects=false leaves the arrays out', async ({ world }) => {
+  test('D2-GROUP-WITH-PROJECTS: with_projects=false omits the project arrays', async ({ world }) => {
     const group = await world.group()
     const seen = (await world.root.get(`/groups/${group.id}?with_projects=false`)).json
     expect(seen).not.toHaveProperty('projects')
     expect(seen).not.toHaveProperty('shared_projects')
   })
 
-  test('D2-GROUP-CAP D2-GROUP-CAP-FLAG: at most 100 projects come along unless that is lifted; their list gives all', async () => {
+  test('D2-GROUP-CAP D2-GROUP-CAP-FLAG: a group has at most 100 projects unless configured', async () => {
     await using world = await World.start()
     const group = await world.group()
     await world.rows(

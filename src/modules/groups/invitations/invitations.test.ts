@@ -13,12 +13,12 @@ async function placeIn(world: World, base: (typeof bases)[number], more = {}): P
 
 const address = () => `${unique('guest')}@example.org`
 
-/** What the jobs process does after somebody's address is confirmed. */
+/** Runs the job that follows the confirmation of a user's e-mail. */
 const accept = async (world: World, userId: number) =>
   acceptInvitationsLater.run({ userId }, await contextFor(world, null))
 
 describe.for(bases)('invitations to %s', (base) => {
-  test('make a member at once of who is known to own the address', async ({ world }) => {
+  test('inviting the confirmed e-mail of a user adds them as a member at once', async ({ world }) => {
     const ann = await world.user()
     const place = await placeIn(world, base)
     const invited = await world.root.post(`${place}/invitations`, {
@@ -35,7 +35,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await ann.get(place)).status).toBe(200)
   })
 
-  test('wait for others, are listed, changed and taken back', async ({ world }) => {
+  test('pending invitations are listed, changed and revoked', async ({ world }) => {
     const place = await placeIn(world, base)
     const [one, two] = [address(), address()]
     const both = await world.root.post(`${place}/invitations`, { email: `${one}, ${two}`, access_level: 10 })
@@ -68,7 +68,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.put(path, { access_level: 10 })).status).toBe(404)
   })
 
-  test('become memberships when somebody owns the address, and not before', async ({ world }) => {
+  test('an invitation becomes a membership when a user confirms its e-mail', async ({ world }) => {
     const place = await placeIn(world, base)
     const email = address()
     await world.root.post(`${place}/invitations`, { email, access_level: 30 })
@@ -81,11 +81,11 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await ann.get(place)).status).toBe(200)
     expect((await world.root.get(`${place}/members/${ann.id}`)).json).toMatchObject({ access_level: 30 })
     expect((await world.root.get(`${place}/invitations`)).json).toEqual([])
-    // Running twice does no harm.
+    // A second run changes nothing.
     await accept(world, ann.id)
   })
 
-  test('may be to any address of his that somebody confirmed', async ({ world }) => {
+  test('invitations to any confirmed e-mail of a user are accepted', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const [known, later] = [address(), address()]
     expect((await world.root.post(`/users/${ann.id}/emails`, { email: known, skip_confirmation: true })).status).toBe(
@@ -103,13 +103,13 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.get(`${place}/invitations`)).json).toEqual([])
   })
 
-  test('are queued to be accepted by the creation of a confirmed account only', async ({ world }) => {
+  test('creating a confirmed account queues the acceptance of invitations, others do not', async ({ world }) => {
     const queued = async (id: number) => (await world.jobs(`accept_invitations:${id}`)).length
     expect(await queued((await world.user()).id)).toBe(1)
     expect(await queued((await world.user({ skip_confirmation: false })).id)).toBe(0)
   })
 
-  test('to an address that somebody did not confirm are not his', async ({ world }) => {
+  test('an invitation to an unconfirmed e-mail stays pending', async ({ world }) => {
     const ann = await world.user({ skip_confirmation: false })
     const place = await placeIn(world, base)
     const email = `${ann.username}@example.com`
@@ -118,7 +118,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.get(`${place}/invitations`)).json).toMatchObject([{ invite_email: email }])
   })
 
-  test('say what was wrong with which address, and invite the others', async ({ world }) => {
+  test('errors of invitations are reported by e-mail, and the others are sent', async ({ world }) => {
     const ann = await world.user()
     const place = await placeIn(world, base, { members: [[ann, 'guest']] })
     const { name } = (await world.root.get(place)).json
@@ -139,7 +139,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.get(`${place}/invitations`)).json).toHaveLength(2)
   })
 
-  test('are refused as a whole without addresses, with too many, and with levels there are not', async ({ world }) => {
+  test('400 for invitations without e-mails, with too many, or with an invalid level', async ({ world }) => {
     const place = await placeIn(world, base)
     const send = (body: object) => world.root.post(`${place}/invitations`, body)
     expect(await send({ email: '', access_level: 10 })).toMatchObject({ json: { status: 'error' } })
@@ -156,7 +156,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await send({ email: address(), access_level: 50 })).status).toBe(base === 'groups' ? 201 : 400)
   })
 
-  test('that have run out make no member, and are cleared away', async ({ world }) => {
+  test('expired invitations are not accepted, and are purged', async ({ world }) => {
     const place = await placeIn(world, base)
     const email = address()
     await world.root.post(`${place}/invitations`, { email, access_level: 30, expires_at: day(0) })
@@ -172,7 +172,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.get(`${place}/invitations`)).json).toHaveLength(1)
   })
 
-  test('are in the audit log under their address, which the log of events does not have', async ({ world }) => {
+  test('audit events of invitations have the e-mail, other events do not', async ({ world }) => {
     const place = await placeIn(world, base)
     const email = address()
     await world.root.post(`${place}/invitations`, { email, access_level: 10 })
@@ -183,15 +183,15 @@ describe.for(bases)('invitations to %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', status: 401 },
+    { who: 'anonymous', status: 401 },
     { who: 'stranger', status: 403 },
     { who: 'developer', status: 403 },
     { who: 'maintainer', status: base === 'groups' ? 403 : 201 },
-  ] as const)('are for managers: $who gets $status', async ({ who, status }, { world }) => {
+  ] as const)('invitations are for managers: $who gets $status', async ({ who, status }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const place = await placeIn(world, base, { visibility: 'public', members })
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     const email = address()
     expect((await caller.post(`${place}/invitations`, { email, access_level: 10 })).status).toBe(status)
     expect((await caller.get(`${place}/invitations`)).status).toBe(status === 201 ? 200 : status)

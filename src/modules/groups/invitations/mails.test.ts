@@ -9,7 +9,7 @@ const address = () => `${unique('guest')}@example.org`
 describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
   const of = base.slice(0, -1)
 
-  test('is mailed once: by whom, to what, as what, until when, and how to accept it', async ({ world }) => {
+  test('an invitation mail names inviter, target, role, expiry and how to accept', async ({ world }) => {
     const place = base === 'groups' ? await world.group() : await world.project()
     const email = address()
     const invite = () =>
@@ -27,7 +27,7 @@ describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
     expect(mail!.body).toContain(`confirm ${email}`)
   })
 
-  test('is followed by a mail to whoever became a member by it', async ({ world }) => {
+  test('an accepted invitation is confirmed by mail to the new member', async ({ world }) => {
     const place = base === 'groups' ? await world.group() : await world.project()
     const [known, email] = [await world.user(), address()]
     await world.root.post(`/${base}/${place.id}/invitations`, {
@@ -42,7 +42,7 @@ describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
     expect(accepted!.body).toContain(`You accepted an invitation to a ${of}:`)
   })
 
-  test('is refused beyond 200 mails an hour by one person', async ({ world }) => {
+  test('429 after 200 invitation mails of one user per hour', async ({ world }) => {
     const ann = await world.user()
     const place =
       base === 'groups' ? await world.group({}, ann) : (await ann.post('/projects', { name: unique('p') })).json

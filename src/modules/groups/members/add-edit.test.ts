@@ -34,7 +34,7 @@ describe.for(bases)('members of %s', (base) => {
     expect((await world.root.get(`${members}/${ann.id}`)).json).toEqual(edited.json)
   })
 
-  test('D2-MEMBERS-EXPIRES: a date-time keeps its day; absent keeps, null and empty clear', async ({ world }) => {
+  test('D2-MEMBERS-EXPIRES: expires_at keeps the day; null and empty clear it', async ({ world }) => {
     const ann = await world.user()
     const members = await holder(world, base)
     const one = `${members}/${ann.id}`
@@ -54,12 +54,12 @@ describe.for(bases)('members of %s', (base) => {
     })
   })
 
-  test('D2-ACCESS-LEVELS D2-OWNER-GROUPS-ONLY: only the levels there are', async ({ world }) => {
+  test('D2-ACCESS-LEVELS D2-OWNER-GROUPS-ONLY: 400 for other access levels', async ({ world }) => {
     const members = await holder(world, base)
     const offered = base === 'groups' ? [10, 20, 30, 40, 50] : [10, 20, 30, 40]
     for (const access_level of offered) {
-      const somebody = await world.user()
-      expect((await world.root.post(members, { user_id: somebody.id, access_level })).json).toMatchObject({
+      const user = await world.user()
+      expect((await world.root.post(members, { user_id: user.id, access_level })).json).toMatchObject({
         access_level,
       })
     }
@@ -73,7 +73,7 @@ describe.for(bases)('members of %s', (base) => {
     }
   })
 
-  test('the parameters are required and numbers', async ({ world }) => {
+  test('400 without the required parameters of members, or if they are not numbers', async ({ world }) => {
     const members = await holder(world, base)
     const root = await world.root.get('/user')
     for (const [sent, error] of [
@@ -88,7 +88,7 @@ describe.for(bases)('members of %s', (base) => {
     })
   })
 
-  test('who is a member already is a conflict, who is nobody is not found', async ({ world }) => {
+  test('409 for adding a member again, 404 for users who do not exist', async ({ world }) => {
     const ann = await world.user()
     const members = await holder(world, base, [[ann, 'guest']])
     expect(await world.root.post(members, { user_id: ann.id, access_level: 30 })).toMatchObject({
@@ -107,7 +107,7 @@ describe.for(bases)('members of %s', (base) => {
     })
   })
 
-  test('an ended membership is as good as none, and may be made anew', async ({ world }) => {
+  test('an expired membership gives no access and can be replaced', async ({ world }) => {
     const ann = await world.user()
     const members = await holder(world, base)
     const added = await world.root.post(members, { user_id: ann.id, access_level: 30, expires_at: day(0) })
@@ -124,7 +124,7 @@ describe.for(bases)('members of %s', (base) => {
     { who: 'developer', status: 403 },
     { who: 'maintainer', status: base === 'groups' ? 403 : 201 },
     ...(base === 'groups' ? [{ who: 'owner', status: 201 } as const] : []),
-  ] as const)(`are added by a ${manager} and up: a $who gets $status`, async ({ who, status }, { world }) => {
+  ] as const)(`members are added by a ${manager} or above: a $who gets $status`, async ({ who, status }, { world }) => {
     const ann = await world.user()
     const bob = await world.user()
     const members = await holder(world, base, [[ann, who]])
@@ -134,7 +134,7 @@ describe.for(bases)('members of %s', (base) => {
     expect((await ann.delete(`${members}/${bob.id}`)).status).toBe(status === 201 ? 204 : 403)
   })
 
-  test('are nothing to strangers of what is private, and ask nobody known who he is', async ({ world }) => {
+  test('404 for members of a hidden project or group, 401 for anonymous callers', async ({ world }) => {
     const ann = await world.user()
     const members = await holder(world, base)
     const noun = base === 'groups' ? 'Group' : 'Project'
@@ -152,7 +152,7 @@ describe.for(bases)('members of %s', (base) => {
       })
   })
 
-  test('changes are told as events', async ({ world }) => {
+  test('changes of members emit events', async ({ world }) => {
     const ann = await world.user()
     const members = await holder(world, base)
     await world.root.post(members, { user_id: ann.id, access_level: 20 })
@@ -176,8 +176,8 @@ describe.for(bases)('members of %s', (base) => {
   })
 })
 
-describe('an inherited level', () => {
-  test('is the least a membership below may give, when adding and editing', async ({ world }) => {
+describe('inherited access levels', () => {
+  test('400 for a member with a lower level than the inherited one', async ({ world }) => {
     const ann = await world.user()
     const name = unique('Top')
     const top = await world.group({ name, members: [[ann, 'developer']] })
@@ -195,7 +195,7 @@ describe('an inherited level', () => {
 })
 
 describe('membership_lock', () => {
-  test('keeps new members from the projects of the group, not from the group', async ({ world }) => {
+  test('membership_lock prevents new members in projects of the group, not in the group', async ({ world }) => {
     const owner = await world.user()
     const ann = await world.user()
     const bob = await world.user()

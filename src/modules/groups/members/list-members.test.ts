@@ -9,7 +9,7 @@ const listed = async (who: Client, path: string): Promise<[number, number][]> =>
   return found.json.map(({ id, access_level }: { id: number; access_level: number }) => [id, access_level])
 }
 
-/** A group in a group with a project in it, with somebody at each. */
+/** A project in a group in another group, with a member each. */
 async function nested(world: World) {
   const [outer, inner, direct] = [await world.user(), await world.user(), await world.user()]
   const top = await world.group({ members: [[outer, 'guest']] })
@@ -19,7 +19,7 @@ async function nested(world: World) {
 }
 
 describe('lists of members', () => {
-  test('D2-MEMBERS-DIRECT: direct members only, in the order they came', async ({ world }) => {
+  test('D2-MEMBERS-DIRECT: members lists direct members, in order of addition', async ({ world }) => {
     const { outer, inner, direct, top, sub, project } = await nested(world)
     expect(await listed(world.root, `/groups/${top.id}/members`)).toEqual([
       [1, 50],
@@ -38,7 +38,7 @@ describe('lists of members', () => {
     expect((await world.root.get(`/groups/${sub.id}/members/${outer.id}`)).status).toBe(404)
   })
 
-  test('D2-MEMBERS-ALL-ONCE: all has those of the groups above, each once', async ({ world }) => {
+  test('D2-MEMBERS-ALL-ONCE: members/all includes those of ancestors, each once', async ({ world }) => {
     const { outer, inner, direct, sub, project } = await nested(world)
     expect(await listed(world.root, `/groups/${sub.id}/members/all`)).toEqual([
       [1, 50],
@@ -53,9 +53,9 @@ describe('lists of members', () => {
     ])
   })
 
-  test('D2-MEMBERS-ALL-LEVEL: the level of the project, else of the nearest group', async ({ world }) => {
+  test('D2-MEMBERS-ALL-LEVEL: the level is that of the project, else of the nearest group', async ({ world }) => {
     const { outer, top, sub, project } = await nested(world)
-    // Behind the rule that levels grow inward, so that nearest and highest differ.
+    // Bypasses the rule that levels do not decrease inward, so that nearest and highest differ.
     const add = (column: string, id: number, level: number) =>
       world.rows(`insert into members (user_id, ${column}, access_level) values ($1, $2, $3)`, [outer.id, id, level])
     const of = async (path: string) => (await world.root.get(`${path}/members/all/${outer.id}`)).json.access_level
@@ -71,9 +71,7 @@ describe('lists of members', () => {
     expect(await of(`/groups/${top.id}`)).toBe(40)
   })
 
-  test('all has those who come through a group the project is shared with, at the level of the share', async ({
-    world,
-  }) => {
+  test('members/all includes members of invited groups at the level of the share', async ({ world }) => {
     const { outer, project } = await nested(world)
     const [ann, bob] = [await world.user(), await world.user()]
     const partners = await world.group({
@@ -88,13 +86,13 @@ describe('lists of members', () => {
     expect((await share(null)).status).toBe(201)
     const all = new Map(await listed(world.root, `/projects/${project.id}/members/all`))
     expect([all.get(ann.id), all.get(bob.id)]).toEqual([30, 10])
-    expect(all.get(outer.id), 'an own membership comes first').toBe(10)
+    expect(all.get(outer.id), 'a direct membership comes first').toBe(10)
     await world.root.delete(`/projects/${project.id}/share/${partners.id}`)
     await share(new Date().toISOString().slice(0, 10))
     expect(new Map(await listed(world.root, `/projects/${project.id}/members/all`)).has(ann.id)).toBe(false)
   })
 
-  test.for(['members', 'members/all'])('D2-MEMBERS-FILTERS: query and user_ids narrow %s', async (list, { world }) => {
+  test.for(['members', 'members/all'])('D2-MEMBERS-FILTERS: query and user_ids filter %s', async (list, { world }) => {
     const word = unique('Name')
     const [ann, bob, cid] = [
       await world.user({ name: `${word} one` }),
@@ -124,14 +122,14 @@ describe('lists of members', () => {
     })
   })
 
-  test('have pages', async ({ world }) => {
+  test('lists of members have pages', async ({ world }) => {
     const { project } = await nested(world)
     const page = await world.root.get(`/projects/${project.id}/members/all?per_page=3&page=2`)
     expect(page.json).toHaveLength(1)
     expect(page.headers).toMatchObject({ 'x-total': '4', 'x-total-pages': '2', 'x-prev-page': '1', 'x-next-page': '' })
   })
 
-  test('leave out ended memberships from their day on, and keep blocked people with their state', async ({ world }) => {
+  test('lists of members omit expired memberships and include blocked users with their state', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({
       members: [
@@ -156,12 +154,12 @@ describe('lists of members', () => {
     { visibility: 'public', who: 'a stranger', status: 200 },
     { visibility: 'internal', who: 'a stranger', status: 200 },
     { visibility: 'private', who: 'a stranger', status: 404 },
-    { visibility: 'internal', who: 'somebody external', status: 404 },
-    { visibility: 'public', who: 'somebody external', status: 200 },
-    { visibility: 'public', who: 'nobody known', status: 401 },
-  ] as const)('of a $visibility project: $who gets $status', async ({ visibility, who, status }, { world }) => {
+    { visibility: 'internal', who: 'an external user', status: 404 },
+    { visibility: 'public', who: 'an external user', status: 200 },
+    { visibility: 'public', who: 'an anonymous caller', status: 401 },
+  ] as const)('members of a $visibility project: $who gets $status', async ({ visibility, who, status }, { world }) => {
     const caller =
-      who === 'nobody known' ? world.anonymous : await world.user({ external: who === 'somebody external' })
+      who === 'an anonymous caller' ? world.anonymous : await world.user({ external: who === 'an external user' })
     const group = await world.group({ visibility })
     const project = await world.project({ visibility, group })
     for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])

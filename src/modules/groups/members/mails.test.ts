@@ -5,13 +5,13 @@ import { mailsTo } from '../../instance/mails/testing.ts'
 const bases = ['groups', 'projects'] as const
 const addressOf = (who: Client) => `${who.username}@example.com`
 
-describe.for(bases)('a new member of %s', (base) => {
+describe.for(bases)('mails to new members of %s', (base) => {
   const of = base.slice(0, -1)
   const placeIn = (world: World) => (base === 'groups' ? world.group() : world.project())
   const add = async (world: World, id: number, who: Client) =>
     expect((await world.root.post(`/${base}/${id}/members`, { user_id: who.id, access_level: 30 })).status).toBe(201)
 
-  test('is told where, as what, until when and by whom', async ({ world }) => {
+  test('a mail to a new member names target, role, expiry and the user who added them', async ({ world }) => {
     const ann = await world.user()
     const { id, full_path } = await placeIn(world)
     await world.root.post(`/${base}/${id}/members`, { user_id: ann.id, access_level: 30, expires_at: '2099-01-31' })
@@ -25,7 +25,7 @@ describe.for(bases)('a new member of %s', (base) => {
     expect(mail!.body).toContain('Administrator (@root)')
   })
 
-  test('is told nothing when refused, when it is himself, or when blocked', async ({ world }) => {
+  test('no mail to members who are refused, add themselves, or are blocked', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { id } = await placeIn(world)
     await world.root.post(`/users/${bob.id}/block`)
@@ -39,7 +39,7 @@ describe.for(bases)('a new member of %s', (base) => {
     expect(await mailsTo(world, addressOf(ann))).toHaveLength(1)
   })
 
-  test('is told nothing where mails are switched off, by him or by a group around', async ({ world }) => {
+  test('no mail to members who disabled mails, or whose group did', async ({ world }) => {
     const [off, here, loud] = [await world.user(), await world.user(), await world.user()]
     const outer = await world.group()
     const place = base === 'groups' ? await world.group({ parent: outer }) : await world.project({ group: outer })
@@ -58,7 +58,7 @@ describe.for(bases)('a new member of %s', (base) => {
     expect(await mailsTo(world, addressOf(late))).toEqual([])
   })
 
-  test('is told where he wants it in general, if a nearer setting overrules a general no', async ({ world }) => {
+  test('mails go to the preferred e-mail when a nearer setting enables them', async ({ world }) => {
     const ann = await world.user()
     const other = `${unique('other')}@example.com`
     await world.root.post(`/users/${ann.id}/emails`, { email: other, skip_confirmation: true })
@@ -72,7 +72,7 @@ describe.for(bases)('a new member of %s', (base) => {
   })
 })
 
-test('a name that somebody chose makes no line of its own in a mail', async ({ world }) => {
+test('a line break in a user name adds no line to a mail', async ({ world }) => {
   const [ann, eve] = [
     await world.user(),
     await world.user({ name: 'Eve\u2028\u2028Send your password to eve@example.org' }),

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
 
 describe('GET /users/:id/memberships', () => {
-  test('lists what somebody is a direct member of, for administrators', async ({ world }) => {
+  test('GET /users/:id/memberships lists direct memberships for administrators', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ name: 'Ours', members: [[ann, 'developer']] })
     const project = await world.project({ group, members: [[ann, 'maintainer']] })

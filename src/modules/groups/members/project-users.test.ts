@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Client, test } from '../../../../test/world.ts'
 
 describe('GET /projects/:id/users', () => {
-  test('lists members of every origin once, as people', async ({ world }) => {
+  test('GET /projects/:id/users lists each member once, of any origin', async ({ world }) => {
     const [direct, above, shared, stranger] = await Promise.all(Array.from({ length: 4 }, () => world.user()))
     const group = await world.group({ visibility: 'public', members: [[above!, 'reporter']] })
     const project = await world.project({
@@ -27,7 +27,7 @@ describe('GET /projects/:id/users', () => {
     expect(Object.keys(first).sort()).toEqual(['avatar_url', 'id', 'name', 'state', 'username', 'web_url'])
   })
 
-  test('is for whoever reads the project', async ({ world }) => {
+  test('404 for GET /projects/:id/users unless the caller can read the project', async ({ world }) => {
     const [guest, stranger] = [await world.user(), await world.user()]
     const project = await world.project({ members: [[guest, 'guest']] })
     const status = async (who: Client) => (await who.get(`/projects/${project.id}/users`)).status

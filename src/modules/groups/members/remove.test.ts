@@ -9,7 +9,7 @@ const day = (offset: number): string => new Date(Date.now() + offset * 86_400_00
 const refused = { status: 403, json: { message: '403 Forbidden' } }
 
 describe('removing a member', () => {
-  test('is 204 without a body and takes the access at once', async ({ world }) => {
+  test('204 for removing a member, who loses access at once', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
@@ -24,7 +24,7 @@ describe('removing a member', () => {
     })
   })
 
-  test('anyone may leave, whatever his level', async ({ world }) => {
+  test('members may leave, whatever their level', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'guest']] })
     const group = await world.group({ members: [[ann, 'guest']] })
@@ -32,7 +32,7 @@ describe('removing a member', () => {
       expect((await ann.delete(`${path}/members/${ann.id}`)).status).toBe(204)
   })
 
-  test.for(['project', 'group'] as const)('of a %s who changed since is refused with 412', async (of, { world }) => {
+  test.for(['project', 'group'] as const)('412 when a member of a %s is newer than the date', async (of, { world }) => {
     const ann = await world.user()
     const holder = await world[of]({ members: [[ann, 'developer']] })
     const path = `/${of}s/${holder.id}/members/${ann.id}`
@@ -47,7 +47,7 @@ describe('removing a member', () => {
     expect((await world.root.delete(path, since(60_000))).status).toBe(404)
   })
 
-  test('a maintainer may remove and edit another of a project', async ({ world }) => {
+  test('a project maintainer may edit and remove another maintainer', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const project = await world.project({
       members: [
@@ -59,7 +59,7 @@ describe('removing a member', () => {
     expect((await ann.delete(`/projects/${project.id}/members/${bob.id}`)).status).toBe(204)
   })
 
-  test('of a group takes the memberships below, and nobody elses', async ({ world }) => {
+  test('removing a group member removes only their memberships below the group', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const top = await world.group({
       members: [
@@ -83,19 +83,19 @@ describe('removing a member', () => {
     }
     expect((await bob.get(`/projects/${project.id}`)).status).toBe(200)
     expect((await ann.get(`/projects/${elsewhere.id}`)).status).toBe(200)
-    // The way up is closed: what is removed below keeps what is above.
+    // Removing a member below does not remove memberships above.
     await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
     expect((await bob.get(`/groups/${top.id}`)).status).toBe(200)
-    // Each of them is told where it was.
-    const told = `select group_id, project_id from events where kind = 'member_removed' and payload->>'user_id' = $1 order by id`
-    expect(await world.rows(told, [String(ann.id)])).toEqual([
+    // Each event names its project or group.
+    const removals = `select group_id, project_id from events where kind = 'member_removed' and payload->>'user_id' = $1 order by id`
+    expect(await world.rows(removals, [String(ann.id)])).toEqual([
       { group_id: top.id, project_id: null },
       { group_id: sub.id, project_id: null },
       { group_id: null, project_id: project.id },
     ])
   })
 
-  test('an owner who is blocked does not keep a group: the last who can act stays', async ({ world }) => {
+  test('the last active owner of a group cannot be removed, a blocked owner can', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = (await ann.post('/groups', { name: unique('kept'), path: unique('kept') })).json
     await ann.post(`/groups/${group.id}/members`, { user_id: bob.id, access_level: 50 })
@@ -104,7 +104,7 @@ describe('removing a member', () => {
     expect((await ann.delete(`/groups/${group.id}/members/${bob.id}`)).status).toBe(204)
   })
 
-  test('the last owner of a group stays as he is, for administrators and himself', async ({ world }) => {
+  test('403 for removing or demoting the last owner of a group', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const top = await world.group({}, bob)
     const group = await world.group({ parent: top }, bob)
@@ -114,21 +114,21 @@ describe('removing a member', () => {
       expect(await who.put(one, { access_level: 40 })).toMatchObject(refused)
       expect(await who.put(one, { access_level: 50, expires_at: day(0) })).toMatchObject(refused)
     }
-    // An owner of the group above does not count, another direct one does.
+    // An owner of the parent group does not count, another direct one does.
     await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: levels.owner })
     expect((await ann.put(one, { access_level: 50, expires_at: day(9) })).status).toBe(200)
     expect((await bob.delete(one)).status).toBe(204)
     expect(await ann.delete(`/groups/${group.id}/members/${ann.id}`)).toMatchObject(refused)
   })
 
-  test('an owner whose time is over does not count', async ({ world }) => {
+  test('an owner with an expired membership does not count as the last owner', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({}, bob)
     await bob.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 50, expires_at: day(0) })
     expect(await bob.delete(`/groups/${group.id}/members/${bob.id}`)).toMatchObject(refused)
   })
 
-  test('the owner of a personal project stays its maintainer', async ({ world }) => {
+  test('403 for removing or demoting the owner of a personal project', async ({ world }) => {
     const ann = await world.user()
     const mine = (await ann.post('/projects', { name: 'Mine' })).json.id
     const one = `/projects/${mine}/members/${ann.id}`
@@ -139,7 +139,7 @@ describe('removing a member', () => {
     }
   })
 
-  test('in a project made by an administrator in the space of somebody, that is the owner, too', async ({ world }) => {
+  test('the user is the owner of a project that an administrator creates in their namespace', async ({ world }) => {
     const ann = await world.user()
     const space = (await world.root.get(`/namespaces/${ann.username}`)).json.id
     const made = await world.root.post('/projects', { name: 'Gift', namespace_id: space })
@@ -147,8 +147,8 @@ describe('removing a member', () => {
   })
 })
 
-describe('the job that clears ended memberships away', () => {
-  test('removes their rows and no others', async ({ world }) => {
+describe('purge of expired memberships', () => {
+  test('the purge deletes expired memberships only', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const project = await world.project({ members: [[bob, 'guest']] })
     const group = await world.group()
@@ -167,7 +167,7 @@ describe('the job that clears ended memberships away', () => {
       ).toEqual([])
   })
 
-  test('takes all of them in a few statements, waits for nobody, and may run beside itself', async ({ world }) => {
+  test('the purge takes few statements, skips locked rows and may run concurrently', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const people = await Promise.all(Array.from({ length: 6 }, () => world.user()))
     const group = await world.group()

@@ -6,8 +6,8 @@ const path = (base: string, { id }: { id: number }) => `/${base}/${id}/notificat
 const holderIn = (world: World, base: (typeof bases)[number], more = {}) =>
   base === 'groups' ? world.group(more) : world.project(more)
 
-describe('notification settings in general', () => {
-  test('are participating, to the own address, until somebody sets them', async ({ world }) => {
+describe('global notification settings', () => {
+  test('the default is participating with the primary e-mail', async ({ world }) => {
     const ann = await world.user()
     const email = `${ann.username}@example.com`
     expect((await ann.get('/notification_settings')).json).toEqual({
@@ -22,7 +22,7 @@ describe('notification settings in general', () => {
     expect((await (await world.user()).get('/notification_settings')).json.level).toBe('participating')
   })
 
-  test('have a level of their own and an own address', async ({ world }) => {
+  test('400 for an invalid level or an e-mail of another user', async ({ world }) => {
     const ann = await world.user()
     const other = await world.user()
     expect(await ann.put('/notification_settings', { level: 'global' })).toMatchObject({
@@ -53,7 +53,7 @@ describe('notification settings in general', () => {
 })
 
 describe.for(bases)('notification settings of %s', (base) => {
-  test('are as in general until somebody sets them, for himself', async ({ world }) => {
+  test('a project or group has the level global until the user sets another', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const settings = path(base, await holderIn(world, base, { visibility: 'public' }))
     expect((await ann.get(settings)).json).toEqual({ level: 'global' })
@@ -64,7 +64,7 @@ describe.for(bases)('notification settings of %s', (base) => {
     expect((await ann.put(settings, { level: 'loud' })).json).toEqual({ error: 'level does not have a valid value' })
   })
 
-  test('choose events with the level custom; what is absent stays', async ({ world }) => {
+  test('the level custom sets the given events and keeps the others', async ({ world }) => {
     const ann = await world.user()
     const settings = path(base, await holderIn(world, base, { visibility: 'public' }))
     const custom = await ann.put(settings, { level: 'custom', new_note: true, failed_pipeline: false })
@@ -77,12 +77,12 @@ describe.for(bases)('notification settings of %s', (base) => {
       new_issue: true,
     })
     expect(await ann.put(settings, { new_note: 'maybe' })).toMatchObject({ json: { error: 'new_note is invalid' } })
-    // Another level hides what was chosen, and keeps it.
+    // Another level hides the custom events and keeps them.
     expect((await ann.put(settings, { level: 'watch' })).json).toEqual({ level: 'watch' })
     expect((await ann.put(settings, { level: 'custom' })).json.events.new_note).toBe(true)
   })
 
-  test('are for whoever may know of it', async ({ world }) => {
+  test('404 for notification settings of hidden projects and groups, 401 for anonymous callers', async ({ world }) => {
     const ann = await world.user()
     const closed = path(base, await holderIn(world, base))
     expect((await ann.get(closed)).status).toBe(404)
@@ -92,7 +92,7 @@ describe.for(bases)('notification settings of %s', (base) => {
     expect((await world.anonymous.put(open, { level: 'watch' })).status).toBe(401)
   })
 
-  test('are set by who sets them twice at once', async ({ world }) => {
+  test('concurrent changes of notification settings all succeed', async ({ world }) => {
     const settings = path(base, await holderIn(world, base))
     const answers = await Promise.all(
       ['watch', 'mention', 'disabled'].map((level) => world.root.put(settings, { level })),
@@ -101,8 +101,8 @@ describe.for(bases)('notification settings of %s', (base) => {
   })
 })
 
-describe('permissions of a project', () => {
-  test('show the level of who is a member, whichever came first', async ({ world }) => {
+describe('permissions of a project record', () => {
+  test('a project record has the notification level of members, set before or after joining', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ visibility: 'public' })
     const project = await world.project({ group, visibility: 'public' })

@@ -16,7 +16,7 @@ const clientOf = (world: World, made: Made) =>
 
 const ids = (answer: { json: { id: number }[] }) => answer.json.map(({ id }) => id)
 
-/** Both kinds of holder, with somebody who may manage tokens there and somebody who almost may. */
+/** Both kinds of holder, each with a user who may manage its tokens and one just below that role. */
 const holders = {
   project: async (world: World) => {
     const [manager, lesser] = [await world.user(), await world.user()]
@@ -41,7 +41,7 @@ const holders = {
 }
 
 describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
-  test('act as a bot that is a member with the role asked for, and reach nothing else', async ({ world }) => {
+  test('a resource token acts as a bot member with the requested role, without other access', async ({ world }) => {
     const { manager, place, inside } = await holders[of](world)
     const internal = await world.project({ visibility: 'internal' })
     const made = await make(manager, place, { expires_at: day(9) })
@@ -71,11 +71,11 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     const membership = { user_id: made.json.user_id, access_level: 30 }
     expect(
       (await world.root.post(`/projects/${internal.id}/members`, membership)).status,
-      'a bot goes nowhere else',
+      'a bot cannot join other projects',
     ).toBe(404)
   })
 
-  test('push with git', async ({ world }) => {
+  test('a resource token pushes with git', async ({ world }) => {
     const { manager, place, inside } = await holders[of](world)
     const robot = clientOf(world, (await make(manager, place, { scopes: ['write_repository'], access_level: 40 })).json)
     await using folder = await temporaryFolder()
@@ -84,7 +84,7 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     await git(folder.path, 'push', '-q', world.remote(inside, robot), 'main')
   })
 
-  test('are for those who manage them', async ({ world }) => {
+  test('resource tokens are for their managers: 401, 403 or 404 for others', async ({ world }) => {
     const { manager, lesser, place } = await holders[of](world)
     const stranger = await world.user()
     const { id } = (await make(manager, place)).json
@@ -106,7 +106,7 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect((await world.root.get(`${place}/access_tokens/${id}`)).json).toMatchObject({ id })
   })
 
-  test('have no higher role than who makes them, nor scopes for others', async ({ world }) => {
+  test('400 for a resource token with a higher role than its creator, or with sudo', async ({ world }) => {
     const { manager, place } = await holders[of](world)
     expect(await make(manager, place, { scopes: ['sudo'] })).toMatchObject({
       status: 400,
@@ -117,12 +117,12 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     })
     expect((await make(manager, place, { access_level: undefined })).json.access_level).toBe(40)
     const robot = clientOf(world, (await make(manager, place, { access_level: of === 'project' ? 40 : 50 })).json)
-    expect((await make(robot, place)).status, 'a token makes no others').toBe(403)
+    expect((await make(robot, place)).status, 'a token cannot create others').toBe(403)
     const { id } = (await make(manager, place)).json
-    expect((await robot.post(`${place}/access_tokens/${id}/rotate`)).status, 'nor by taking their place').toBe(403)
+    expect((await robot.post(`${place}/access_tokens/${id}/rotate`)).status, 'a token cannot rotate others').toBe(403)
   })
 
-  test('are listed, and end with their bots', async ({ world }) => {
+  test('resource tokens are listed, and revoked together with their bots', async ({ world }) => {
     const { manager, place, inside } = await holders[of](world)
     const [one, two] = [
       (await make(manager, place)).json,
@@ -143,7 +143,7 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect(ids(await list())).toEqual([two.id])
   })
 
-  test('are replaced by others of the same bot, by a manager or by themselves', async ({ world }) => {
+  test('rotation replaces a resource token of the same bot, by a manager or itself', async ({ world }) => {
     const { manager, place } = await holders[of](world)
     const first = (await make(manager, place, { access_level: 10 })).json
     const second = (await manager.post(`${place}/access_tokens/${first.id}/rotate`)).json
@@ -153,12 +153,12 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect(third).toMatchObject({ status: 200, json: { user_id: first.user_id, expires_at: day(3) } })
     await expect.poll(async () => (await robot.get('/user')).status).toBe(401)
     expect((await clientOf(world, third.json).get('/user')).status).toBe(200)
-    expect((await robot.post(`${place}/access_tokens/self/rotate`)).status, 'again: somebody has a copy').toBe(401)
+    expect((await robot.post(`${place}/access_tokens/self/rotate`)).status, 'reuse revokes the family').toBe(401)
     await expect.poll(async () => (await clientOf(world, third.json).get('/user')).status).toBe(401)
     expect((await manager.post(`${place}/access_tokens/self/rotate`)).status).toBe(404)
   })
 
-  test('of elsewhere are missing', async ({ world }) => {
+  test('404 for resource tokens of another project or group', async ({ world }) => {
     const [here, there] = [await holders[of](world), await holders[of](world)]
     const { id } = (await make(there.manager, there.place)).json
     for (const [verb, path] of [
@@ -170,7 +170,7 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
   })
 })
 
-test('bots whose tokens ended, or whose project is gone, are removed at night; others stay', async ({ world }) => {
+test('a job removes bots whose tokens expired or whose project is gone, and no others', async ({ world }) => {
   const { manager, place } = await holders.project(world)
   const gone = await world.project({ members: [[manager, 'maintainer']] })
   const made = async (at: string, more: object = {}): Promise<Made> => (await make(manager, at, more)).json
@@ -191,7 +191,7 @@ test('bots whose tokens ended, or whose project is gone, are removed at night; o
   expect((await clientOf(world, alive).get('/user')).status).toBe(200)
 })
 
-test('what a bot wrote is not lost with its token', async ({ world }) => {
+test('notes of a bot remain after its token is revoked', async ({ world }) => {
   const { manager, place, inside } = await holders.project(world)
   await manager.post(`${place}/repository/commits`, {
     branch: 'main',

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Client, test } from '../../../../test/world.ts'
 
 describe('GET /projects/:id/groups', () => {
-  test('lists the groups around a project, and with_shared those it is shared with', async ({ world }) => {
+  test('project groups are the ancestors, and with_shared adds invited groups', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ visibility: 'public' })
     const inner = await world.group({ visibility: 'public', parent: top })
@@ -30,7 +30,7 @@ describe('GET /projects/:id/groups', () => {
     })
   })
 
-  test('shows maintainers, who decide about them, also shares with groups that they do not see', async ({ world }) => {
+  test('maintainers also see invited groups that are otherwise hidden from them', async ({ world }) => {
     const [boss, dev] = [await world.user(), await world.user()]
     const project = await world.project({
       members: [
@@ -49,7 +49,7 @@ describe('GET /projects/:id/groups', () => {
     expect(await ids('', dev)).not.toContain(secret.id)
   })
 
-  test('is empty for a personal project, and for whoever reads the project', async ({ world }) => {
+  test('project groups are empty for a personal project, and 404 for hidden ones', async ({ world }) => {
     const [ann, stranger] = [await world.user(), await world.user()]
     const { id } = (await ann.post('/projects', { path: 'mine' })).json
     expect(await ann.get(`/projects/${id}/groups`)).toMatchObject({ status: 200, json: [] })

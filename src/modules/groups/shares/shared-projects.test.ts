@@ -1,9 +1,7 @@
 import { expect } from 'vitest'
 import { type TestProject, test } from '../../../../test/world.ts'
 
-test('GET /groups/:id/projects/shared lists what is shared with a group, as far as the caller sees it', async ({
-  world,
-}) => {
+test('GET /groups/:id/projects/shared lists the shared projects that the caller can see', async ({ world }) => {
   const [guest, stranger] = [await world.user(), await world.user()]
   const group = await world.group({ visibility: 'public', members: [[guest, 'guest']] })
   await world.project({ group, visibility: 'public' })

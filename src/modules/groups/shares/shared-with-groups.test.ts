@@ -13,7 +13,7 @@ describe('shared_with_groups', () => {
   const share = async (root: Client, path: string, group: TestGroup) =>
     expect((await root.post(`${path}/share`, { group_id: group.id, group_access: 20 })).status).toBe(201)
 
-  test('of a project names a private group to those who see it, and to maintainers alone', async ({ world }) => {
+  test('shared_with_groups of a project has private groups for their members and maintainers', async ({ world }) => {
     const [stranger, dev, boss, insider] = await Promise.all([world.user(), world.user(), world.user(), world.user()])
     const project = await world.project({
       visibility: 'public',
@@ -31,7 +31,7 @@ describe('shared_with_groups', () => {
       expect((await who.get(`/projects/${project.id}?license=true`)).json.shared_with_groups).toEqual(one)
       return idsOf(one)
     }
-    // Twice: the second time the records of others of the kind are known as text.
+    // Twice: the second time the records of others are cached as text.
     for (const _ of [1, 2]) {
       expect(await seen(insider)).toEqual([secret.id, open.id])
       expect(await seen(stranger)).toEqual([open.id])
@@ -41,7 +41,7 @@ describe('shared_with_groups', () => {
     }
   })
 
-  test('of a project shows a group as soon as one may see it, and no longer', async ({ world }) => {
+  test('shared_with_groups of a project has a group exactly while the caller can see it', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ visibility: 'public' })
     await share(world.root, `/projects/${project.id}`, secret)
@@ -57,7 +57,7 @@ describe('shared_with_groups', () => {
     expect(await seen()).toEqual([])
   })
 
-  test('of a group names a private group to those who see it, and to owners alone', async ({ world }) => {
+  test('shared_with_groups of a group has private groups for their members and owners', async ({ world }) => {
     const [stranger, boss, owner, insider] = await Promise.all([world.user(), world.user(), world.user(), world.user()])
     const group = await world.group({
       visibility: 'public',

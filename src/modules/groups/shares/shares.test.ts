@@ -5,9 +5,7 @@ import { levels } from '../../../access/levels.ts'
 import { purgeEndedShares } from './jobs.ts'
 
 describe('POST /projects/:id/share', () => {
-  test('D2-SHARE-FOR-GROUPS, D2-SHARE-EXPIRES: members of the group get in, at most as far as the share reaches', async ({
-    world,
-  }) => {
+  test('D2-SHARE-FOR-GROUPS, D2-SHARE-EXPIRES: group members get at most the level of the share', async ({ world }) => {
     const [boss, guest] = [await world.user(), await world.user()]
     const partners = await world.group({
       members: [
@@ -19,7 +17,7 @@ describe('POST /projects/:id/share', () => {
     const answer = await world.root.post(`/projects/${project.id}/share`, {
       group_id: partners.id,
       group_access: 30,
-      // The day is what counts.
+      // Only the day counts.
       expires_at: '2099-01-31T23:30:00Z',
     })
     expect(answer).toMatchObject({ status: 201 })
@@ -40,7 +38,7 @@ describe('POST /projects/:id/share', () => {
     expect((await boss.get(`/groups/${partners.id}`)).json.shared_projects).toMatchObject([{ id: project.id }])
   })
 
-  test('D2-UNSHARE-204: what was shared can be taken back, once', async ({ world }) => {
+  test('D2-UNSHARE-204: 204 for removing a share, then 404', async ({ world }) => {
     const boss = await world.user()
     const partners = await world.group({ members: [[boss, 'owner']] })
     const project = await world.project()
@@ -55,7 +53,7 @@ describe('POST /projects/:id/share', () => {
     })
   })
 
-  test('each refusal says why, and shares nothing', async ({ world }) => {
+  test('each refused share has its reason and shares nothing', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group()
     const inner = await world.group({ parent: top })
@@ -73,7 +71,7 @@ describe('POST /projects/:id/share', () => {
     await refused({ group_id: 999_999, group_access: 30 }, 404, { message: '404 Not Found' })
     const own = { message: 'Project cannot be shared with the group it is in or one of its ancestors.' }
     for (const { id } of [inner, top]) {
-      // Whoever reads a project inside reads the group around it.
+      // Members of the project can read the groups around it.
       await refused({ group_id: id, group_access: 30 }, 409, own)
     }
     expect((await share({ group_id: partners.id, group_access: 20 })).status).toBe(201)
@@ -93,7 +91,7 @@ describe('POST /projects/:id/share', () => {
     ['guest', 403],
     ['developer', 403],
     ['maintainer', 201],
-  ] as const)('is for maintainers: %s gets %i', async ([who, status], { world }) => {
+  ] as const)('sharing a project is for maintainers: %s gets %i', async ([who, status], { world }) => {
     const ann = await world.user()
     const project = await world.project({ members: who === 'none' ? [] : [[ann, who]] })
     const partners = await world.group({ visibility: 'public' })
@@ -104,7 +102,7 @@ describe('POST /projects/:id/share', () => {
     expect(ended.status).toBe(status === 201 ? 204 : status)
   })
 
-  test('two at once make one share', async ({ world }) => {
+  test('one of several concurrent shares with the same group succeeds', async ({ world }) => {
     const project = await world.project()
     const partners = await world.group()
     const answers = await Promise.all(
@@ -117,7 +115,7 @@ describe('POST /projects/:id/share', () => {
 })
 
 describe('POST /groups/:id/share', () => {
-  test('members of the other group get in, down to every project inside', async ({ world }) => {
+  test('a share gives members of the other group access to all projects in the group', async ({ world }) => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'owner']] })
     const top = await world.group()
@@ -146,7 +144,7 @@ describe('POST /groups/:id/share', () => {
     expect(await world.root.delete(link)).toMatchObject({ status: 404, json: { message: '404 Group Link Not Found' } })
   })
 
-  test('is refused where it makes no sense or is not the caller’s to give', async ({ world }) => {
+  test('409 for a group share that exists or is with itself, 403 unless the caller is an owner', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group()
     const group = await world.group({ parent: top, members: [[ann, 'owner']] })
@@ -167,7 +165,7 @@ describe('POST /groups/:id/share', () => {
   })
 })
 
-test.for(['project', 'group'] as const)('a share of a %s that is newer stays, with 412', async (of, { world }) => {
+test.for(['project', 'group'] as const)('412 when a share of a %s is newer than the date', async (of, { world }) => {
   const [holder, partners] = [await world[of](), await world.group()]
   await world.root.post(`/${of}s/${holder.id}/share`, { group_id: partners.id, group_access: 30 })
   const path = `/${of}s/${holder.id}/share/${partners.id}`
@@ -179,11 +177,11 @@ test.for(['project', 'group'] as const)('a share of a %s that is newer stays, wi
   expect((await world.root.delete(path, since(60_000))).status).toBe(404)
 })
 
-describe('a share that has ended', () => {
+describe('expired shares', () => {
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
 
   test.for(['projects', 'groups'] as const)(
-    'of %s is shown no more, and gives way to a new one',
+    'an expired share of %s is hidden and can be replaced',
     async (kind, { world }) => {
       const ann = await world.user()
       const partners = await world.group({ members: [[ann, 'owner']] })
@@ -201,7 +199,7 @@ describe('a share that has ended', () => {
     },
   )
 
-  test('is cleared away by a daily job; others stay', async ({ world }) => {
+  test('a daily job purges expired shares and no others', async ({ world }) => {
     const [project, group, partners] = [await world.project(), await world.group(), await world.group()]
     const lasting = await world.project()
     for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])

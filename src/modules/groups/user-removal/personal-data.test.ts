@@ -14,7 +14,7 @@ const done = async (answer: Promise<Answer>): Promise<any> => {
   return json
 }
 
-/** Where the database has one of these words, outside of the audit log: `schema.table.column: value`. */
+/** Places in the database with one of these words, outside of the audit log: `schema.table.column: value`. */
 async function columnsWith(world: World, words: readonly string[]): Promise<string[]> {
   const columns = await world.rows(`
     select c.table_schema as schema, c.table_name as table, c.column_name as column, c.data_type = 'bytea' as binary
@@ -32,7 +32,7 @@ async function columnsWith(world: World, words: readonly string[]): Promise<stri
   return rows.map(({ place }) => place).sort()
 }
 
-/** A user under names that nothing else has, who does what leaves rows: in a space of the user's own, and in a project of others. */
+/** A user with unique names whose actions leave rows, in their own namespace and in a project of others. */
 async function busyUser(world: World, other: Client): Promise<Person> {
   const { root } = world
   const [username, first] = [unique('quillon'), unique('former')]
@@ -124,15 +124,15 @@ async function busyUser(world: World, other: Client): Promise<Person> {
   )
   const right = { ...login, password: 'correct horse battery' }
   await done(world.anonymous.send('POST', '//oauth/token', { json: right }))
-  // Mails that nothing has sent yet, to the user and to others about the user.
+  // Unsent mails, to the user and to others about the user.
   await world.anonymous.send('POST', '//users/password', { body: `user[email]=${email}` })
   await done(root.put(`/users/${id}`, { email: `new-${email}` }))
   return { client, words }
 }
 
-describe('the database', () => {
+describe('personal data after the deletion of a user', () => {
   for (const hard of [false, true])
-    test(`names a user nowhere but in the audit log after ${hard ? 'a hard' : 'the'} deletion`, async () => {
+    test(`only the audit log names a user after ${hard ? 'a hard' : 'the'} deletion`, async () => {
       await using world = await World.start()
       const other = await world.user()
       const { client, words } = await busyUser(world, other)

@@ -8,8 +8,8 @@ async function remove(world: World, who: Client, hard = false): Promise<void> {
   await removeUser.run({ userId: who.id, hard }, await world.app.open(null))
 }
 
-/** A merge request that people talked about and awarded alike. */
-async function talkedAbout(world: World, people: readonly Client[]) {
+/** A merge request with notes and the same award emoji by several users. */
+async function withNotesAndAwards(world: World, people: readonly Client[]) {
   const { at } = await openMergeRequest(world)
   const note = (await world.root.post(`${at}/notes`, { body: 'First' })).json
   const awards = [`${at}/award_emoji`, `${at}/notes/${note.id}/award_emoji`]
@@ -22,29 +22,29 @@ async function talkedAbout(world: World, people: readonly Client[]) {
     (await world.root.get(path)).json.map(
       ({ name, user }: { name: string; user: { username: string } }) => `${name} ${user.username}`,
     )
-  const said = async () =>
+  const notes = async () =>
     (await world.root.get(`${at}/notes?sort=asc`)).json.map(
       ({ author, body }: { author: { username: string }; body: string }) => `${author.username}: ${body}`,
     )
-  return { names: () => Promise.all(awards.map(names)), said }
+  return { names: () => Promise.all(awards.map(names)), notes }
 }
 
-describe('of whoever is removed', () => {
-  test('awards and notes are the placeholder’s, and what it would have twice is dropped', async ({ world }) => {
+describe('notes and awards of deleted users', () => {
+  test('notes and awards of a deleted user go to the ghost user, without duplicate awards', async ({ world }) => {
     const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
-    const { names, said } = await talkedAbout(world, [ann, bob, eve])
+    const { names, notes } = await withNotesAndAwards(world, [ann, bob, eve])
     await remove(world, ann)
     await remove(world, bob)
     const left = ['tada ghost', `tada ${eve.username}`]
     expect((await names()).map((each) => each.sort())).toEqual([['rocket ghost', ...left].sort(), [...left].sort()])
-    expect(await said()).toEqual(['root: First', 'ghost: Hello', 'ghost: Hello', `${eve.username}: Hello`])
+    expect(await notes()).toEqual(['root: First', 'ghost: Hello', 'ghost: Hello', `${eve.username}: Hello`])
   })
 
-  test('with hard_delete they go', async ({ world }) => {
+  test('hard_delete deletes the notes and awards of a user', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
-    const { names, said } = await talkedAbout(world, [ann, bob])
+    const { names, notes } = await withNotesAndAwards(world, [ann, bob])
     await remove(world, ann, true)
     expect(await names()).toEqual([[`tada ${bob.username}`], [`tada ${bob.username}`]])
-    expect(await said()).toEqual(['root: First', `${bob.username}: Hello`])
+    expect(await notes()).toEqual(['root: First', `${bob.username}: Hello`])
   })
 })

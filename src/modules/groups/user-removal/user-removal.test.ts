@@ -7,14 +7,14 @@ import { removeUser } from './jobs.ts'
 const remove = (world: World, who: Client, hard = false) =>
   world.root.delete(`/users/${who.id}${hard ? '?hard_delete=true' : ''}`)
 
-/** What the job does, twice, as it may. */
+/** Runs the job twice, which must change nothing the second time. */
 const settle = async (world: World, who: Client, hard = false) => {
   const ctx = await world.app.open(null)
   await removeUser.run({ userId: who.id, hard }, ctx)
   await removeUser.run({ userId: who.id, hard }, ctx)
 }
 
-/** A comment and a status of somebody who reports on a public project. */
+/** A comment and a status by a developer of a public project. */
 async function contribution(world: World, who: Client) {
   const project = await storedProject(world, { members: [[who, 'developer']] })
   const sha = project.repository.commit({ 'a.txt': 'a\n' })
@@ -28,7 +28,7 @@ async function contribution(world: World, who: Client) {
 }
 
 describe('DELETE /users/:id', () => {
-  test('D3-USER-DELETE: is for administrators; 204, and 404 when there is nobody', async ({ world }) => {
+  test('D3-USER-DELETE: administrators delete users with 204, then 404', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     for (const who of [ann, bob])
       expect(await who.delete(`/users/${ann.id}`)).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
@@ -40,12 +40,12 @@ describe('DELETE /users/:id', () => {
     expect((await world.root.get(`/users/${ann.id}`)).status).toBe(404)
   })
 
-  test('from its answer on, no door is open to him, and what was his is found by nobody', async ({ world }) => {
+  test('a deleted user has no access at once, and their name and projects are gone', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     const mine = (await ann.post('/projects', { name: 'Mine', visibility: 'public' })).json
     expect((await remove(world, ann)).status).toBe(204)
-    // What a process knows of a token it hears of within a second.
+    // A process is notified of revoked tokens within a second.
     await expect.poll(async () => (await ann.get('/user')).status).toBe(401)
     const password = Buffer.from(`${ann.username}:correct horse battery`).toString('base64')
     const refs = `//${project.full_path}.git/info/refs?service=git-upload-pack`
@@ -78,7 +78,7 @@ describe('DELETE /users/:id', () => {
     ).toBe(201)
   })
 
-  test('D3-USER-SOFT-DELETE: what he made is the placeholder’s, which nobody can sign in to', async ({ world }) => {
+  test('D3-USER-SOFT-DELETE: contributions go to the ghost user, who cannot sign in', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const [of, by] = [await contribution(world, ann), await contribution(world, bob)]
     await ann.post(`/projects/${of.project.id}/star`)
@@ -101,7 +101,7 @@ describe('DELETE /users/:id', () => {
     expect((await world.root.get('/users?active=true&search=ghost')).json).toEqual([])
   })
 
-  test('the placeholder has a number where its name is taken', async () => {
+  test('the ghost user has a number in its name when the name is taken', async () => {
     await using world = await World.start()
     await world.root.post('/groups', { name: 'Ghost', path: 'GHOST' })
     await world.user({ username: 'unlike', email: 'ghost1@example.com' })
@@ -111,7 +111,7 @@ describe('DELETE /users/:id', () => {
     expect(await world.rows(`select username from users where kind = 'ghost'`)).toEqual([{ username: 'ghost2' }])
   })
 
-  test('D3-USER-HARD-DELETE: with hard_delete it goes, and the groups that only he owns', async ({ world }) => {
+  test('D3-USER-HARD-DELETE: hard_delete deletes contributions and solely owned groups', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { comments, statuses } = await contribution(world, ann)
     const alone = await world.group({}, ann)
@@ -123,13 +123,13 @@ describe('DELETE /users/:id', () => {
     expect((await remove(world, ann, true)).status).toBe(204)
     await settle(world, ann, true)
     expect(await comments()).toEqual([])
-    // What a pipeline says of a commit is the project's, and stands without him.
+    // Statuses of commits belong to the project and remain.
     expect(await statuses()).toEqual([undefined])
     for (const { id } of [alone, inside]) expect((await world.root.get(`/groups/${id}`)).status).toBe(404)
     expect((await bob.get(`/groups/${shared.id}`)).status).toBe(200)
   })
 
-  test('D3-USER-HARD-DELETE: a group that somebody owns, too, who is blocked is not his alone', async ({ world }) => {
+  test('D3-USER-HARD-DELETE: groups with another owner remain, even a blocked one', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({ members: [[bob, 'owner']] }, ann)
     await world.root.post(`/users/${bob.id}/block`)
@@ -139,7 +139,7 @@ describe('DELETE /users/:id', () => {
     expect((await bob.get(`/groups/${group.id}`)).status).toBe(200)
   })
 
-  test('who owns a group with another who may act may go', async ({ world }) => {
+  test('409 for deleting the only active owner of a group; with another one, 204', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({ members: [[bob, 'owner']] }, ann)
     await world.rows(`update members set expires_at = current_date where namespace_id = $1 and user_id = $2`, [
@@ -151,12 +151,12 @@ describe('DELETE /users/:id', () => {
     await world.root.post(`/users/${bob.id}/block`)
     expect((await remove(world, ann)).status).toBe(409)
     await world.root.post(`/users/${bob.id}/unblock`)
-    // Of two who go at the same moment, one stays.
+    // Of two concurrent deletions, one owner remains.
     const answers = await Promise.all([remove(world, ann), remove(world, bob)])
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 409])
   })
 
-  test('tells who did it', async ({ world }) => {
+  test('user_deleted names the administrator', async ({ world }) => {
     const ann = await world.user({ name: 'Ann' })
     await remove(world, ann)
     expect(
@@ -167,7 +167,7 @@ describe('DELETE /users/:id', () => {
     ).toEqual([{ actor_id: 1, payload: { user_id: ann.id, hard_delete: false } }])
   })
 
-  test('the job takes everything, in whatever state a crash left it', async () => {
+  test('the removal job finishes from any state that a crash left', async () => {
     await using world = await World.start()
     const ann = await world.user({ username: unique('ann') })
     const { comments } = await contribution(world, ann)
@@ -214,7 +214,7 @@ const belongings: readonly string[] = [
   'user_statuses',
 ]
 
-test('every column that names somebody is either a contribution or goes with him', async ({ world }) => {
+test('every foreign key to users is a contribution or is deleted with the user', async ({ world }) => {
   const keys: { table: string; column: string; rule: string; indexed: boolean }[] = await world.rows(`
     select c.conrelid::regclass::text as table, a.attname as column, c.confdeltype as rule,
       exists (select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = a.attnum) as indexed

@@ -11,7 +11,7 @@ async function placeIn(world: World, base: (typeof bases)[number], more = {}): P
 const none = { status: 404, json: { message: '404 Variable Not Found' } }
 
 describe.for(bases)('variables of %s', (base) => {
-  test('are made, listed, read, changed and deleted', async ({ world }) => {
+  test('variables are created, listed, read, changed and deleted', async ({ world }) => {
     const variables = await placeIn(world, base)
     const made = await world.root.post(variables, { key: 'TOKEN', value: 'hunter2' })
     const record = {
@@ -33,7 +33,7 @@ describe.for(bases)('variables of %s', (base) => {
       status: 200,
       json: { ...record, ...changes },
     })
-    // What is absent stays.
+    // Absent attributes keep their values.
     expect((await world.root.put(`${variables}/TOKEN`, { protected: false })).json).toEqual({
       ...record,
       ...changes,
@@ -45,7 +45,7 @@ describe.for(bases)('variables of %s', (base) => {
     expect(await world.root.delete(`${variables}/TOKEN`)).toMatchObject(none)
   })
 
-  test('are one for each environment scope, which a filter names', async ({ world }) => {
+  test('variables with the same key are distinguished by the environment scope filter', async ({ world }) => {
     const variables = await placeIn(world, base)
     const make = (environment_scope: string, value: string) =>
       world.root.post(variables, { key: 'HOST', value, environment_scope })
@@ -78,7 +78,7 @@ describe.for(bases)('variables of %s', (base) => {
     expect((await world.root.get(one)).json).toMatchObject({ value: 'p' })
   })
 
-  test('keep to their rules, when made and changed', async ({ world }) => {
+  test('400 for invalid variables, on creation and change', async ({ world }) => {
     const variables = await placeIn(world, base)
     await world.root.post(variables, { key: 'K', value: 'short' })
     for (const [body, json] of [
@@ -104,12 +104,12 @@ describe.for(bases)('variables of %s', (base) => {
     ['with blank', 400],
     ['two\nlines of it', 400],
     ['dollar$sign', 400],
-  ] as const)('masked: %s is %i', async ([value, status], { world }) => {
+  ] as const)('masked variable with the value %s: %i', async ([value, status], { world }) => {
     const variables = await placeIn(world, base)
     expect((await world.root.post(variables, { key: 'M', value, masked: true })).status).toBe(status)
   })
 
-  test('are read by nobody in the database or in the log of events', async ({ world }) => {
+  test('the values of variables are not readable in the database, audit events or events', async ({ world }) => {
     const variables = await placeIn(world, base)
     await world.root.post(variables, { key: 'SECRET_ONE', value: 'correct-horse-battery' })
     await world.root.put(`${variables}/SECRET_ONE`, { value: 'correct-horse-staple' })
@@ -123,22 +123,22 @@ describe.for(bases)('variables of %s', (base) => {
     expect(rows[0].sealed_value).toMatch(/^v1:/)
   })
 
-  test('are made once by who makes them twice at once', async ({ world }) => {
+  test('one of several concurrent creations of a variable succeeds', async ({ world }) => {
     const variables = await placeIn(world, base)
     const answers = await Promise.all([1, 2, 3].map((value) => world.root.post(variables, { key: 'ONE', value })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400])
   })
 
   test.for([
-    { who: 'nobody', status: 401 },
+    { who: 'anonymous', status: 401 },
     { who: 'stranger', status: 403 },
     { who: 'developer', status: 403 },
     { who: 'maintainer', status: base === 'groups' ? 403 : 201 },
-  ] as const)('$who gets $status', async ({ who, status }, { world }) => {
+  ] as const)('variables are for managers: $who gets $status', async ({ who, status }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const variables = await placeIn(world, base, { visibility: 'public', members })
-    const caller: Client = who === 'nobody' ? world.anonymous : ann
+    const caller: Client = who === 'anonymous' ? world.anonymous : ann
     expect((await caller.post(variables, { key: 'A', value: '1' })).status).toBe(status)
     for (const answer of [
       await caller.get(variables),
@@ -151,12 +151,12 @@ describe.for(bases)('variables of %s', (base) => {
 })
 
 describe('variables', () => {
-  test('vanish with the pipelines of a project', async ({ world }) => {
+  test('403 for variables of a project with builds disabled', async ({ world }) => {
     const project = await world.project({ builds_access_level: 'disabled' })
     expect((await world.root.get(`/projects/${project.id}/variables`)).status).toBe(403)
   })
 
-  test('of the installation are for administrators and know no environments', async ({ world }) => {
+  test('administrators manage instance variables, which have no environment scope', async ({ world }) => {
     const variables = '/admin/ci/variables'
     const made = await world.root.post(variables, { key: 'EVERYWHERE', value: 'v', environment_scope: 'production' })
     expect(made.status).toBe(201)
@@ -172,7 +172,7 @@ describe('variables', () => {
     expect(await world.root.get(`${variables}/EVERYWHERE`)).toMatchObject(none)
   })
 
-  test('are protected from the first where the setting says so', async ({ world }) => {
+  test('new variables are protected by default with protected_ci_variables', async ({ world }) => {
     const variables = await placeIn(world, 'projects')
     await world.settings({ protected_ci_variables: true })
     try {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { instanceFacts, instancePolicy } from '../../../access/instance-policy.ts'
 import { subject } from '../../../api/endpoint.ts'
 
-/** The whole service, for endpoints whose path names nothing. Costs no statement. */
+/** Subject of endpoints whose path names no record. Loading it runs no statement. */
 export const instance = subject({
   what: 'Service',
   params: Type.Object({}),

@@ -2,8 +2,8 @@ import type { Site } from '../../../api/site.ts'
 import { escaped } from '../../../kernel/html.ts'
 
 /**
- * The text of a mail as HTML: its paragraphs and lines. Lines that are an address of ours are links; no other address is one,
- * since names in mails are text that somebody chose.
+ * HTML version of a mail's text: its paragraphs and lines. Only addresses of this installation become links, because
+ * names in mails are text that users choose.
  */
 export const htmlOf = (text: string, site: Site): string =>
   text

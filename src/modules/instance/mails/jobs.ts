@@ -5,7 +5,9 @@ import type { Mail } from '../../../mail/mailer.ts'
 import { htmlOf } from './html.ts'
 import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
 
-/** Sends a mail. The text is in a row rather than in the job, whose input is logged: mails hold secrets. */
+/**
+ * Sends one mail. The job input is logged and mails contain secrets, so the text is stored in a row and not in the job.
+ */
 export const deliverMail = job({
   name: 'deliver_mail',
   input: Type.Object({ mailId: Type.Integer() }),
@@ -21,7 +23,7 @@ export const deliverMail = job({
   },
 })
 
-/** As it is now that the mail goes out, however long it waited. */
+/** Adds header, footer and additional text as they are set when the mail is sent, not when it was queued. */
 function framed(
   mail: Mail,
   { header, footer }: { header: string; footer: string },
@@ -33,7 +35,7 @@ function framed(
   return around.length > 1 ? { ...mail, body: `${around.join('\n\n')}\n` } : mail
 }
 
-/** Forgets mails that could not be sent in all their attempts. */
+/** Deletes mails that failed on every attempt. */
 export const purgeStaleMails = job({
   name: 'purge_stale_mails',
   input: Type.Object({}),

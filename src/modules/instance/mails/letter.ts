@@ -2,7 +2,7 @@ import type { Site } from '../../../api/site.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 
-/** Paragraphs, after a greeting; by name, when it is known who reads the address. */
+/** Builds a mail from paragraphs, with a greeting. `name` is the recipient's name, if it is known. */
 export const letter = (
   site: Site,
   to: string,
@@ -15,6 +15,6 @@ export const letter = (
   body: `Hello${name === undefined ? '' : ` ${oneLine(name)}`},\n\n${paragraphs.join('\n\n')}\n\n--\nSent by ${site.url} to ${to}.\n`,
 })
 
-/** Somebody as a mail names him. Names are text that somebody chose: one line only, and nothing else of ours on it. */
+/** Name and user name of a user, for mails. Names are text that users choose, so line breaks are removed. */
 export const signature = ({ name, username }: { name: string; username: string }): string =>
   `${oneLine(name)} (@${username})`

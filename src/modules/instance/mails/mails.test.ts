@@ -8,7 +8,7 @@ import { sendMail } from './service.ts'
 
 const mail = { to: 'ann@example.com', subject: 'Hello', body: 'a secret' }
 
-test('a mail goes out once its transaction has committed, and is then forgotten', async () => {
+test('a mail is sent after its transaction has committed, and then deleted', async () => {
   const taken: [Mail, number][] = []
   await using world = await World.start({}, { mailer: { send: async (...each) => void taken.push(each) } })
   const ctx = await world.app.open(null)
@@ -20,7 +20,7 @@ test('a mail goes out once its transaction has committed, and is then forgotten'
   ).rejects.toThrow('given up')
   await ctx.transaction((tx) => sendMail(tx, mail))
   const [row] = await world.rows('select id from mails')
-  // The job says which; the text, with its secrets, is in no log.
+  // The job names the mail; its text, which may be secret, is in no log.
   const jobs = await jobRows(world)
   expect(jobs.map(({ payload }) => payload)).toEqual([{ mailId: row.id }])
   await world.runJobs()
@@ -30,7 +30,7 @@ test('a mail goes out once its transaction has committed, and is then forgotten'
   expect(taken).toHaveLength(1)
 })
 
-test('one that the server refuses stays for another attempt, for a week', async () => {
+test('a mail that the server refuses is retried for a week', async () => {
   await using world = await World.start(
     {},
     {
@@ -52,7 +52,7 @@ test('one that the server refuses stays for another attempt, for a week', async 
   expect(await world.rows('select id from mails')).toEqual([])
 })
 
-test('it is framed by the messages of the installation, if that is wanted', async () => {
+test('mails have the header and footer messages of the instance if configured', async () => {
   const bodies: string[] = []
   await using world = await World.start({}, { mailer: { send: async ({ body }) => void bodies.push(body) } })
   const ctx = await world.app.open(null)
@@ -71,7 +71,7 @@ test('it is framed by the messages of the installation, if that is wanted', asyn
   expect(await send()).toBe('a secret\n\nIn confidence.\nNot for others.\n')
 })
 
-test('as HTML, a mail is its text, and links to nothing but our own addresses', () => {
+test('the HTML of a mail is its escaped text, with links to the instance only', () => {
   const site = { url: 'https://git.example', apiUrl: 'https://git.example/api/v4', host: 'git.example', sshPort: 22 }
   const text = [
     'Hello <script>alert(1)</script> & "co",',

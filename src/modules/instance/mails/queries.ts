@@ -7,7 +7,7 @@ export const insertMail = async (tx: Tx, { to, subject, body }: Mail): Promise<n
     sql`insert into mails (recipient, subject, body) values (${to}, ${subject}, ${body}) returning id`,
   ))!.id
 
-/** Their numbers, in one statement. */
+/** Returns the ids of the new rows. One statement. */
 export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<number[]> => {
   const rows = await tx.rows<{ id: number }>(sql`
     insert into mails (recipient, subject, body)
@@ -19,7 +19,7 @@ export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<numbe
 export const findMail = (db: Db, id: number): Promise<Mail | undefined> =>
   db.row<Mail>(sql`select recipient as to, subject, body from mails where id = ${id}`)
 
-/** What the installation wants said around every mail; nothing unless it is wanted. */
+/** Header and footer of every mail, from the appearance; empty unless enabled. */
 export const findFrame = async (db: Db): Promise<{ header: string; footer: string }> =>
   (await db.row<{ header: string; footer: string }>(sql`
     select coalesce(texts->>'header_message', '') as header, coalesce(texts->>'footer_message', '') as footer
@@ -27,10 +27,10 @@ export const findFrame = async (db: Db): Promise<{ header: string; footer: strin
 
 export const deleteMail = (db: Db, id: number): Promise<number> => db.run(sql`delete from mails where id = ${id}`)
 
-/** Those nobody took for a week. */
+/** Deletes mails that were not sent within a week. */
 export const deleteStaleMails = (db: Db): Promise<number> =>
   db.run(sql`delete from mails where created_at < now() - interval '7 days'`)
 
-/** Deletes mails to these addresses, in lower case, that are not sent yet. */
+/** Deletes unsent mails to these addresses, which are in lower case. */
 export const deleteMailsTo = (tx: Tx, addresses: readonly string[]): Promise<number> =>
   tx.run(sql`delete from mails where lower(recipient) = any(${addresses}::text[])`)

@@ -19,8 +19,8 @@ function addSubnet(blocks: BlockList, text: string): void {
 const has = (blocks: BlockList, address: string) => blocks.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 
 /**
- * Each range that is not globally reachable by the IANA special-purpose registries (RFC 6890), with the complaint about it. The
- * first that matches counts.
+ * Ranges that are not globally reachable according to the IANA special-purpose registries (RFC 6890), each with its
+ * error message. The first match counts.
  */
 const closed: readonly (readonly [complaint: string, BlockList])[] = [
   ['Requests to localhost are not allowed', list('0.0.0.0/8', '::/128')],
@@ -30,7 +30,7 @@ const closed: readonly (readonly [complaint: string, BlockList])[] = [
     list('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fec0::/10'),
   ],
   ['Requests to the link local network are not allowed', list('169.254.0.0/16', 'fe80::/10')],
-  // What nobody out there has an address in.
+  // Ranges below are never the address of a host on the public network.
   ['Requests to the shared address space are not allowed', list('100.64.0.0/10')],
   ['Requests to multicast addresses are not allowed', list('224.0.0.0/4', 'ff00::/8')],
   [
@@ -45,7 +45,8 @@ const closed: readonly (readonly [complaint: string, BlockList])[] = [
       '240.0.0.0/4',
       '100::/64',
       '100:0:0:1::/64',
-      // IETF protocol assignments: benchmarking, ORCHID and documentation ranges, and Teredo, whose IPv4 address is disguised.
+      // IETF protocol assignments: benchmarking, ORCHID and documentation ranges, and Teredo, which obfuscates the IPv4
+      // address.
       '2001::/23',
       '2001:db8::/32',
       '3fff::/20',
@@ -56,7 +57,7 @@ const closed: readonly (readonly [complaint: string, BlockList])[] = [
   ],
 ]
 
-/** Prefixes of IPv6 that hold an IPv4 address, with its place among the eight groups of 16 bits. */
+/** IPv6 prefixes that embed an IPv4 address, with the index of its first 16-bit group. */
 const embeddings: readonly (readonly [BlockList, group: number])[] = [
   // IPv4-mapped (RFC 4291), IPv4-translated (RFC 2765) and IPv4-compatible (RFC 4291).
   [list('::ffff:0:0/96'), 6],
@@ -67,21 +68,24 @@ const embeddings: readonly (readonly [BlockList, group: number])[] = [
   [list('2002::/16'), 1],
 ]
 
-/** The IPv4 address that an IPv6 address embeds; the address itself when it embeds none. Any spelling of an address will do. */
+/**
+ * The IPv4 address that an IPv6 address embeds, or the address itself if it embeds none. Accepts every spelling of an
+ * address.
+ */
 export function plainAddress(address: string): string {
   if (isIPv4(address)) return address
   const found = embeddings.find(([blocks]) => blocks.check(address, 'ipv6'))
   if (!found) return address
   const groups = groupsOf(address)
-  // `::` and `::1`, however they are spelt, embed no IPv4 address.
+  // `::` and `::1` embed no IPv4 address in any spelling.
   if (groups.slice(0, 7).every((group) => group === 0) && groups[7]! <= 1) return groups[7] === 0 ? '::' : '::1'
   const [high, low] = [groups[found[1]]!, groups[found[1] + 1]!]
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-/** The eight numbers of an IPv6 address. */
+/** The eight 16-bit groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
-  // The URL parser spells the last 32 bits in hex, and everything in lower case.
+  // The URL parser writes the last 32 bits in hex and everything in lower case.
   const text = new URL(`http://[${address.replace(/%.*$/, '')}]/`).hostname.slice(1, -1)
   const [head = '', tail] = text.split('::')
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
@@ -90,18 +94,21 @@ function groupsOf(address: string): number[] {
   return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after]
 }
 
-/** Addresses of this machine. */
+/** Addresses of this machine's network interfaces. */
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))
 
-/** Why no request may go to an address; `undefined` for those of the public network. `own` are those of this machine. */
+/**
+ * Error message if requests to an address are forbidden; `undefined` for public addresses. `own` are the addresses of
+ * this machine.
+ */
 export function complaintAbout(address: string, own: readonly string[] = ownAddresses()): string | undefined {
   const plain = plainAddress(address.replace(/%.*$/, ''))
   if (own.includes(plain)) return 'Requests to localhost are not allowed'
   return closed.find(([, blocks]) => has(blocks, plain))?.[0]
 }
 
-/** Hosts and addresses that an administrator trusts: names, addresses and ranges, each as it was written. */
+/** Hosts that an administrator allows: names, addresses and ranges, matched as written. */
 export class Trusted {
   readonly #names = new Set<string>()
   readonly #addresses = new BlockList()

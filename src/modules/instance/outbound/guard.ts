@@ -5,10 +5,10 @@ import type { Settings } from '../../../settings/settings.ts'
 import { complaintAbout, Trusted } from './addresses.ts'
 import { type OutboundUrl, readUrl, type UrlRules } from './url.ts'
 
-/** What a request is for: whether the local network is open to it is a setting of its own for those of administrators. */
+/** Purpose of a request. A separate setting opens the local network to system hooks. */
 export type Purpose = 'import' | 'hook' | 'system_hook'
 
-/** A kind of request that we make for somebody. */
+/** Rules for one kind of outbound request. */
 export type GuardRules = UrlRules & { readonly purpose: Purpose }
 
 const allowsLocal = (settings: Settings, purpose: Purpose): boolean =>
@@ -16,19 +16,23 @@ const allowsLocal = (settings: Settings, purpose: Purpose): boolean =>
     ? settings.allow_local_requests_from_system_hooks
     : settings.allow_local_requests_from_web_hooks_and_services
 
-/** An address that a request may go to. `addresses` are what its host stands for now; none when nobody knows it. */
+/**
+ * An allowed target of a request. `addresses` are the current addresses of its host, empty if the host does not
+ * resolve.
+ */
 export type Destination = OutboundUrl & { readonly addresses: readonly string[] }
 
-/** Finds all that a host stands for; none when it does not exist. Tests replace it. */
+/** Resolves all addresses of a host; none if it does not exist. Tests replace it. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 const resolveByDns: Resolve = async (host) =>
   (await lookup(host, { all: true, verbatim: true }).catch(() => [])).map(({ address }) => address)
 
 /**
- * Whether a request that somebody wishes may go to this address: the one guard of imports, hooks and whatever else leaves
- * the house. What the host stands for is checked, every bit of it, so the request must go to one of `addresses` and nowhere
- * else (`pinOf`), and must not follow a redirect that was not guarded itself. Our own web address is always open.
+ * Decides whether a request on a user's behalf may go to this address: the SSRF guard of imports, hooks and all other
+ * outbound requests. It checks every address that the host resolves to, so the request must connect to one of
+ * `addresses` only (`pinOf`) and must not follow a redirect that was not checked itself. The installation's own web
+ * address is always allowed.
  */
 export async function guardUrl(
   ctx: Pick<Ctx, 'settings' | 'site'>,
@@ -55,8 +59,8 @@ function isOwn(siteUrl: string, { url }: OutboundUrl): boolean {
 }
 
 /**
- * The one address the request must go to, so that the name cannot stand for another by then; `undefined` when the host is
- * an address itself, or the setting leaves it open.
+ * The address to connect to, so that the host name cannot resolve to another one after the check (DNS rebinding).
+ * `undefined` if the host is an IP address or the setting disables the protection.
  */
 export const pinOf = (
   { settings }: Pick<Ctx, 'settings'>,

@@ -14,7 +14,7 @@ const shared = 'Requests to the shared address space are not allowed'
 const multicast = 'Requests to multicast addresses are not allowed'
 const reserved = 'Requests to reserved addresses are not allowed'
 
-describe('an address', () => {
+describe('outbound addresses', () => {
   test.for([
     ['0.0.0.0', localhost],
     ['::', localhost],
@@ -68,11 +68,11 @@ describe('an address', () => {
     ['2606:4700::1111', undefined],
     ['::ffff:8.8.8.8', undefined],
     ['2002:808:808::1', undefined],
-  ] as const)('%s: %s', ([address, complaint]) => {
+  ] as const)('refusal of the address %s: %s', ([address, complaint]) => {
     expect(complaintAbout(address, own)).toBe(complaint)
   })
 
-  test('of IPv6 that stands for one of IPv4 is that one', () => {
+  test('IPv6 addresses that embed an IPv4 address are treated as that one', () => {
     expect(['::ffff:1.2.3.4', '64:ff9b::102:304', '2002:102:304::9', '1::2'].map(plainAddress)).toEqual([
       '1.2.3.4',
       '1.2.3.4',
@@ -84,7 +84,7 @@ describe('an address', () => {
 
 const rules = { schemes: ['http', 'https', 'git'], lowPorts: [80, 443] }
 
-describe('what somebody writes', () => {
+describe('outbound URLs', () => {
   test.for([
     ['', 'URI is invalid'],
     ['nothing', 'URI is invalid'],
@@ -106,12 +106,12 @@ describe('what somebody writes', () => {
     ['http://-oProxyCommand@a.example/', 'Username needs to start with an alphanumeric character'],
     ['https://ann:secret@a.example/x.git', undefined],
     ['git://a.example/x', undefined],
-  ] as const)('%j: %s', ([text, complaint]) => {
+  ] as const)('refusal of the URL %j: %s', ([text, complaint]) => {
     const read = readUrl(text, rules)
     expect('blocked' in read ? read.blocked : undefined).toBe(complaint)
   })
 
-  test('is read as browsers read it, whatever the spelling', () => {
+  test('outbound URLs are parsed as browsers do, in any spelling', () => {
     const host = (text: string) => (readUrl(text, rules) as { host: string }).host
     const spellings = ['0x7f.1', '2130706433', '0177.0.0.1', '127.1', '１２７.０.０.１', '127。0。0。1']
     for (const spelling of spellings)
@@ -121,13 +121,13 @@ describe('what somebody writes', () => {
     expect(readUrl('https://a.example/x', rules)).toMatchObject({ port: 443 })
   })
 
-  test('credentials are those that were meant', () => {
+  test('credentials of an outbound URL are decoded', () => {
     expect(credentialsOf(new URL('http://ann:p%40ss%3A@a.example'))).toEqual({ username: 'ann', password: 'p@ss:' })
     expect(credentialsOf(new URL('http://a.example'))).toBeUndefined()
   })
 })
 
-describe('the guard', () => {
+describe('the outbound guard', () => {
   const ctx = (settings = {}) => ({
     settings: withDefaults(settings),
     site: siteAt('http://stithy.example:3000', 0),
@@ -135,13 +135,13 @@ describe('the guard', () => {
   const ask = (url: string, addresses: readonly string[], settings = {}, purpose: Purpose = 'hook') =>
     guardUrl(ctx(settings), url, { ...rules, purpose }, async () => addresses)
 
-  test('looks at every address that a name stands for', async () => {
+  test('the guard checks every address that a name resolves to', async () => {
     expect(await ask('http://a.example/', ['8.8.8.8', '10.0.0.1'])).toEqual({ blocked: network })
     expect(await ask('http://a.example/', ['8.8.8.8', '::ffff:169.254.169.254'])).toEqual({ blocked: linkLocal })
     expect(await ask('http://a.example/', ['8.8.8.8'])).toMatchObject({ addresses: ['8.8.8.8'] })
   })
 
-  test('refuses a name with public and private addresses, in whatever order and form', async () => {
+  test('the guard refuses names with public and private addresses, in any order and form', async () => {
     const open = '8.8.8.8'
     for (const closed of [
       '127.0.0.1',
@@ -156,7 +156,7 @@ describe('the guard', () => {
         expect(await ask('http://a.example/', addresses)).toHaveProperty('blocked')
   })
 
-  test('goes to what was checked when a name stands for another address each time it is asked', async () => {
+  test('a request goes to the checked address when the name resolves to another later', async () => {
     const answers = ['8.8.8.8', '127.0.0.1', '10.0.0.1']
     const guarded = await guardUrl(ctx(), 'http://a.example/', { ...rules, purpose: 'import' }, async () => [
       answers.shift()!,
@@ -166,17 +166,17 @@ describe('the guard', () => {
     expect(answers).toHaveLength(2)
   })
 
-  test('lets a name pass that nobody knows', async () => {
+  test('the guard allows a name that does not resolve', async () => {
     expect(await ask('http://a.example/', [])).toMatchObject({ addresses: [] })
   })
 
-  test('lets our own web address pass, and only that', async () => {
+  test('"the guard allows the instance\'s own URL and no other local one"', async () => {
     expect(await ask('http://stithy.example:3000/a/b.git', ['10.0.0.1'])).toMatchObject({ addresses: ['10.0.0.1'] })
     expect(await ask('https://stithy.example:3000/', ['10.0.0.1'])).toEqual({ blocked: network })
     expect(await ask('http://stithy.example:3001/', ['10.0.0.1'])).toEqual({ blocked: network })
   })
 
-  test('lets through what the settings trust', async () => {
+  test('the guard allows hosts and networks of the whitelist setting', async () => {
     const trusting = (...entries: string[]) => ({ outbound_local_requests_whitelist: entries })
     expect(await ask('http://A.example/', ['10.0.0.1'], trusting('a.EXAMPLE'))).toMatchObject({ host: 'a.example' })
     expect(await ask('http://a.example/', ['10.0.0.1'], trusting('10.0.0.0/24'))).toMatchObject({ host: 'a.example' })
@@ -199,14 +199,14 @@ describe('the guard', () => {
       false,
     ],
   ] as const)(
-    'D2-SETTINGS-LOCAL-REQUESTS opens the local network to the purpose %s with %j: %s',
+    'D2-SETTINGS-LOCAL-REQUESTS: local network open to the purpose %s with %j: %s',
     async ([purpose, settings, isOpen]) => {
       const answer = await ask('http://a.example/', ['10.0.0.1'], settings, purpose)
       expect(answer).toMatchObject(isOpen ? { host: 'a.example' } : { blocked: network })
     },
   )
 
-  test('gives the one address to go to, unless the setting leaves it open', async () => {
+  test('the guard returns one address to connect to, unless the setting disables it', async () => {
     const destination = await ask('https://a.example/', ['8.8.8.8', '8.8.4.4'])
     if ('blocked' in destination) throw new Error('blocked')
     expect(pinOf(ctx(), destination)).toEqual({ host: 'a.example', port: 443, address: '8.8.8.8' })

@@ -1,14 +1,14 @@
-/** What a kind of request may go to. */
+/** Schemes and ports allowed for a kind of request. */
 export type UrlRules = {
   /** Without the colon. */
   readonly schemes: readonly string[]
-  /** Ports below 1024 that are open; all are without. */
+  /** Allowed ports below 1024; all if absent. */
   readonly lowPorts?: readonly number[]
 }
 
 const defaultPorts: Readonly<Record<string, number>> = { http: 80, https: 443, git: 9418 }
 
-/** An address that is well-formed and of a kind that is offered. Where its host leads is another question. */
+/** A well-formed URL of an allowed scheme and port. Its host is not resolved yet. */
 export type OutboundUrl = {
   readonly url: URL
   readonly scheme: string
@@ -17,13 +17,14 @@ export type OutboundUrl = {
   readonly port: number
 }
 
-/** Reads an address that somebody wrote, or says what is wrong with it. Pure. */
+/** Parses a URL that a user entered, or returns an error message. Pure. */
 export function readUrl(text: string, { schemes, lowPorts }: UrlRules): OutboundUrl | { readonly blocked: string } {
   if (/[\r\n\t\0]/.test(text)) return { blocked: 'URI is invalid' }
   const scheme = /^([a-z][a-z\d+.-]*):/i.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined) return { blocked: 'URI is invalid' }
   if (!schemes.includes(scheme)) return { blocked: `Only allowed schemes are ${schemes.join(', ')}` }
-  // Other schemes than those of the web have no rules for hosts in the URL standard: `http://0x7f.1` is 127.0.0.1.
+  // The URL standard has host rules for web schemes only, so other schemes are parsed as http: `http://0x7f.1` is
+  // 127.0.0.1.
   const web = URL.parse(scheme === 'git' ? text.replace(/^git:/i, 'http:') : text)
   const url = URL.parse(text)
   if (!url || !web || web.hostname === '' || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return { blocked: 'URI is invalid' }
@@ -39,7 +40,7 @@ export function readUrl(text: string, { schemes, lowPorts }: UrlRules): Outbound
   return { url, scheme, host, port }
 }
 
-/** The name and password that an address holds, as they were meant. */
+/** User name and password in a URL, percent-decoded. */
 export const credentialsOf = ({ username, password }: URL): { username: string; password: string } | undefined =>
   username === '' && password === ''
     ? undefined
@@ -48,7 +49,7 @@ export const credentialsOf = ({ username, password }: URL): { username: string; 
 function decoded(text: string): string | undefined {
   try {
     const plain = decodeURIComponent(text)
-    // They would end a header.
+    // These characters would end a header line.
     return /[\r\n\0]/.test(plain) ? undefined : plain
   } catch {
     return undefined

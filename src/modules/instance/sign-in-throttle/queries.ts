@@ -1,12 +1,13 @@
 import type { Db } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
-/*
- * What ends more than a minute later than a window from now was written before the clock was set back, and counts no more: no user
- * must wait for hours. The minute is for requests at once: each has the time at which its transaction began.
+/**
+ * Ignores rows that end more than a minute after the longest possible window: they were written before the clock was
+ * set back, and would block a user for hours. The minute covers concurrent requests, because each uses the start time
+ * of its transaction.
  */
 
-/** Failures of these keys that still count, with the seconds until they do not. */
+/** Failures of these keys within the window, with the seconds until they expire. */
 export const findFailures = (
   db: Db,
   keys: readonly Buffer[],
@@ -16,7 +17,7 @@ export const findFailures = (
     from sign_in_failures where key = any(${keys}::bytea[]) and ends_at > now()
       and ends_at <= now() + make_interval(secs => ${windowSeconds}::integer) + interval '1 minute'`)
 
-/** Counts a failure of each key, and clears away more than it adds of those that ended. `keys` are in order. */
+/** Counts a failure of each key, and deletes expired rows, more than it adds. `keys` are sorted to avoid deadlocks. */
 export const addFailure = (db: Db, keys: readonly Buffer[], seconds: number): Promise<number> =>
   db.run(sql`
     with ended as (

@@ -13,7 +13,7 @@ export type InstanceStatistics = {
   milestones: number
 }
 
-/** Counts everything once: time grows with the installation. */
+/** Counts all rows: time grows with the size of the installation. */
 export const countEverything = async (db: Db): Promise<InstanceStatistics> =>
   (await db.row<InstanceStatistics>(sql`
     select

@@ -3,7 +3,7 @@ import { test } from '../../../../test/world.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
 describe('GET /application/statistics', () => {
-  test('counts what there is, as text with commas', async ({ world }) => {
+  test('statistics count users, groups and more, as text with commas', async ({ world }) => {
     const counts = async () => (await world.root.get('/application/statistics')).json
     const before = await counts()
     const ann = await world.user()
@@ -22,7 +22,7 @@ describe('GET /application/statistics', () => {
     expect((await counts()).active_users).toBe(before.active_users)
   })
 
-  test('D2-SETTINGS-INSTANCE-STATS is for administrators', async ({ world }) => {
+  test('D2-SETTINGS-INSTANCE-STATS: 403 for statistics unless the caller is an administrator', async ({ world }) => {
     const ann = await world.user()
     await world.settings({ instance_statistics_visibility_private: true })
     expect(await ann.get('/application/statistics')).toMatchObject({
@@ -33,7 +33,7 @@ describe('GET /application/statistics', () => {
     expect((await world.root.get('/application/statistics')).status).toBe(200)
   })
 
-  test('there is no license to show', async ({ world }) => {
+  test('404 for GET /license', async ({ world }) => {
     expect((await world.root.get('/license')).status).toBe(404)
   })
 })

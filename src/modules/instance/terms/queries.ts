@@ -14,7 +14,7 @@ export const termsFor = (db: Db, userId: number): Promise<TermsRow | undefined> 
 export const insertTerms = (tx: Tx, text: string): Promise<number> =>
   tx.run(sql`insert into terms (text) values (${text})`)
 
-/** Nothing when he accepted them before. */
+/** Returns 0 if the user accepted them before. */
 export const insertAgreement = (tx: Tx, userId: number, termsId: number): Promise<number> =>
   tx.run(
     sql`insert into term_agreements (user_id, terms_id) values (${userId}, ${termsId}) on conflict (user_id, terms_id) do nothing`,

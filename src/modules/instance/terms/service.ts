@@ -4,13 +4,12 @@ import { emit } from '../../../events/log.ts'
 import { forbidden, notFound } from '../../../kernel/failure.ts'
 import { insertAgreement, insertTerms, type TermsRow, termsFor } from './queries.ts'
 
-/** Puts new terms in force: whoever accepted older ones is asked again. */
+/** Puts new terms in force: users who accepted older terms must accept again. */
 export const putInForce = (tx: Tx, text: string): Promise<number> => insertTerms(tx, text)
 
 /**
- * What somebody is told who must accept the terms before anything else; nothing when he need not, or did. Deploy keys and
- * tokens are nobody, and accept nothing, nor do bots of projects and groups. One statement while terms are enforced, none
- * otherwise.
+ * Error message for a user who must accept the terms first; `undefined` if the user accepted them or need not. Deploy
+ * keys, deploy tokens and bots of projects and groups need not. One statement while terms are enforced, none otherwise.
  */
 export async function termsComplaint({ actor, settings, db }: Ctx): Promise<string | undefined> {
   if (!settings.enforce_terms || !actor || actor.bot || actor.deployKey || actor.deployToken) return undefined
@@ -19,7 +18,7 @@ export async function termsComplaint({ actor, settings, db }: Ctx): Promise<stri
   return `You (@${actor.username}) must accept the Terms of Service in order to perform this action. Please read them at GET /api/v4/user/terms and accept them by POST /api/v4/user/terms/accept.`
 }
 
-/** Refuses who did not accept the terms that are enforced. */
+/** Throws `forbidden` unless the caller accepted the enforced terms. */
 export async function requireTerms(ctx: Ctx): Promise<void> {
   const complaint = await termsComplaint(ctx)
   if (complaint !== undefined) throw forbidden(complaint)
@@ -31,7 +30,7 @@ export async function currentTerms(ctx: Ctx): Promise<TermsRow> {
   return terms
 }
 
-/** `id` is that of the terms that were read: others may be in force by now. */
+/** `id` is the version that the user read: newer terms may be in force by now, which is a 404. */
 export async function acceptTerms(ctx: Ctx, id: number): Promise<TermsRow> {
   const userId = ctx.actor!.id
   await ctx.transaction(async (tx) => {

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
 
 describe('GET /version and /metadata', () => {
-  test('tell the release of the interface', async ({ world }) => {
+  test('version and metadata name the API release and the revision', async ({ world }) => {
     const ann = await world.user()
     const version = await ann.get('/version')
     expect(version).toMatchObject({
@@ -15,7 +15,7 @@ describe('GET /version and /metadata', () => {
       enterprise: true,
     })
   })
-  test('are for those who signed in', async ({ world }) => {
+  test('401 for version and metadata without a token', async ({ world }) => {
     for (const path of ['/version', '/metadata'])
       expect(await world.anonymous.get(path)).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
   })

@@ -7,7 +7,7 @@ import { projectRepositoryDir } from '../../projects/repositories/location.ts'
 import { copySource } from './jobs.ts'
 import { bringRepository, jobOf } from './testing.ts'
 
-/** A source with branches, a tag, a licence, a default branch of its own, and things that are not for its forks. */
+/** A source with branches, a tag, a licence, its own default branch, and parts that forks must not get. */
 async function sourceWithHistory(world: World): Promise<TestProject> {
   const source = await world.project({ visibility: 'public' })
   await using work = await temporaryFolder()
@@ -30,11 +30,11 @@ const forkOf = async (who: Client, source: TestProject) =>
 
 const refsOf = (dir: string) => git(dir, 'for-each-ref', '--format=%(objectname) %(refname)')
 
-/** Whatever lies beside the repositories of a shard. */
+/** Everything else in the folder of the repositories. */
 const drafts = async (dir: string) => (await readdir(dirname(dir))).filter((name) => !/^\d+\.git$/.test(name))
 
-describe('the repository of a fork', () => {
-  test('has the branches and tags of its source, and is measured at once', async ({ world }) => {
+describe('repositories of forks', () => {
+  test('a fork has the branches and tags of its source, and its statistics at once', async ({ world }) => {
     const ann = await world.user()
     const source = await sourceWithHistory(world)
     const id = await forkOf(ann, source)
@@ -57,7 +57,7 @@ describe('the repository of a fork', () => {
     expect(await drafts(to)).toEqual([])
   })
 
-  test('has no hidden refs, and no object that only those or nothing reaches', async ({ world }) => {
+  test('a fork has no hidden refs of its source and no objects that only those reach', async ({ world }) => {
     const source = await sourceWithHistory(world)
     const from = await repositoryOf(world, source.id)
     const tree = await git(from, 'rev-parse', 'trunk^{tree}')
@@ -72,7 +72,7 @@ describe('the repository of a fork', () => {
     for (const oid of [secret, lost]) await expect(git(to, 'cat-file', '-e', oid)).rejects.toThrow()
   })
 
-  test('lives on when the source is gone', async ({ world }) => {
+  test('a fork remains after its source is removed', async ({ world }) => {
     const ann = await world.user()
     const source = await sourceWithHistory(world)
     const id = await forkOf(ann, source)
@@ -85,7 +85,7 @@ describe('the repository of a fork', () => {
     expect('forked_from_project' in (await ann.get(`/projects/${id}`)).json).toBe(false)
   })
 
-  test("has its source's large files, counted, also when the source goes", async ({ world }) => {
+  test('a fork has the LFS files of its source, counted, and keeps them without the source', async ({ world }) => {
     const source = await sourceWithHistory(world)
     const oid = 'ab'.repeat(32)
     await world.rows('insert into large_files (project_id, oid, size) values ($1, $2, 42)', [source.id, oid])
@@ -98,7 +98,7 @@ describe('the repository of a fork', () => {
     expect((await world.root.get(`/projects/${id}?statistics=true`)).json.statistics.lfs_objects_size).toBe(42)
   })
 
-  test('of an empty source is empty', async ({ world }) => {
+  test('a fork of an empty project is empty', async ({ world }) => {
     const ann = await world.user()
     const id = await forkOf(ann, await world.project({ visibility: 'public' }))
     await bringRepository(world, id)
@@ -110,8 +110,8 @@ describe('the repository of a fork', () => {
   })
 })
 
-describe('the job of a fork', () => {
-  test('may be run twice, and at its end does nothing', async ({ world }) => {
+describe('the fork job', () => {
+  test('the fork job may run twice, and does nothing when finished', async ({ world }) => {
     const ann = await world.user()
     const id = await forkOf(ann, await sourceWithHistory(world))
     const [job, ctx] = [await jobOf(world, id), await contextFor(world, null)]
@@ -124,12 +124,12 @@ describe('the job of a fork', () => {
     expect(events).toHaveLength(1)
   })
 
-  test('begins anew after it was cut off, wherever that was', async ({ world }) => {
+  test('the fork job starts over after an interruption at any point', async ({ world }) => {
     const ann = await world.user()
     const source = await sourceWithHistory(world)
     const id = await forkOf(ann, source)
     const [job, ctx, place] = [await jobOf(world, id), await contextFor(world, null), await repositoryOf(world, id)]
-    // Half a draft, and a repository whose last transaction did not come: what a kill leaves behind.
+    // A partial draft, and a repository whose last transaction did not commit: what a kill leaves behind.
     await ctx.git.ensureRepository(`${place}.import`, { defaultBranch: 'x' })
     await ctx.git.ensureRepository(place, { defaultBranch: 'x' })
     await world.rows(`update projects set import_status = 'started' where id = $1`, [id])
@@ -138,7 +138,7 @@ describe('the job of a fork', () => {
     expect(await drafts(place)).toEqual([])
   })
 
-  test('fails with a reason, and leaves no half repository', async ({ world }) => {
+  test('a failed fork has a reason and no partial repository', async ({ world }) => {
     const ann = await world.user()
     const source = await sourceWithHistory(world)
     const id = await forkOf(ann, source)
@@ -154,11 +154,11 @@ describe('the job of a fork', () => {
     const place = await repositoryOf(world, id)
     expect(await readdir(dirname(place))).not.toContain(`${id}.git`)
     expect(await drafts(place)).toEqual([])
-    // Only those who run the project are told why.
+    // Only maintainers of the project see the reason.
     expect('import_error' in (await (await world.user()).get(`/projects/${id}`)).json).toBe(false)
   })
 
-  test('fails when the source is no longer for whoever wished the fork', async ({ world }) => {
+  test('a fork fails when its user can no longer read the source', async ({ world }) => {
     const ann = await world.user()
     const source = await sourceWithHistory(world)
     const id = await forkOf(ann, source)
@@ -170,7 +170,7 @@ describe('the job of a fork', () => {
     })
   })
 
-  test('fails when the user loses access to the source while it is copied', async ({ world }) => {
+  test('a fork fails when its user loses access to the source during the copy', async ({ world }) => {
     const ann = await world.user()
     const source = await sourceWithHistory(world)
     const id = await forkOf(ann, source)
@@ -184,7 +184,7 @@ describe('the job of a fork', () => {
     expect(await drafts(await repositoryOf(world, id))).toEqual([])
   })
 
-  test('of a fork that was deleted meanwhile leaves nothing', async ({ world }) => {
+  test('the job of a deleted fork leaves nothing', async ({ world }) => {
     const ann = await world.user()
     const id = await forkOf(ann, await sourceWithHistory(world))
     const [job, ctx, place] = [await jobOf(world, id), await contextFor(world, null), await repositoryOf(world, id)]

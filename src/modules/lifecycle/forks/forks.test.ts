@@ -12,7 +12,7 @@ const readable = (world: World, how: Record<string, unknown> = {}) =>
   world.project({ visibility: 'public', initialize_with_readme: true, ...how })
 
 describe('POST /projects/:id/fork', () => {
-  test("makes the record at once, in the caller's own namespace", async ({ world }) => {
+  test('"a fork is created at once in the caller\'s own namespace"', async ({ world }) => {
     const ann = await world.user()
     const source = await readable(world, { description: 'Made here', wiki_access_level: 'private' })
     const made = await fork(ann, source)
@@ -32,7 +32,7 @@ describe('POST /projects/:id/fork', () => {
     expect((await ann.get(`/projects/${made.json.id}/repository/files/README.md?ref=master`)).status).toBe(404)
   })
 
-  test('its own name, path, description and visibility win', async ({ world }) => {
+  test('parameters of a fork override the name, path, description and visibility', async ({ world }) => {
     const ann = await world.user()
     const source = await readable(world)
     const wished = { name: unique('Mine'), path: unique('mine'), description: 'Better', visibility: 'private' }
@@ -40,7 +40,7 @@ describe('POST /projects/:id/fork', () => {
   })
 
   test.for(['id', 'path', 'namespace_id', 'namespace_path'] as const)(
-    'into the group named by %s',
+    'a fork goes to the group named by %s',
     async (by, { world }) => {
       const ann = await world.user()
       const [source, group] = [await readable(world), await world.group({ members: [[ann, 'maintainer']] })]
@@ -51,7 +51,7 @@ describe('POST /projects/:id/fork', () => {
     },
   )
 
-  test('not where there is nothing, or where the caller may make nothing', async ({ world }) => {
+  test('404 for a fork to a missing namespace or one without permission to create projects', async ({ world }) => {
     const ann = await world.user()
     const [source, group] = [await readable(world), await world.group({ members: [[ann, 'reporter']] })]
     for (const namespace of [group.id, 'no/such', 999_999_999, (await world.user()).username])
@@ -65,7 +65,7 @@ describe('POST /projects/:id/fork', () => {
     })
   })
 
-  test('a second one into the same namespace is a conflict', async ({ world }) => {
+  test('409 for a second fork to the same namespace', async ({ world }) => {
     const ann = await world.user()
     const source = await readable(world)
     await fork(ann, source)
@@ -82,8 +82,8 @@ describe('POST /projects/:id/fork', () => {
   })
 
   test.for([
-    ['nobody', 'public', 401],
-    ['nobody', 'private', 401],
+    ['anonymous', 'public', 401],
+    ['anonymous', 'private', 401],
     ['none', 'public', 201],
     ['none', 'internal', 201],
     ['none', 'private', 404],
@@ -91,14 +91,14 @@ describe('POST /projects/:id/fork', () => {
     ['reporter', 'private', 201],
     ['developer', 'private', 201],
     ['maintainer', 'private', 201],
-  ] as const)('%s of a %s project gets %i', async ([level, visibility, status], { world }) => {
+  ] as const)('forking by %s of a %s project: %i', async ([level, visibility, status], { world }) => {
     const ann = await world.user()
-    const isMember = level !== 'nobody' && level !== 'none'
+    const isMember = level !== 'anonymous' && level !== 'none'
     const source = await world.project({ visibility, members: isMember ? [[ann, level]] : [] })
-    expect((await fork(level === 'nobody' ? world.anonymous : ann, source)).status).toBe(status)
+    expect((await fork(level === 'anonymous' ? world.anonymous : ann, source)).status).toBe(status)
   })
 
-  test('forks and repository may be for members only, or for nobody', async ({ world }) => {
+  test('403 for forking when forks or repository are disabled or for members only', async ({ world }) => {
     const [ann, guest] = [await world.user(), await world.user()]
     const source = await readable(world, { members: [[guest, 'guest']] })
     const set = (how: object) => world.root.put(`/projects/${source.id}`, how)
@@ -112,20 +112,20 @@ describe('POST /projects/:id/fork', () => {
     expect((await fork(ann, source)).status).toBe(403)
   })
 
-  test('an archived project may be forked, and the fork is not archived', async ({ world }) => {
+  test('a fork of an archived project is not archived', async ({ world }) => {
     const source = await readable(world)
     await world.archive(source)
     expect(await fork(await world.user(), source)).toMatchObject({ status: 201, json: { archived: false } })
   })
 
-  test('a personal namespace that is full takes no fork', async ({ world }) => {
+  test('403 for a fork when the project limit of the user is reached', async ({ world }) => {
     const ann = await world.user()
     await world.rows('update users set projects_limit = 0 where id = $1', [ann.id])
     expect((await fork(ann, await readable(world))).status).toBe(403)
   })
 })
 
-describe('the visibility of a fork', () => {
+describe('visibility of forks', () => {
   const above = (level: string) => ({
     status: 400,
     json: {
@@ -138,7 +138,7 @@ describe('the visibility of a fork', () => {
   const set = (world: World, { id }: { id: number }, visibility: string) =>
     world.root.put(`/projects/${id}`, { visibility })
 
-  test('is never above its source', async ({ world }) => {
+  test('a fork is never more visible than its source', async ({ world }) => {
     const ann = await world.user()
     const source = await world.project({ visibility: 'internal' })
     expect(await fork(ann, source, { visibility: 'public' })).toMatchObject(above('public'))
@@ -149,7 +149,7 @@ describe('the visibility of a fork', () => {
     expect((await set(world, made, 'internal')).status).toBe(200)
   })
 
-  test('comes down with it, and with it that of its forks', async ({ world }) => {
+  test('lowering the visibility of a project lowers that of its forks, recursively', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({ visibility: 'public' })
     const source = await world.project({ visibility: 'public', group })
@@ -165,7 +165,7 @@ describe('the visibility of a fork', () => {
     expect((await bob.get(`/projects/${one.id}`)).status).toBe(404)
   })
 
-  test('avoids levels that are restricted', async ({ world }) => {
+  test('a fork gets no restricted visibility level', async ({ world }) => {
     const [ann, source] = [await world.user(), await readable(world)]
     await world.settings({ restricted_visibility_levels: ['public'] })
     try {
@@ -177,7 +177,7 @@ describe('the visibility of a fork', () => {
     }
   })
 
-  test('however source and fork change at once, the fork is not above', async ({ world }) => {
+  test('a fork is not more visible than its source after concurrent changes', async ({ world }) => {
     const ann = await world.user()
     const source = await world.project({ visibility: 'public' })
     const made = (await fork(ann, source, { visibility: 'private' })).json
@@ -193,7 +193,7 @@ describe('POST /projects/:id/fork/:forked_from_id', () => {
   const relate = (who: Client, project: TestProject, source: { id: number } | { id: string }) =>
     who.post(`/projects/${project.id}/fork/${encodeURIComponent(source.id)}`)
 
-  test('D2-FORK-RELATION: joins two projects, once', async ({ world }) => {
+  test('D2-FORK-RELATION: creates the fork relation once, then 409', async ({ world }) => {
     const [project, source, other] = [await world.project(), await readable(world), await readable(world)]
     expect(await relate(world.root, project, source)).toMatchObject({
       status: 201,
@@ -211,7 +211,7 @@ describe('POST /projects/:id/fork/:forked_from_id', () => {
     ['none', 404],
     ['maintainer', 403],
     ['owner', 201],
-  ] as const)('D2-FORK-RELATION: is for owners and administrators: %s gets %i', async ([who, status], { world }) => {
+  ] as const)('D2-FORK-RELATION: owners and administrators only: %s gets %i', async ([who, status], { world }) => {
     const ann = await world.user()
     const source = await readable(world)
     const project = await world.project({ group: await world.group({ members: who === 'none' ? [] : [[ann, who]] }) })
@@ -222,7 +222,7 @@ describe('POST /projects/:id/fork/:forked_from_id', () => {
     expect((await world.anonymous.delete(`/projects/${project.id}/fork`)).status).toBe(401)
   })
 
-  test('the source must be there for the caller, who must be allowed to fork it', async ({ world }) => {
+  test('404 for a fork relation with a hidden source, 403 with one that may not be forked', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
     const hidden = await world.project()
@@ -234,7 +234,7 @@ describe('POST /projects/:id/fork/:forked_from_id', () => {
     expect((await relate(ann, project, await world.project({ members: [[ann, 'guest']] }))).status).toBe(403)
   })
 
-  test('no project is its own fork, by whatever way round', async ({ world }) => {
+  test('400 for a cycle of fork relations', async ({ world }) => {
     const [one, two, three] = [await readable(world), await readable(world), await readable(world)]
     expect((await relate(world.root, one, one)).status).toBe(400)
     await relate(world.root, two, one)
@@ -247,7 +247,7 @@ describe('POST /projects/:id/fork/:forked_from_id', () => {
 })
 
 describe('DELETE /projects/:id/fork', () => {
-  test('ends the relation: 304 when there is none', async ({ world }) => {
+  test('204 for removing a fork relation, 304 without one', async ({ world }) => {
     const ann = await world.user()
     const source = await readable(world)
     const { id } = (await fork(ann, source)).json
@@ -263,7 +263,7 @@ describe('DELETE /projects/:id/fork', () => {
 })
 
 describe('forks_count', () => {
-  test('is true however many come and go at once', async ({ world }) => {
+  test('forks_count is correct after concurrent forks and removals', async ({ world }) => {
     const people = await Promise.all(Array.from({ length: 5 }, () => world.user()))
     const source = await readable(world)
     const made = await Promise.all(people.flatMap((who) => [fork(who, source), fork(who, source)]))
@@ -280,7 +280,7 @@ describe('forks_count', () => {
     expect(await forksCount(world, source)).toBe(rest.length)
   })
 
-  test('a fork in a group goes with the group', async ({ world }) => {
+  test('deleting the group of a fork lowers forks_count', async ({ world }) => {
     const [source, group] = [await readable(world), await world.group()]
     const { id } = (await fork(world.root, source, { namespace: group.id })).json
     expect(await forksCount(world, source)).toBe(1)
@@ -292,7 +292,7 @@ describe('forks_count', () => {
 })
 
 describe('GET /projects/:id/forks', () => {
-  test('lists those the caller sees, with the filters of every list', async ({ world }) => {
+  test('forks are listed as the caller can see them, with the filters of projects', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const source = await readable(world)
     const open = (await fork(ann, source, { name: unique('Open') })).json
@@ -313,7 +313,7 @@ describe('GET /projects/:id/forks', () => {
   })
 })
 
-test('while a fork waits for its repository nobody pushes to it, nor forks it', async ({ world }) => {
+test('403 for pushes and forks while a fork waits for its repository', async ({ world }) => {
   const ann = await world.user()
   const { id } = (await fork(ann, await readable(world))).json
   const commit = { branch: 'master', content: 'x', commit_message: 'x' }

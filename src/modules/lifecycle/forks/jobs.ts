@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
 import { copyQueue, fillFromProject } from '../imports/copy.ts'
 
-/** Brings a fork what its source has. */
+/** Fills a fork with the repository of its source. */
 export const copySource = job({
   name: 'copy_source',
   input: Type.Object({ projectId: Type.Integer(), storage: Type.String(), sourceId: Type.Integer() }),

@@ -2,8 +2,8 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
 /**
- * Makes a new project the fork of another, with its picture and no more visible than it is now. The trigger `count_forks`
- * counts it. False when the source has gone.
+ * Makes a new project a fork of another: copies its avatar and lowers its visibility to that of the source. The trigger
+ * `count_forks` updates the count. False if the source is gone.
  */
 export const becomeFork = async (tx: Tx, projectId: number, sourceId: number): Promise<boolean> =>
   (await tx.run(sql`
@@ -12,18 +12,18 @@ export const becomeFork = async (tx: Tx, projectId: number, sourceId: number): P
     update projects p set forked_from_project_id = s.id, visibility = least(p.visibility, s.visibility),
       avatar = s.avatar, avatar_digest = s.avatar_digest from source s where p.id = ${projectId}`)) > 0
 
-/** What a project gives to its forks beside what a record shows. */
+/** Attributes of the source that a fork inherits, beyond those of its record. */
 export type ForkOrigin = { description: string | null; settings: Record<string, unknown> }
 
 export const findForkOrigin = async (db: Db, id: number): Promise<ForkOrigin> =>
   (await db.row<ForkOrigin>(sql`select description, settings from projects where id = ${id}`))!
 
-/** Makes an existing project the fork of another. False when it is one already. */
+/** Makes an existing project a fork of another. False if it is a fork already. */
 export const linkFork = async (tx: Tx, projectId: number, sourceId: number): Promise<boolean> =>
   (await tx.run(sql`update projects set forked_from_project_id = ${sourceId}, updated_at = now()
     where id = ${projectId} and forked_from_project_id is null and not deleting`)) > 0
 
-/** The source that a project is a fork of no more; undefined when it was none. */
+/** Ends a fork relation and returns the id of the source; undefined if there was none. */
 export const unlinkFork = async (tx: Tx, projectId: number): Promise<number | undefined> =>
   (
     await tx.row<{ source_id: number }>(sql`
@@ -34,7 +34,7 @@ export const unlinkFork = async (tx: Tx, projectId: number): Promise<number | un
       returning held.source_id`)
   )?.source_id
 
-/** Whether a project is another, or one of its forks, or of theirs. */
+/** Whether a project is the ancestor itself or a direct or indirect fork of it. */
 export const descendsFrom = async (db: Db, projectId: number, ancestorId: number): Promise<boolean> =>
   (await db.row<{ found: boolean }>(sql`
     with recursive above as (
@@ -43,5 +43,5 @@ export const descendsFrom = async (db: Db, projectId: number, ancestorId: number
       select p.id, p.forked_from_project_id from above a join projects p on p.id = a.forked_from_project_id)
     select exists (select from above where id = ${ancestorId}) as found`))!.found
 
-/** One new relation at a time, so that two of them cannot make a circle. */
+/** Serialises changes of fork relations, so that two of them cannot form a cycle. */
 export const lockForkRelations = (tx: Tx): Promise<number> => tx.run(sql`select pg_advisory_xact_lock(7180341::bigint)`)

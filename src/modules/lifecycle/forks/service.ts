@@ -24,7 +24,7 @@ import { copySource } from './jobs.ts'
 import { becomeFork, descendsFrom, findForkOrigin, linkFork, lockForkRelations, unlinkFork } from './queries.ts'
 
 export type ForkInput = {
-  /** Id or full path of the namespace; the caller's own without. */
+  /** Id or full path of the namespace; default: the caller's personal namespace. */
   namespace?: number | string
   path?: string
   name?: string
@@ -32,12 +32,12 @@ export type ForkInput = {
   visibility?: Visibility
 }
 
-/** Settings that a fork takes over: those about what lies in the repository. */
+/** Settings that a fork inherits: those about the content of the repository. */
 const inherited = ['ci_config_path', 'ci_default_git_depth', 'build_timeout', 'lfs_enabled', 'shared_runners_enabled']
 
 /**
- * A project that begins as a copy of another. The record is there at once; a job brings the repository. Throws `conflict`
- * with fields when the name or path is taken where it should go.
+ * Forks a project. Creates the record at once; a job copies the repository. Throws `conflict` with fields if the name
+ * or path is taken in the target namespace.
  */
 export async function forkProject(ctx: Ctx, source: ProjectSubject, input: ForkInput): Promise<ProjectRecordRow> {
   const target = await targetNamespace(ctx, input.namespace)
@@ -75,7 +75,7 @@ async function targetNamespace(ctx: Ctx, name: number | string | undefined): Pro
   return found
 }
 
-/** The lowest of source and target; restricted ones give way to the next lower, for whom they are restricted. */
+/** The lower visibility of source and target. Skips levels that are restricted for the caller. */
 function widestVisibility(ctx: Ctx, source: ProjectSubject, target: NamespaceWithLevel): Visibility {
   const limit = target.kind === 'group' ? Math.min(source.visibility, target.visibility) : source.visibility
   const restricted = ctx.actor!.admin ? [] : ctx.settings.restricted_visibility_levels
@@ -97,7 +97,7 @@ const features = [
 const featuresOf = (source: ProjectSubject) =>
   Object.fromEntries(features.map((name) => [name, featureLevelName(source[name])]))
 
-/** A name or path that is taken is a conflict here, and a complaint about parameters elsewhere. */
+/** Turns a taken name or path from `invalid` into `conflict`; only forks answer so. */
 function asConflict(error: unknown): never {
   if (error instanceof Failure && error.kind === 'invalid' && error.fields) {
     const complaints = Object.values(error.fields).flat()
@@ -107,7 +107,7 @@ function asConflict(error: unknown): never {
   throw error
 }
 
-/** Says that a project is a fork of another, which the caller may fork. */
+/** Makes a project a fork of another, which the caller must be allowed to fork. */
 export async function relateFork(ctx: Ctx, project: ProjectSubject, sourceName: string): Promise<void> {
   const source = await loadProject(sourceName, ctx)
   if (!source || !allows(projectPolicy.read_project, ctx.actor, source.facts)) throw notFound('Project')
@@ -126,7 +126,7 @@ export async function relateFork(ctx: Ctx, project: ProjectSubject, sourceName: 
   })
 }
 
-/** Ends the relation to the source. False when there is none. */
+/** Ends the fork relation. False if there is none. */
 export const endForkRelation = (ctx: Ctx, project: ProjectSubject): Promise<boolean> =>
   ctx.transaction(async (tx) => {
     const sourceId = await unlinkFork(tx, project.id)

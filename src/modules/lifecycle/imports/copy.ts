@@ -11,19 +11,19 @@ import { linkAllFrom } from '../../pushes/index.ts'
 import { type Filling, fillRepository, ImportRefusal, type Place } from './fill.ts'
 import type { ImportRow } from './queries.ts'
 
-/** The queue of jobs that copy: one after the other, since copying packs keeps a processor busy. */
+/** Queue of the jobs that copy repositories. They run one at a time, because copying packs uses a whole CPU core. */
 export const copyQueue = 'forks'
 
-/** What a new project is a copy of. */
+/** Source of the content of a new project. */
 export type Original = {
   readonly sourceId: number
-  /** What whoever wished for the copy must still be allowed to do with the source. */
+  /** Ability that the user who requested the copy must still have on the source. */
   readonly ability: ProjectAbility
-  /** The wished one, if it comes; the source's without. */
+  /** Requested default branch, used if it exists; default: that of the source. */
   readonly defaultBranch?: string | undefined
 }
 
-/** Fills a new project with what another one here has: branches, tags and large files. The two share nothing. */
+/** Copies branches, tags and large files of another local project into a new one. The repositories share no objects. */
 export function fillFromProject(ctx: Ctx, place: Place, original: Original): Promise<void> {
   let actorId: number | null = null
   return fillRepository(
@@ -34,18 +34,18 @@ export function fillFromProject(ctx: Ctx, place: Place, original: Original): Pro
       return copy(ctx, repo, original, wish)
     },
     async (tx) => {
-      // The copy may have taken long, and the user may have lost access to the source meanwhile.
+      // The copy may have taken long, and the user may have lost access to the source since it began.
       if (!(await permittedSource(ctx, original, actorId))) throw new ImportRefusal(noSource)
-      // Links, so that the files stay when the source is deleted.
+      // Links the files to the new project, so that they survive deletion of the source.
       await linkAllFrom(tx, original.sourceId, place.projectId)
     },
   )
 }
 
-/** Why a copy ends without a source, whether it is gone or the user may no longer have it. */
+/** Error of a copy whose source is gone or no longer accessible to the user. */
 const noSource = 'The source project is not there any more.'
 
-/** A source that is packed anew at this moment may take a pack away from under git. */
+/** A concurrent repack of the source can remove a pack while git reads it, so the copy is retried. */
 const copyAttempts = 3
 
 async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id }: ImportRow): Promise<Filling> {
@@ -58,7 +58,7 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
       const comes = refs.some(({ name }) => name === `refs/heads/${defaultBranch}`)
       return { refs, defaultBranch: comes ? defaultBranch : source.default_branch }
     } catch (error) {
-      // A signal ended us as well: that is for the next run.
+      // A signal means that this process is stopping too: the next run repeats the copy.
       if (!(error instanceof GitError) || error.signal !== null) throw error
       if (attempt < copyAttempts) continue
       ctx.log.error({ err: error, source: source.id }, 'a source could not be copied')
@@ -67,7 +67,7 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
   }
 }
 
-/** The source, if whoever wished for the copy may still have it. */
+/** The source, if the user who requested the copy still has the ability on it. */
 async function permittedSource(ctx: Ctx, { sourceId, ability }: Original, actorId: number | null) {
   const asker = actorId === null ? undefined : await asAccount(ctx, actorId)
   if (!asker) return undefined

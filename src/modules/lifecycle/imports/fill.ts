@@ -11,24 +11,24 @@ import { initialBranch, lockProject, projectRepositoryDir, refreshLanguages, set
 import { protectFirstBranch, repositoryFacts, saveRepositoryFacts } from '../../pushes/index.ts'
 import { beginImport, failImport, finishImport, type ImportRow } from './queries.ts'
 
-/** Why a repository cannot be filled, in a sentence that its maintainers read. Trying again would not help. */
+/** Permanent failure of an import, with a message that maintainers of the project read. The job is not retried. */
 export class ImportRefusal extends Error {
   override name = 'ImportRefusal'
 }
 
-/** What came: branches and tags, and the branch that the other side begins with. */
+/** Branches and tags that were fetched, and the default branch of the source. */
 export type Filling = { readonly refs: readonly RefTip[]; readonly defaultBranch: string | null | undefined }
 
-/** An import that was cut off so often is what cuts it off. */
+/** An import that is interrupted this often probably causes the interruption itself. */
 const maxAttempts = 5
 
-/** What a job says of the repository that it fills. `storage` is told apart, since the project may be gone. */
+/** Location of the repository to fill. `storage` is part of the job, because the project may be gone when it runs. */
 export type Place = { readonly projectId: number; readonly storage: string }
 
 /**
- * Fills the repository of a new project, beside its place, and puts it there whole. May be cut off anywhere and be run
- * again: until the last transaction nobody sees a repository, and what a run left behind goes with the next. `also` is
- * part of that transaction, and may still throw an `ImportRefusal`.
+ * Fills the repository of a new project in a draft folder, then moves it into place. Safe to interrupt and repeat: no
+ * repository is visible before the last transaction, and the next run removes the draft. `also` runs in that
+ * transaction and may still throw an `ImportRefusal`.
  */
 export async function fillRepository(
   ctx: Ctx,
@@ -37,7 +37,7 @@ export async function fillRepository(
   also?: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   const place = projectRepositoryDir(ctx, { id: projectId, repository_storage: storage })
-  // One job at a time fills a project, so the name can be known to the next run.
+  // A project is filled by one job at a time, so a fixed name lets the next run find the draft.
   const draft = `${place}.import`
   await ctx.git.removeRepository(draft)
   const wish = await beginImport(ctx.db, projectId)
@@ -46,7 +46,7 @@ export async function fillRepository(
     if (wish.attempts > maxAttempts) throw new ImportRefusal('The import was interrupted too often.')
     const { repository_key: key } = wish
     await setAside(ctx, { id: projectId, repository_storage: storage, repository_key: key })
-    // Of a run that was cut off between its last two steps.
+    // Left by a run that was interrupted between its last two steps.
     await ctx.git.removeRepository(place)
     await ctx.git.ensureRepository(draft, { defaultBranch: initialBranch, key })
     const repo = ctx.git.open(draft)
@@ -60,7 +60,7 @@ export async function fillRepository(
   }
 }
 
-/** Ends an import that cannot succeed. */
+/** Marks an import as failed for good. */
 export const endInFailure = (ctx: Ctx, projectId: number, error: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (await failImport(tx, projectId, error))
@@ -92,12 +92,12 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
       payload: { ref_count: filling.refs.length },
     })
     if (branch !== null) await enqueue(tx, refreshLanguages, { projectId })
-    // Last: should the commit fail, the next run takes it away again.
+    // Last step: if the commit fails, the next run removes the repository again.
     if (filling.refs.length > 0) await ctx.git.placeRepository(repo.gitDir, place)
   })
 }
 
-/** The branch that the other side begins with, if it came; else the one that a push would make the default. */
+/** The default branch of the source if it was fetched; else the branch that a push would make the default. */
 function mainBranch({ refs, defaultBranch }: Filling): string | null {
   const branches = new Set(refs.flatMap(({ name }) => branchName(name) ?? []).filter((name) => branchRef(name)))
   return [defaultBranch, 'master', 'main', ...branches].find((name) => name != null && branches.has(name)) ?? null

@@ -38,7 +38,7 @@ const bring = async (world: World, projectId: number) =>
 
 const record = async (who: Client, id: number) => (await who.get(`/projects/${id}?statistics=true`)).json
 
-/** A project of this very installation, whose address is always open. */
+/** A project of this instance, whose URL is always allowed. */
 async function sourceOf(world: World): Promise<TestProject> {
   const source = await world.project()
   await using work = await temporaryFolder()
@@ -74,8 +74,8 @@ async function serve(listener: Parameters<typeof createServer>[1]): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe('a project from an address elsewhere', () => {
-  test('is there at once, and has branches, tags and default branch when the job is done', async ({ world }) => {
+describe('import of a project by URL', () => {
+  test('an imported project exists at once and gets branches, tags and default branch later', async ({ world }) => {
     const [ann, source] = [await world.user(), await sourceOf(world)]
     const made = await create(ann, world.remote(source, world.root), { description: 'Copied' })
     expect(made).toMatchObject({
@@ -100,7 +100,7 @@ describe('a project from an address elsewhere', () => {
     ).toHaveLength(1)
   })
 
-  test('may be made for somebody else, too', async ({ world }) => {
+  test('administrators import a project for another user', async ({ world }) => {
     const [ann, source] = [await world.user(), await sourceOf(world)]
     const sent = { path: unique('imported'), import_url: world.remote(source, world.root) }
     const { json } = await world.root.post(`/projects/user/${ann.id}`, sent)
@@ -108,7 +108,7 @@ describe('a project from an address elsewhere', () => {
     expect(await record(ann, json.id)).toMatchObject({ import_status: 'finished', owner: { id: ann.id } })
   })
 
-  test('begins with the branch that is wished, if there is one', async ({ world }) => {
+  test('an import uses the requested default branch if it exists', async ({ world }) => {
     const source = await sourceOf(world)
     for (const [wished, branch] of [
       ['zebra', 'zebra'],
@@ -121,13 +121,13 @@ describe('a project from an address elsewhere', () => {
     }
   })
 
-  test('of an empty repository is empty', async ({ world }) => {
+  test('an import of an empty repository is empty', async ({ world }) => {
     const made = await create(world.root, world.remote(await world.project(), world.root))
     await bring(world, made.json.id)
     expect(await record(world.root, made.json.id)).toMatchObject({ import_status: 'finished', empty_repo: true })
   })
 
-  test('begins with one thing only', async ({ world }) => {
+  test('400 for import_url together with initialize_with_readme', async ({ world }) => {
     expect(await create(world.root, 'https://a.example/x.git', { initialize_with_readme: true })).toMatchObject({
       status: 400,
       json: { error: 'initialize_with_readme, import_url are mutually exclusive' },
@@ -135,8 +135,8 @@ describe('a project from an address elsewhere', () => {
   })
 })
 
-describe('credentials in the address', () => {
-  test('are shown nowhere, kept encrypted, and forgotten at the end', async ({ world }) => {
+describe('credentials of imports', () => {
+  test('import credentials are encrypted, never shown, and deleted at the end', async ({ world }) => {
     const [ann, source] = [await world.user(), await sourceOf(world)]
     const secret = world.root.token!
     const made = await create(ann, world.remote(source, world.root))
@@ -156,9 +156,7 @@ describe('credentials in the address', () => {
     expect(await git(await repositoryOf(world, made.json.id), 'config', '--list', '--local')).not.toContain(secret)
   })
 
-  test('that are missing are asked for, and how far the import is can be read, why it failed by maintainers alone', async ({
-    world,
-  }) => {
+  test('import status asks for missing credentials, and shows errors to maintainers only', async ({ world }) => {
     const source = await sourceOf(world)
     const ann = await world.user()
     const { id } = (await create(world.root, source.url)).json
@@ -170,13 +168,13 @@ describe('credentials in the address', () => {
       import_status: 'failed',
       import_error: 'The other side asks for credentials, and the address has none or others.',
     })
-    const told = (await state(ann)).json
-    expect(told).toMatchObject({ import_status: 'failed' })
-    expect(told).not.toHaveProperty('import_error')
+    const shown = (await state(ann)).json
+    expect(shown).toMatchObject({ import_status: 'failed' })
+    expect(shown).not.toHaveProperty('import_error')
     expect((await state(await world.user())).status).toBe(404)
   })
 
-  test('that are wrong make it fail with a reason, without them', async ({ world }) => {
+  test('an import with wrong credentials fails with a reason that does not contain them', async ({ world }) => {
     const source = await sourceOf(world)
     const at = new URL(source.url)
     at.username = 'ann'
@@ -189,13 +187,13 @@ describe('credentials in the address', () => {
     const place = await repositoryOf(world, id)
     const left = await readdir(dirname(place)).catch(() => [])
     expect(left.filter((name) => name.startsWith(`${id}.`))).toEqual([])
-    // The project is there, and can be pushed to.
+    // The project exists and accepts pushes.
     const commit = { branch: 'master', content: 'x', commit_message: 'x' }
     expect((await world.root.post(`/projects/${id}/repository/files/a.txt`, commit)).status).toBe(201)
   })
 })
 
-describe('addresses that nothing is imported from', () => {
+describe('blocked import URLs', () => {
   test.for([
     ['http://localhost/x.git', 'Requests to localhost are not allowed'],
     ['http://127.0.0.1:8081/x.git', 'Requests to localhost are not allowed'],
@@ -209,14 +207,14 @@ describe('addresses that nothing is imported from', () => {
     ['http://8.8.8.8:22/x', 'Only allowed ports are 80, 443, and any over 1024'],
     ['http://-a@8.8.8.8/x', 'Username needs to start with an alphanumeric character'],
     ['no address', 'URI is invalid'],
-  ] as const)('%s', async ([url, complaint], { world }) => {
+  ] as const)('400 for an import from %s', async ([url, complaint], { world }) => {
     expect(await create(world.root, url)).toMatchObject({
       status: 400,
       json: { message: { import_url: [`is blocked: ${complaint}`] } },
     })
   })
 
-  test('a name that nobody knows passes, and the import fails', async ({ world }) => {
+  test('an import from a name that does not resolve is accepted and fails', async ({ world }) => {
     const { id } = (await create(world.root, 'http://no-such-host.invalid/x.git')).json
     await bring(world, id)
     expect(await record(world.root, id)).toMatchObject({
@@ -225,7 +223,7 @@ describe('addresses that nothing is imported from', () => {
     })
   })
 
-  test('what was open when it was wished is looked at again', async ({ world }) => {
+  test('the import job checks the URL again', async ({ world }) => {
     let id = 0
     await withSettings(world, { allow_local_requests_from_web_hooks_and_services: true }, async () => {
       id = (await create(world.root, 'http://127.0.0.1:8081/x.git')).json.id
@@ -236,7 +234,7 @@ describe('addresses that nothing is imported from', () => {
     )
   })
 
-  test('a redirect is not followed', async ({ world }) => {
+  test('an import does not follow redirects', async ({ world }) => {
     const source = await sourceOf(world)
     let asked = 0
     const elsewhere = await serve((req, res) => {
@@ -252,7 +250,7 @@ describe('addresses that nothing is imported from', () => {
     })
   })
 
-  test('a name goes to the address that was checked, whatever it stands for by then', async ({ world }) => {
+  test('an import fetches from the checked address, whatever the name resolves to later', async ({ world }) => {
     const source = await sourceOf(world)
     const ctx = await contextFor(world, null)
     await using folder = await temporaryFolder()
@@ -271,7 +269,7 @@ describe('addresses that nothing is imported from', () => {
     expect(await fetchAs('127.0.0.3')).toMatchObject({ failed: 'refused' })
   })
 
-  // Each name stands for 127.0.0.1 at the time of the fetch, where no server must be asked.
+  // Each name resolves to 127.0.0.1 at the time of the fetch, without a DNS server.
   test.for([
     'http://localhost',
     'http://LOCALHOST',
@@ -280,13 +278,13 @@ describe('addresses that nothing is imported from', () => {
     'http://Some.LocalHost.',
     'git://localhost',
     'git://localhost.',
-  ])('%s goes to the address that was checked, though it stands for another', async (origin, { world }) => {
+  ])('an import from %s uses the checked address', async (origin, { world }) => {
     const { scheme, host } = readUrl(`${origin}/x.git`, { schemes: ['http', 'git'] }) as OutboundUrl
-    const heard: string[] = []
+    const contacted: string[] = []
     const port = await freePort()
     const listen = async (address: string) => {
       const server = createTcpServer((socket) => {
-        heard.push(address)
+        contacted.push(address)
         socket.on('error', () => {}).destroy()
       })
       await new Promise<void>((resolve) => server.listen(port, address, resolve))
@@ -303,10 +301,10 @@ describe('addresses that nothing is imported from', () => {
       { timeoutMs: 100_000, maxBytes: 1e9 },
     )
     expect(outcome).toMatchObject({ failed: 'refused' })
-    expect(new Set(heard)).toEqual(new Set(['127.0.0.2']))
+    expect(new Set(contacted)).toEqual(new Set(['127.0.0.2']))
   })
 
-  test('a server that names others to fetch from is the only one that is asked', async ({ world }) => {
+  test('an import asks no other server named by the source', async ({ world }) => {
     let asked = 0
     const other = await serve((_req, res) => {
       asked++
@@ -336,8 +334,8 @@ describe('addresses that nothing is imported from', () => {
   })
 })
 
-describe('limits', () => {
-  test('a repository that is too large is not kept', async ({ world }) => {
+describe('limits of imports', () => {
+  test('an import larger than the limit fails and leaves the repository empty', async ({ world }) => {
     const source = await world.project()
     const content = randomBytes(3 * 1024 * 1024).toString('base64')
     const file = { branch: 'master', content, encoding: 'base64', commit_message: 'x' }
@@ -353,7 +351,7 @@ describe('limits', () => {
     })
   })
 
-  test('an address that says nothing is given up', async ({ world }) => {
+  test('an import from a server that does not respond times out', async ({ world }) => {
     const silent = await serve(() => {})
     const ctx = await contextFor(world, null)
     await using folder = await temporaryFolder()
@@ -363,7 +361,7 @@ describe('limits', () => {
     expect(answer).toMatchObject({ failed: 'too_slow' })
   })
 
-  test('imports of which nobody hears any more are failed after 15 hours', async ({ world }) => {
+  test('imports without progress fail after 15 hours', async ({ world }) => {
     const [old, young] = [
       (await create(world.root, 'http://no-such-host.invalid/x.git')).json.id,
       (await create(world.root, 'http://no-such-host.invalid/x.git')).json.id,
@@ -379,7 +377,7 @@ describe('limits', () => {
     expect((await record(world.root, young)).import_status).toBe('scheduled')
   })
 
-  test('an import that always ends the process is given up', async ({ world }) => {
+  test('an import fails after five interrupted attempts', async ({ world }) => {
     const { id } = (await create(world.root, world.remote(await sourceOf(world), world.root))).json
     await world.rows('update project_imports set attempts = 5 where project_id = $1', [id])
     await bring(world, id)
@@ -387,7 +385,7 @@ describe('limits', () => {
   })
 })
 
-test('git:// is an address, too', async ({ world }) => {
+test('an import from git:// works', async ({ world }) => {
   const source = await sourceOf(world)
   const port = await freePort()
   const folder = await repositoryOf(world, source.id)

@@ -15,7 +15,7 @@ const timeoutMs = 3 * 60 * 60_000
 const lanes = 2
 const stuckAfterHours = 15
 
-/** Fills a new project from an address elsewhere. */
+/** Imports a new project's repository from a URL. */
 export const importFromUrl = job({
   name: 'import_from_url',
   input: Type.Object({
@@ -34,7 +34,7 @@ export const importFromUrl = job({
     }),
 })
 
-/** Ends imports of which nobody will hear any more. */
+/** Marks imports as failed that no job will finish. */
 export const failStuckImports = job({
   name: 'fail_stuck_imports',
   input: Type.Object({}),
@@ -47,7 +47,7 @@ export const failStuckImports = job({
   },
 })
 
-/** For sealing the address that a project is imported from. */
+/** Encryption purpose of a project's import URL. */
 export const urlPurpose = (projectId: number): string => `import address of project ${projectId}`
 
 async function fetchAll(
@@ -57,7 +57,7 @@ async function fetchAll(
   { sealed_url: sealed }: ImportRow,
 ): Promise<Filling> {
   if (sealed === null) throw new Error('an import without an address')
-  // Guarded again: names and settings may have changed since it was accepted.
+  // Checked again, because DNS and settings may have changed since the URL was accepted.
   const destination = await guardUrl(ctx, ctx.secrets.open(sealed, urlPurpose(projectId)), importRules)
   if ('blocked' in destination) throw new ImportRefusal(`The address is blocked: ${destination.blocked}`)
   if (destination.addresses.length === 0) throw new ImportRefusal(`Could not resolve host: ${destination.host}`)
@@ -71,7 +71,7 @@ async function fetchAll(
   return mirrored
 }
 
-/** With the host as the guard understood it, and without credentials. */
+/** URL with the host as the guard parsed it, without credentials. */
 function plainUrl({ scheme, host, port, url }: Destination): string {
   const name = host.includes(':') ? `[${host}]` : host
   return `${scheme}://${name}:${port}${url.pathname}${url.search}`
@@ -80,13 +80,13 @@ function plainUrl({ scheme, host, port, url }: Destination): string {
 function sentenceFor({ failed, told }: MirrorFailure, limit: number): string {
   if (failed === 'too_large') return `The repository is larger than ${limit} MB.`
   if (failed === 'too_slow') return `The import took longer than ${timeoutMs / 3_600_000} hours.`
-  // Git would ask for them, and there is nobody to answer: what it says then is about how it asked.
+  // Git asks for credentials although there is no terminal, so its message is about the prompt.
   if (/askpass|could not read (Username|Password)|Authentication failed/.test(told))
     return 'The other side asks for credentials, and the address has none or others.'
   const lines = told.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
   return withoutCredentials(lines.join('\n').slice(0, 1000)) || 'The repository could not be read.'
 }
 
-/** Git is not told any, but the other side may repeat what it was sent. */
+/** Git gets no credentials in the URL, but the server may repeat in its messages what it was sent. */
 const withoutCredentials = (text: string): string =>
   text.replace(/\/\/[^/\s@]*@/g, '//*****:*****@').replace(/[^\P{C}\n]/gu, '')

@@ -1,16 +1,19 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
-/** A repository that is to be filled: see the table `project_imports`. */
+/** A pending import: row of the table `project_imports`. */
 export type ImportRow = {
   actor_id: number | null
   sealed_url: string | null
   attempts: number
-  /** Of the project. */
+  /** Key of the project's repository. */
   repository_key: string
 }
 
-/** Writes down that a new project waits for its repository; returns the storage of that. `sealedUrl` may hold credentials. */
+/**
+ * Records that a new project waits for its repository; returns its storage. `sealedUrl` is encrypted, because it may
+ * contain credentials.
+ */
 export const scheduleImport = async (
   tx: Tx,
   projectId: number,
@@ -21,7 +24,7 @@ export const scheduleImport = async (
     update projects set import_status = 'scheduled' where id = ${projectId} returning repository_storage`))!
     .repository_storage
 
-/** Begins, or begins anew after something was cut off. Undefined when it is over, or the project is gone. */
+/** Starts an import, or restarts an interrupted one. Undefined if it has ended or the project is gone. */
 export const beginImport = (db: Db, projectId: number): Promise<ImportRow | undefined> =>
   db.row<ImportRow>(sql`
     with begun as (
@@ -30,21 +33,21 @@ export const beginImport = (db: Db, projectId: number): Promise<ImportRow | unde
     update project_imports i set attempts = attempts + 1 from begun where i.project_id = begun.id
     returning i.actor_id, i.sealed_url, i.attempts, begun.repository_key`)
 
-/** Ends it well: the repository is in its place. False when it was ended otherwise meanwhile. */
+/** Marks an import as finished: the repository is in place. False if it ended otherwise in the meantime. */
 export const finishImport = async (tx: Tx, projectId: number, defaultBranch: string | null): Promise<boolean> =>
   (await tx.run(sql`
     with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
     update projects set import_status = 'finished', import_error = null, default_branch = ${defaultBranch}, last_activity_at = now()
     where id in (select project_id from ended) and import_status = 'started' and not deleting`)) > 0
 
-/** Ends it without a repository. False when it had ended before. */
+/** Marks an import as failed. False if it had ended before. */
 export const failImport = async (tx: Tx, projectId: number, error: string): Promise<boolean> =>
   (await tx.run(sql`
     with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
     update projects set import_status = 'failed', import_error = ${error}
     where id in (select project_id from ended) and import_status in ('scheduled', 'started')`)) > 0
 
-/** Those that were wished for so long ago that nothing can come of them, oldest first, at most a thousand. */
+/** Imports scheduled so long ago that they cannot finish, oldest first, at most 1,000. */
 export async function stuckImports(db: Db, hours: number): Promise<number[]> {
   const rows = await db.rows<{ project_id: number }>(sql`
     select project_id from project_imports where scheduled_at <= now() - make_interval(hours => ${hours}::integer)

@@ -1,4 +1,4 @@
 import type { GuardRules } from '../../instance/index.ts'
 
-/** What repositories are imported from. */
+/** Allowed schemes and ports of import URLs. */
 export const importRules: GuardRules = { purpose: 'import', schemes: ['http', 'https', 'git'], lowPorts: [80, 443] }

@@ -7,7 +7,9 @@ import { importFromUrl, urlPurpose } from './jobs.ts'
 import { scheduleImport } from './queries.ts'
 import { importRules } from './rules.ts'
 
-/** Refuses an address that nothing may be imported from. One that nobody can resolve passes: the import then fails. */
+/**
+ * Checks an import URL and throws if it is blocked. A host that does not resolve is accepted: the import fails later.
+ */
 export async function acceptImportUrl(ctx: Ctx, text: string, resolve?: Resolve): Promise<Destination> {
   if (!ctx.settings.import_sources.includes('git')) throw forbidden()
   const guarded = await guardUrl(ctx, text, importRules, resolve)
@@ -15,7 +17,7 @@ export async function acceptImportUrl(ctx: Ctx, text: string, resolve?: Resolve)
   return guarded
 }
 
-/** Has a new project filled from an address that was accepted. Part of its creation. */
+/** Schedules the import of a new project from an accepted URL, in the transaction that creates the project. */
 export async function importInto(
   ctx: Ctx,
   tx: Tx,

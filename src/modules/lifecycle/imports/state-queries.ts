@@ -14,7 +14,7 @@ export type ImportStateRow = {
   import_error: string | null
 }
 
-/** Of a project that is there. */
+/** The project exists. */
 export const findImportState = async (db: Db, projectId: number): Promise<ImportStateRow> =>
   (await db.row<ImportStateRow>(sql`
     select p.id, p.description, p.name, n.full_name || ' / ' || p.name as name_with_namespace, p.path,

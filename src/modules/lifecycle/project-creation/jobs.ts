@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
 import { copyQueue, fillFromProject } from '../imports/copy.ts'
 
-/** Brings a new project the repository of its template. */
+/** Fills a new project with the repository of its template. */
 export const copyTemplate = job({
   name: 'copy_template',
   input: Type.Object({

@@ -4,12 +4,12 @@ import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import { readableCode, visibleProjects } from '../../projects/index.ts'
 
-/** Where templates lie: directly in a group, or also in those below it. */
+/** Group of the templates: only its own projects, or those of its subgroups too. */
 export type TemplateGroup = { readonly id: number; readonly withSubgroups: boolean }
 
 /**
- * The project of a group that has this id, or is called so (name or path, in any case; of several the oldest), if the caller
- * may read its code. One that is only being filled is no template yet.
+ * A project of the group by id, name or path (ignoring case; the oldest if several match), if the caller may read its
+ * code. A project that is still being imported is not a template.
  */
 export const findTemplate = (
   db: Db,

@@ -15,24 +15,24 @@ import { commitReadme } from '../../pushes/index.ts'
 import { acceptImportUrl, importInto } from '../imports/service.ts'
 import { acceptTemplate, fillFromTemplate, type TemplateWish } from './templates.ts'
 
-/** What a project can be filled from; each request names one at most. */
+/** Parameters that name a source of content; a request may have one of them. */
 export const sources = ['import_url', 'template_name', 'template_project_id'] as const
 
-/** What a new project begins with: nothing, a README, or what lies elsewhere. */
+/** Initial content of a new project: none, a README, or a copy. */
 type Beginning = TemplateWish & {
   initialize_with_readme: boolean
   default_branch?: string
   import_url?: string
 }
 
-/** A project, and its first commit if one is wanted, or the wish to fill it from elsewhere. */
+/** Creates a project and, if requested, its first commit or the job that fills it. */
 export async function createProjectWithContent(
   ctx: Ctx,
   input: ProjectInput & Beginning & { namespace_id?: number },
   ownerId: number,
 ): Promise<ProjectRecordRow> {
   const { initialize_with_readme, default_branch: wished, import_url, ...attributes } = input
-  // Compat: glab sends what nobody said as an empty text.
+  // Compat: glab sends parameters that the user omitted as empty strings.
   const default_branch = wished || undefined
   if (default_branch !== undefined && branchRef(default_branch) === undefined)
     throw invalidFields({ default_branch: ['is invalid'] })
@@ -56,10 +56,13 @@ export async function createProjectWithContent(
   return getRecord(ctx, project.id)
 }
 
-/** A project that a push may make: where, and what it is called. */
+/** Namespace and path of a project that a push creates. */
 export type Plan = { readonly namespaceId: number; readonly path: string }
 
-/** Whether a push to this path, at which there is no project, may make one: in a namespace where the caller may. */
+/**
+ * Whether a push to this path, which has no project, may create one: the caller may create projects in its namespace.
+ * Undefined if not.
+ */
 export async function planFromPush(ctx: Ctx, fullPath: string): Promise<Plan | undefined> {
   const slash = fullPath.lastIndexOf('/')
   if (!ctx.actor || slash < 0) return undefined
@@ -68,7 +71,7 @@ export async function planFromPush(ctx: Ctx, fullPath: string): Promise<Plan | u
   return { namespaceId: namespace.id, path: fullPath.slice(slash + 1) }
 }
 
-/** Makes it: private, and otherwise as new projects are. */
+/** Creates the project of a plan: private, otherwise with the defaults of new projects. */
 export async function createFromPush(ctx: Ctx, { namespaceId, path }: Plan): Promise<ProjectSubject> {
   const made = await createProject(ctx, { path, visibility: 'private', namespace_id: namespaceId }, ctx.actor!.id)
   return (await loadProject(String(made.id), ctx))!

@@ -23,7 +23,7 @@ const unknown = (parameter: string, value: number | string) => ({
   json: { message: { [parameter]: [`'${value}' is unknown or invalid`] } },
 })
 
-/** Does what the jobs process does for a project that begins with a template. */
+/** Runs the job of a project created from a template. */
 async function bringTemplate(world: World, projectId: number): Promise<void> {
   const job = (await world.jobs(`copy_template:${projectId}`)).at(-1)
   await copyTemplate.run(job!.payload, await contextFor(world, null))
@@ -34,8 +34,8 @@ const repositoryOf = async (world: World, id: number) =>
 
 const refsOf = (dir: string) => git(dir, 'for-each-ref', '--format=%(objectname) %(refname)')
 
-describe('a project made from a template', () => {
-  test('has its repository, which follows, and nothing else of it', async ({ world }) => {
+describe('projects created from a template', () => {
+  test('a project from a template gets its repository and nothing else', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await templateGroup(world, { visibility: 'public' })
     const source = await template(world, group, {
@@ -69,7 +69,7 @@ describe('a project made from a template', () => {
     expect((await ann.get(`/projects/${id}/repository/files/README.md/raw?ref=side`)).status).toBe(200)
   })
 
-  test('begins with the branch that is wished for, if the template has it', async ({ world }) => {
+  test('a project from a template has the requested default branch if it exists', async ({ world }) => {
     const source = await template(world, await templateGroup(world), { default_branch: 'trunk' })
     await world.root.post(`/projects/${source.id}/repository/branches`, { branch: 'side', ref: 'trunk' })
     for (const [wished, got] of [
@@ -82,7 +82,7 @@ describe('a project made from a template', () => {
     }
   })
 
-  test("may be made in somebody's own namespace by an administrator", async ({ world }) => {
+  test('administrators create a project from a template for another user', async ({ world }) => {
     const ann = await world.user()
     const source = await template(world, await templateGroup(world))
     const wish = { name: unique('made'), use_custom_template: true, template_project_id: source.id }
@@ -91,7 +91,7 @@ describe('a project made from a template', () => {
     expect((await ann.post(`/projects/user/${ann.id}`, wish)).status).toBe(403)
   })
 
-  test('fails when the template is no longer for whoever wished for it', async ({ world }) => {
+  test('creation fails when the user can no longer read the template', async ({ world }) => {
     const ann = await world.user()
     const source = await template(world, await templateGroup(world, { visibility: 'public' }), { visibility: 'public' })
     const { id } = (await create(ann, { template_project_id: source.id })).json
@@ -103,7 +103,7 @@ describe('a project made from a template', () => {
     })
   })
 
-  test('is made once, however many ask for it at once', async ({ world }) => {
+  test('one of several concurrent creations from a template at the same path succeeds', async ({ world }) => {
     const ann = await world.user()
     const source = await template(world, await templateGroup(world, { visibility: 'public' }), { visibility: 'public' })
     const wish = { template_project_id: source.id, path: 'same' }
@@ -112,28 +112,25 @@ describe('a project made from a template', () => {
   })
 })
 
-describe('a template', () => {
+describe('project templates', () => {
   test.for([
-    ['nobody', 'public', 401],
+    ['anonymous', 'public', 401],
     ['none', 'public', 201],
     ['none', 'internal', 201],
     ['none', 'private', 400],
     ['guest', 'private', 400],
     ['reporter', 'private', 201],
     ['maintainer', 'private', 201],
-  ] as const)(
-    'is for those who read its code: %s of a %s one gets %i',
-    async ([level, visibility, status], { world }) => {
-      const ann = await world.user()
-      const members = level === 'nobody' || level === 'none' ? [] : [[ann, level] as const]
-      const group = await templateGroup(world, { visibility })
-      const source = await world.project({ group, visibility, members: members.map(([who, at]) => [who, at]) })
-      const answer = await create(level === 'nobody' ? world.anonymous : ann, { template_project_id: source.id })
-      expect(answer).toMatchObject(status === 400 ? unknown('template_project_id', source.id) : { status })
-    },
-  )
+  ] as const)('template by a %s, visibility %s: %i', async ([level, visibility, status], { world }) => {
+    const ann = await world.user()
+    const members = level === 'anonymous' || level === 'none' ? [] : [[ann, level] as const]
+    const group = await templateGroup(world, { visibility })
+    const source = await world.project({ group, visibility, members: members.map(([who, at]) => [who, at]) })
+    const answer = await create(level === 'anonymous' ? world.anonymous : ann, { template_project_id: source.id })
+    expect(answer).toMatchObject(status === 400 ? unknown('template_project_id', source.id) : { status })
+  })
 
-  test('may be for members only, or for nobody, as its repository is', async ({ world }) => {
+  test('a template whose repository is private or disabled is for members or none', async ({ world }) => {
     const [ann, guest] = [await world.user(), await world.user()]
     const group = await templateGroup(world, { visibility: 'public' })
     const source = await template(world, group, { visibility: 'public', members: [[guest, 'guest']] })
@@ -150,7 +147,7 @@ describe('a template', () => {
     expect([await status(guest), await status(world.root)]).toEqual([400, 400])
   })
 
-  test('is called by name or path, in any case, and lies directly in the group of the setting', async ({ world }) => {
+  test('a template is found by name or path, in any case, directly in the configured group', async ({ world }) => {
     const group = await templateGroup(world)
     const name = unique('My Template')
     const source = await template(world, group, { name })
@@ -168,7 +165,7 @@ describe('a template', () => {
     expect(await create(world.root, { template_name: 'x' })).toMatchObject(unknown('template_name', 'x'))
   })
 
-  test('may lie in a group that is named, or below that', async ({ world }) => {
+  test('a template can be in a named group or below it', async ({ world }) => {
     await templateGroup(world)
     const group = await world.group()
     const [direct, below] = [await template(world, group), await template(world, await world.group({ parent: group }))]
@@ -185,7 +182,7 @@ describe('a template', () => {
       ).toMatchObject(unknown('template_project_id', own.id))
   })
 
-  test('that is being filled itself is none yet', async ({ world }) => {
+  test('a project still being created from a template cannot be a template', async ({ world }) => {
     const group = await templateGroup(world)
     const source = await template(world, group)
     const { id } = (await create(world.root, { namespace_id: group.id, template_project_id: source.id })).json
@@ -195,7 +192,7 @@ describe('a template', () => {
   })
 })
 
-describe('what a project begins with', () => {
+describe('other parameters of project creation', () => {
   const url = 'https://203.0.114.1/a.git'
 
   test.for([
@@ -218,19 +215,19 @@ describe('what a project begins with', () => {
     ],
     [{ template_project_id: 'x' }, 'template_project_id is invalid'],
     [{ template_name: ' ' }, 'template_name is empty'],
-  ])('%j is refused', async ([how, error], { world }) => {
+  ])('400 for a new project with %j', async ([how, error], { world }) => {
     expect(await world.root.post('/projects', { name: unique('made'), ...(how as object) })).toMatchObject({
       status: 400,
       json: { error },
     })
   })
 
-  test('is none of the templates that come with the product: there are none', async ({ world }) => {
+  test('400 for a built-in template, as there are none', async ({ world }) => {
     const made = await world.root.post('/projects', { name: unique('made'), template_name: 'rails' })
     expect(made).toMatchObject(unknown('template_name', 'rails'))
   })
 
-  test('is no custom template below the plan that has them', async () => {
+  test('custom templates are ignored on plans without them', async () => {
     await using world = await World.start({ STITHY_PLAN: 'starter' })
     const source = await template(world, await templateGroup(world))
     const made = await create(world.root, { template_project_id: source.id })

@@ -7,7 +7,7 @@ import { scheduleImport } from '../imports/queries.ts'
 import { copyTemplate } from './jobs.ts'
 import { findTemplate } from './queries.ts'
 
-/** How a request names the template of a new project; nothing when it wants none. */
+/** Parameters that name the template of a new project; all absent if there is none. */
 export type TemplateWish = {
   template_name?: string
   template_project_id?: number
@@ -16,8 +16,8 @@ export type TemplateWish = {
 }
 
 /**
- * The template that a request wishes for. Custom ones are the projects of a group: directly in that of the setting, or
- * anywhere in the one that the request names. No template comes with the product, so no other name is known.
+ * Finds the requested template. Custom templates are projects of a group: directly in the group of the setting, or
+ * anywhere below the group that the request names. The product has no built-in templates, so other names are unknown.
  */
 export async function acceptTemplate(ctx: Ctx, wish: TemplateWish): Promise<{ id: number } | undefined> {
   const { template_name: name, template_project_id: id, group_with_project_templates_id: groupId } = wish
@@ -41,7 +41,7 @@ export async function acceptTemplate(ctx: Ctx, wish: TemplateWish): Promise<{ id
 const unknown = (parameter: keyof TemplateWish, value: number | string) =>
   invalidFields({ [parameter]: [`'${value}' is unknown or invalid`] })
 
-/** Has a new project filled from its template. Part of its creation. */
+/** Schedules the copy of a template into a new project, in the transaction that creates the project. */
 export async function fillFromTemplate(
   ctx: Ctx,
   tx: Tx,

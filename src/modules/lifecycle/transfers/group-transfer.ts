@@ -13,8 +13,8 @@ const refuse = (text: string) => invalid(`Transfer failed: ${text}`)
 const notAllowed = "You don't have enough permissions."
 
 /**
- * Hangs a group with all inside it under another group, or makes it one of the top. Nothing in it stays more visible than
- * the new parent; old paths lead to the new ones.
+ * Moves a group with its content below another group or to the top level. Lowers visibilities to that of the new parent
+ * and turns old paths into redirects.
  */
 export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: number | undefined): Promise<void> {
   const actor = ctx.actor!

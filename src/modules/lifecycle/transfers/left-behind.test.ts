@@ -3,7 +3,7 @@ import { type TestGroup, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
-/** A project in a group in a group, whose merge request has a label and the milestone of the outer group. */
+/** A project in nested groups, whose merge request has a label and a milestone of the outer group. */
 async function labelled(world: World) {
   const top = await world.group()
   const inner = await world.group({ parent: top })
@@ -21,14 +21,14 @@ async function labelled(world: World) {
 type Labelled = Awaited<ReturnType<typeof labelled>>
 
 const moves = {
-  'a project that moves': (world: World, { project }: Labelled, to: TestGroup) =>
+  'project transfer': (world: World, { project }: Labelled, to: TestGroup) =>
     world.root.put(`/projects/${project.id}/transfer`, { namespace: to.id }),
-  'a group that moves': (world: World, { inner }: Labelled, to: TestGroup) =>
+  'group transfer': (world: World, { inner }: Labelled, to: TestGroup) =>
     world.root.post(`/groups/${inner.id}/transfer`, { group_id: to.id }),
 }
 
 describe.for(Object.keys(moves) as (keyof typeof moves)[])('%s', (how) => {
-  test('has the labels and milestones that it used for itself', async ({ world }) => {
+  test('a moved project gets copies of the group labels and milestones it uses', async ({ world }) => {
     const place = await labelled(world)
     const { project, at, bug, due, label, milestone } = place
     await moves[how](world, place, await world.group())
@@ -42,12 +42,12 @@ describe.for(Object.keys(moves) as (keyof typeof moves)[])('%s', (how) => {
     expect(events.map((event: { label: { id: number } }) => event.label.id)).toEqual(
       labels.map(({ id }: { id: number }) => id),
     )
-    // What it left is as it was.
+    // Its previous group is unchanged.
     expect((await world.root.get(`/groups/${place.top.id}/labels`)).json).toMatchObject([{ id: label.id }])
     expect((await world.root.get(`/groups/${place.top.id}/milestones`)).json).toMatchObject([{ id: milestone.id }])
   })
 
-  test('has those of the same titles that the groups around it now have', async ({ world }) => {
+  test('a moved project uses labels and milestones of the same title of its new groups', async ({ world }) => {
     const place = await labelled(world)
     const target = await world.group()
     const label = (await world.root.post(`/groups/${target.id}/labels`, { name: 'bug', color: 'red' })).json
@@ -64,7 +64,7 @@ describe.for(Object.keys(moves) as (keyof typeof moves)[])('%s', (how) => {
   })
 })
 
-test('a project that moves within a group keeps what that gives it', async ({ world }) => {
+test('a project moved within a group keeps the labels and milestones of the group', async ({ world }) => {
   const place = await labelled(world)
   const { project, top, label, milestone } = place
   await world.root.put(`/projects/${project.id}/transfer`, { namespace: top.id })
@@ -72,7 +72,7 @@ test('a project that moves within a group keeps what that gives it', async ({ wo
   expect((await world.root.get(place.at)).json.milestone.id).toBe(milestone.id)
 })
 
-test('events about labels that a moved project no longer has are not told', async ({ world }) => {
+test('label events of labels that a moved project lost are hidden', async ({ world }) => {
   const { project, at, label } = await labelled(world)
   const [event] = (await world.root.get(`${at}/resource_label_events`)).json
   await world.rows('delete from merge_request_labels where label_id = $1', [label.id])

@@ -3,8 +3,8 @@ import type { Moved } from '../../groups/index.ts'
 import { copyLeftLabels, copyLeftMilestones, replaceLeftLabels, replaceLeftMilestones } from '../../planning/index.ts'
 
 /**
- * What has labels or milestones of groups that are no longer around gets those of the same titles that the projects now have,
- * which are made where there are none. `before` and `now` are the groups around, the outermost first.
+ * Replaces labels and milestones of groups that are no longer ancestors with those of the same title in reach of the
+ * projects, and creates missing ones. `before` and `now` are the ancestor groups, outermost first.
  */
 export async function replaceLeftBehind(
   tx: Tx,

@@ -5,7 +5,7 @@ import { fuzzy } from '../../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupWithinLimits, hisGroups, within } from '../../namespaces/index.ts'
 
-/** Of GroupReferenceRow. */
+/** Rows are GroupReferenceRow. */
 const groups = (where: readonly Sql[], search: string | undefined): List => ({
   type: 'Group',
   select: raw('select g.id, g.name, g.full_name, g.full_path, g.avatar from namespaces g'),
@@ -19,7 +19,10 @@ const groups = (where: readonly Sql[], search: string | undefined): List => ({
   keyset: { direction: 'asc' },
 })
 
-/** Groups into which the caller may move a project: SQL twin of `mayCreateProjects`, which is not asked of administrators. */
+/**
+ * Groups into which the caller may move a project: SQL twin of `mayCreateProjects`, which does not apply to
+ * administrators.
+ */
 export const locationsForProject = (
   actor: Actor,
   project: { readonly namespace_id: number },
@@ -38,7 +41,10 @@ const takingProjects = ({
 }: Actor): Sql => sql`(g.project_creation_level <> 'noone' and (${hisGroups(id, levels.maintainer)}
   or (g.project_creation_level = 'developer' and ${hisGroups(id, levels.developer)})))`
 
-/** Groups below which the caller may hang a group: SQL twin of `groupPolicy.create_subgroup`. Not where it is, nor below itself. */
+/**
+ * Groups below which the caller may move a group: SQL twin of `groupPolicy.create_subgroup`. Excludes its current
+ * parent and its own subtree.
+ */
 export const locationsForGroup = (
   actor: Actor,
   group: { readonly parent_id: number | null; readonly traversal_ids: readonly number[] },

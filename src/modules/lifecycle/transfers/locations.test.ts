@@ -5,9 +5,7 @@ const found = async (who: Client, path: string): Promise<string[]> =>
   (await who.get(path)).json.map(({ full_path }: TestGroup) => full_path)
 
 describe('GET /projects/:id/transfer_locations', () => {
-  test('lists groups in which the caller may make projects, and the transfer works in each and in no other', async ({
-    world,
-  }) => {
+  test('project transfer locations are exactly the groups to which the transfer works', async ({ world }) => {
     const ann = await world.user()
     const as = (level: 'owner' | 'maintainer' | 'developer' | 'reporter', more: object = {}) =>
       world.group({ members: [[ann, level]], ...more })
@@ -33,9 +31,7 @@ describe('GET /projects/:id/transfer_locations', () => {
 })
 
 describe('GET /groups/:id/transfer_locations', () => {
-  test('lists groups that take subgroups of the caller, but not those below the group or around it', async ({
-    world,
-  }) => {
+  test('group transfer locations are groups that accept subgroups, outside of the group', async ({ world }) => {
     const ann = await world.user()
     const parent = await world.group({ members: [[ann, 'owner']] })
     const group = await world.group({ parent })

@@ -23,8 +23,8 @@ const taken = 'Project with same name or path in target namespace already exists
 const notAllowed = 'Transfer failed, please contact an admin.'
 
 /**
- * Moves a project into a namespace where the caller may make projects. What is stored follows from its id, so that nothing
- * moves on disk; the old path leads to the new one. It is then no more visible than the group around it.
+ * Moves a project into a namespace where the caller may create projects. Files on disk are named by id and stay; the
+ * old path becomes a redirect. Lowers the visibility to that of the target group.
  */
 export async function transferProject(ctx: Ctx, project: ProjectSubject, target: NamespaceWithLevel): Promise<void> {
   const actor = ctx.actor!

@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 
-/** Puts a project into another namespace. Its route is claimed apart. */
+/** Moves a project to another namespace. The caller claims its route separately. */
 export const moveProject = (
   tx: Tx,
   id: number,
@@ -11,7 +11,7 @@ export const moveProject = (
   tx.run(sql`update projects set namespace_id = ${to.namespaceId}, full_path = ${to.fullPath}, visibility = ${to.visibility},
     updated_at = now() where id = ${id}`)
 
-/** The owner of a personal namespace is a member of each project in it. */
+/** Makes the owner of a personal namespace a member of a project in it. */
 export const insertOwnersMembership = (tx: Tx, projectId: number, userId: number, level: number): Promise<number> =>
   tx.run(sql`insert into members (project_id, user_id, access_level, created_by_id)
     values (${projectId}, ${userId}, ${level}, ${userId})
@@ -20,25 +20,28 @@ export const insertOwnersMembership = (tx: Tx, projectId: number, userId: number
 
 const inside = (traversalIds: readonly number[]): Sql => within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
 
-/** The namespaces around what lies in this one, itself included, the outermost first. */
+/** Ids of a namespace and its ancestors, outermost first. */
 export const namespacesAround = async (db: Db, namespaceId: number): Promise<number[]> =>
   (await db.row<{ traversal_ids: number[] }>(sql`select traversal_ids from namespaces where id = ${namespaceId}`))!
     .traversal_ids
 
-/** Selections of ids of projects. */
+/** Subqueries that select project ids. */
 export const oneProject = (id: number): Sql => sql`select ${id}::bigint`
 
-/** Of all projects that lie in a group or below it. */
+/** Selects all projects in a group and its subgroups. */
 export const projectsBelow = (traversalIds: readonly number[]): Sql =>
   sql`select p.id from projects p join namespaces d on d.id = p.namespace_id where ${inside(traversalIds)}`
 
-/** How many levels a group and what is below it take: 1 for a group without subgroups. */
+/** Number of levels of a group with its subgroups: 1 without subgroups. */
 export const heightOf = async (db: Db, traversalIds: readonly number[]): Promise<number> =>
   (await db.row<{ height: number }>(sql`
     select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as height
     from namespaces d where ${inside(traversalIds)}`))!.height
 
-/** Hangs a group with all below it under another, or at the top. Full names and routes are given apart. */
+/**
+ * Moves a group with its subgroups below another or to the top level. The caller updates full names and routes
+ * separately.
+ */
 export async function moveTree(
   tx: Tx,
   traversalIds: readonly number[],
@@ -52,7 +55,7 @@ export async function moveTree(
     where ${inside(traversalIds)}`)
 }
 
-/** Nothing below is more visible than this. */
+/** Lowers the visibility of everything below to at most this level. */
 export async function limitVisibility(tx: Tx, traversalIds: readonly number[], visibility: number): Promise<void> {
   await tx.run(sql`update namespaces d set visibility = ${visibility}
     where d.visibility > ${visibility} and ${inside(traversalIds)}`)

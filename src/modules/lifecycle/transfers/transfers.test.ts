@@ -9,7 +9,7 @@ const failed = (text: string) => ({
 const movedMeanwhile = { status: 409, json: { message: 'The project was moved meanwhile' } }
 
 describe('PUT /projects/:id/transfer', () => {
-  test('moves the project, which is found under both paths, with its code', async ({ world }) => {
+  test('a transferred project is found under both paths, with its code', async ({ world }) => {
     const project = await world.project({ initialize_with_readme: true, description: 'Hello' })
     const target = await world.group({ parent: await world.group() })
     const answer = await world.root.put(`/projects/${project.id}/transfer`, { namespace: target.full_path })
@@ -29,7 +29,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect(audited).toEqual([{ facts: { old_full_path: project.full_path, full_path: fullPath } }])
   })
 
-  test('access follows the place: old members lose it, new ones gain it', async ({ world }) => {
+  test('members of the old group lose access to a transferred project, new ones gain it', async ({ world }) => {
     const [old, fresh] = [await world.user(), await world.user()]
     const source = await world.group({ members: [[old, 'developer']] })
     const target = await world.group({ members: [[fresh, 'developer']] })
@@ -39,7 +39,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect((await fresh.get(`/projects/${project.id}`)).status).toBe(200)
   })
 
-  test('it is then no more visible than its group, but stays as it is in a personal namespace', async ({ world }) => {
+  test('a transferred project is at most as visible as its new group', async ({ world }) => {
     const ann = await world.user()
     const open = await world.group({ visibility: 'public' })
     const project = await world.project({ group: open, visibility: 'public' })
@@ -50,7 +50,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect((await world.root.get(`/projects/${project.id}/members/${ann.id}`)).json.access_level).toBe(40)
   })
 
-  test('each refusal has its text, and moves nothing', async ({ world }) => {
+  test('each refused project transfer has its message and moves nothing', async ({ world }) => {
     const ann = await world.user()
     const source = await world.group({ members: [[ann, 'owner']] })
     const [mine, readOnly, hidden] = [
@@ -74,7 +74,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect((await ann.get(`/projects/${project.id}`)).json.path_with_namespace).toBe(project.full_path)
   })
 
-  test('a personal namespace that is full takes no more', async ({ world }) => {
+  test('400 for a transfer when the project limit of the user is reached', async ({ world }) => {
     const ann = await world.user()
     await world.rows('update users set projects_limit = 0 where id = $1', [ann.id])
     const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
@@ -87,7 +87,7 @@ describe('PUT /projects/:id/transfer', () => {
     ['none', 404],
     ['maintainer', 403],
     ['owner', 200],
-  ] as const)('is for owners: %s gets %i', async ([who, status], { world }) => {
+  ] as const)('transferring a project is for owners: %s gets %i', async ([who, status], { world }) => {
     const ann = await world.user()
     const target = await world.group({ members: [[ann, 'owner']] })
     const source = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
@@ -96,7 +96,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect((await world.anonymous.put(`/projects/${project.id}/transfer`, { namespace: target.id })).status).toBe(401)
   })
 
-  test('to two places at once, it ends in one, whole', async ({ world }) => {
+  test('a project transferred concurrently to two groups is completely in one of them', async ({ world }) => {
     const project = await world.project()
     const targets = [await world.group(), await world.group()]
     const answers = await Promise.all(
@@ -109,7 +109,7 @@ describe('PUT /projects/:id/transfer', () => {
     expect(routes).toEqual([{ path_key: path.toLowerCase() }])
   })
 
-  test('while somebody edits it, is a conflict for him at most: the project is there', async ({ world }) => {
+  test('an edit during a transfer succeeds or is a conflict, and the project remains', async ({ world }) => {
     const project = await world.project()
     const targets = [await world.group(), await world.group(), await world.group()]
     for (const { id } of targets) {
@@ -124,7 +124,7 @@ describe('PUT /projects/:id/transfer', () => {
 })
 
 describe('POST /groups/:id/projects/:project_id', () => {
-  test('D2-GROUP-TRANSFER-ADMIN: moves a project into the group, for administrators only', async ({ world }) => {
+  test('D2-GROUP-TRANSFER-ADMIN: administrators move a project into a group; 403 for others', async ({ world }) => {
     const ann = await world.user()
     const target = await world.group({ members: [[ann, 'owner']] })
     const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
@@ -142,7 +142,7 @@ describe('POST /groups/:id/projects/:project_id', () => {
 })
 
 describe('POST /groups/:id/transfer', () => {
-  test('moves a tree: paths, names, access and visibility follow, old paths lead to the new', async ({ world }) => {
+  test('a transferred group moves paths, access and visibility of its tree; old paths redirect', async ({ world }) => {
     const [old, fresh] = [await world.user(), await world.user()]
     const source = await world.group({ visibility: 'public', members: [[old, 'reporter']] })
     const moved = await world.group({ parent: source, visibility: 'public' })
@@ -170,7 +170,7 @@ describe('POST /groups/:id/transfer', () => {
     expect((await below(source.id)).json).toEqual([])
   })
 
-  test('and to the top', async ({ world }) => {
+  test('a subgroup is transferred to the top level', async ({ world }) => {
     const ann = await world.user()
     const source = await world.group()
     const moved = await world.group({ parent: source, members: [[ann, 'owner']] })
@@ -182,7 +182,7 @@ describe('POST /groups/:id/transfer', () => {
     })
   })
 
-  test('each refusal says why, and moves nothing', async ({ world }) => {
+  test('each refused group transfer has its message and moves nothing', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ members: [[ann, 'owner']] })
     const moved = await world.group({ parent: top })
@@ -204,7 +204,7 @@ describe('POST /groups/:id/transfer', () => {
     expect((await ann.get(`/groups/${inner.id}`)).json.full_path).toBe(inner.full_path)
   })
 
-  test('no deeper than groups may lie', async ({ world }) => {
+  test('400 for a transfer that nests groups too deeply', async ({ world }) => {
     const chain: TestGroup[] = []
     for (let depth = 0; depth < 19; depth++) {
       const parent = chain.at(-1)
@@ -219,7 +219,7 @@ describe('POST /groups/:id/transfer', () => {
     expect((await world.root.post(`/groups/${pair.id}/transfer`, { group_id: chain.at(-2)!.id })).status).toBe(201)
   })
 
-  test('two groups into each other at once: one of them gives way', async ({ world }) => {
+  test('one of two concurrent transfers of groups into each other succeeds', async ({ world }) => {
     const [one, other] = [await world.group(), await world.group()]
     const answers = await Promise.all([
       world.root.post(`/groups/${one.id}/transfer`, { group_id: other.id }),

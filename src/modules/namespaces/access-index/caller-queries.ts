@@ -7,7 +7,7 @@ const anyId = placeholder<number>()
 const anyNumber = placeholder<number>()
 const anyText = placeholder<string>()
 
-/** What of a caller decides the text of a statement, rather than a value in it. */
+/** The properties of a caller that change the text of a statement, rather than a value in it. */
 function kindOf(caller: Caller): string {
   if (caller === null) return 'nobody'
   if (caller.deployKey) return 'deploy key'
@@ -16,10 +16,10 @@ function kindOf(caller: Caller): string {
   return caller.external ? 'external' : 'user'
 }
 
-/** By which a caller is told from others of his kind. */
+/** Id of the account, key or token: distinguishes callers of the same kind. */
 const idOf = (caller: Caller): number | undefined => caller?.deployKey?.id ?? caller?.deployToken?.id ?? caller?.id
 
-/** A caller of the same kind, without other fields, so that a template cannot carry a value of the first caller. */
+/** A caller of the same kind without other fields, so that a template cannot contain a value of the first caller. */
 function standInFor(caller: Actor): Actor {
   const { admin, external, deployKey, deployToken } = caller
   const kind = { admin, external } as Actor
@@ -28,9 +28,9 @@ function standInFor(caller: Actor): Actor {
 }
 
 /**
- * A statement that finds a record by id or path for a caller, composed once for each kind of caller and name. Unless the
- * token of the caller is limited, `build` gets a stand-in with nothing but their kind (anonymous, deploy key, deploy token,
- * administrator, external user or user) and, as a value, the id of the account, key or token.
+ * A statement that finds a record by id or path for a caller, composed once for each kind of caller and name. Unless
+ * the token of the caller is limited, `build` gets a placeholder caller that has only the kind (anonymous, deploy key,
+ * deploy token, administrator, external user or user) and, as a value, the id of the account, key or token.
  */
 export function forCaller(
   build: (caller: Caller, name: { number: number } | { path: string }) => Sql,
@@ -38,7 +38,7 @@ export function forCaller(
   const templates = new Map<string, (...values: unknown[]) => Statement>()
   return (caller, idOrPath) => {
     const byNumber = typeof idOrPath === 'number'
-    // What a token is limited to is in the text, so that each has one of its own.
+    // The limits of a token are in the text of the statement, so it is not cached.
     if (caller?.limits) return build(caller, byNumber ? { number: idOrPath } : { path: idOrPath })
     const key = `${kindOf(caller)} ${byNumber}`
     let made = templates.get(key)

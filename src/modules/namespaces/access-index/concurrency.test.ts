@@ -3,8 +3,8 @@ import { compareAccess } from '../../../../test/recompute-access.ts'
 import { test, World } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
 
-describe('changes of access at the same moment', () => {
-  test('through many connections leave the index as one after the other would', async () => {
+describe('concurrent changes of access', () => {
+  test('the access index is correct after concurrent changes over many connections', async () => {
     await using world = await World.start()
     const people = await Promise.all(Array.from({ length: 4 }, () => world.user()))
     const top = await world.group()
@@ -29,7 +29,7 @@ describe('changes of access at the same moment', () => {
     expect(stored).toEqual(expected)
   })
 
-  test('adding the same person twice makes one member, and the other call a conflict', async ({ world }) => {
+  test('409 when the same user is added concurrently again', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group()
     const answers = await Promise.all(
@@ -41,7 +41,7 @@ describe('changes of access at the same moment', () => {
     expect(answers.find(({ status }) => status === 409)?.json).toEqual({ message: 'Member already exists' })
   })
 
-  test('two owners who leave together do not leave a group without one', async ({ world }) => {
+  test('one owner remains when two leave a group concurrently', async ({ world }) => {
     const ann = await world.user()
     const bob = await world.user()
     const group = await world.group({}, ann)

@@ -36,7 +36,7 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
 
-/** What a run of operations has made so far. */
+/** What the operations have created so far. */
 type Made = { groups: number[]; projects: number[] }
 
 const pick = <T>(all: readonly T[], at: number): T | undefined => all[at % all.length]
@@ -44,7 +44,7 @@ const pick = <T>(all: readonly T[], at: number): T | undefined => all[at % all.l
 const index = fc.nat(7)
 const person = fc.nat(2)
 const level = fc.constantFrom(10, 20, 30, 40, 50)
-/** Ended, ending, lasting. */
+/** Expired, expiring, without expiry. */
 const ends = fc.constantFrom(null, null, -1, 0, 1, 3)
 const on = (offset: number | null): string | null => (offset === null ? null : day(offset))
 
@@ -142,8 +142,8 @@ const weights: Record<string, number> = {
   transferGroup: 3,
 }
 
-describe('the index of access', () => {
-  test('equals, after any operations, what memberships and links give', async () => {
+describe('the access index', () => {
+  test('the access index equals a recomputation after any operations', async () => {
     const operation = fc.oneof(
       ...Object.entries(operations).map(([name, arbitrary]) => ({
         weight: weights[name] ?? 1,
@@ -155,14 +155,14 @@ describe('the index of access', () => {
         const made: Made = { groups: [], projects: [] }
         for (const { run, name } of all) {
           await run(made).catch((error) => {
-            // What rules refuse changes nothing; the comparison tells.
+            // Refused operations change nothing; the comparison shows it.
             if (!(error instanceof Failure)) throw error
           })
           const { stored, expected } = await compareAccess(world)
           expect(stored, `after ${name}`).toEqual(expected)
         }
       }),
-      // A failure is told with what was found by then, rather than lost to the time limit of the test.
+      // A failure is reported with what was found by then, instead of ending in the timeout of the test.
       { numRuns: 20, interruptAfterTimeLimit: 40_000 },
     )
   })

@@ -4,66 +4,69 @@ import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 
-/** Any constant of ours. */
+/** An arbitrary constant: the key of the advisory lock. */
 const lock = 7_180_340
 
 /**
- * Changes of access take turns until their transactions end: each recomputes from what the others have committed.
- * Take it before reading what the change depends on.
+ * Serialises changes of access until their transactions end: each recomputes from committed rows. Take the lock before
+ * reading what the change depends on.
  */
 export const lockAccess = (tx: Tx): Promise<number> => tx.run(sql`select pg_advisory_xact_lock(${lock}::bigint)`)
 
-/** True for namespaces that are the one with these traversal ids or lie below it: one range of the index. */
+/** True for the namespace with these traversal ids and everything below it. One range scan of the index. */
 export const within = (traversalIds: Sql, outer: Sql): Sql =>
   sql`(${traversalIds} >= ${outer} and ${traversalIds} < ${outer} || 9223372036854775807::bigint)`
 
-/** The level somebody has in a namespace now; null without any. */
+/** The user's current level in a namespace; null without membership. */
 export const groupLevel = (userId: number, groupId: Sql): Sql =>
   sql`(select max(level) from group_access where user_id = ${userId} and group_id = ${groupId} and expires_on > current_date)`
 
-/** The level somebody has in a project now, its namespace included; null without any. */
+/** The user's current level in a project, including its namespace; null without membership. */
 export const projectLevel = (userId: number, projectId: Sql, namespaceId: Sql): Sql => sql`greatest(
     ${groupLevel(userId, namespaceId)},
     (select max(level) from project_access where user_id = ${userId} and project_id = ${projectId} and expires_on > current_date))`
 
 /**
- * The level a deploy key has in a project where it is enabled: a reporter's, or a maintainer's if it may push, since only
- * a maintainer lets it. Null elsewhere.
+ * Level of a deploy key in a project where it is enabled: reporter, or maintainer if it may push, because only a
+ * maintainer grants that. Null elsewhere.
  */
 export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
     select case when can_push then ${literal(levels.maintainer)} else ${literal(levels.reporter)} end::smallint from deploy_key_projects
     where deploy_key_id = ${keyId} and project_id = ${projectId})`
 
 /**
- * The level a deploy token has in its project, or in those below its group: a reporter's, since it only reads. Null elsewhere,
- * and when it was revoked. Whether it has expired is asked by whoever lets it in, each time: rows with a level are kept, and
- * know no clock.
+ * Level of a deploy token in its project or below its group: reporter, because it only reads. Null elsewhere and if
+ * revoked. Expiry is checked at authentication, not here, because rows with a level are cached and do not change with
+ * time.
  */
 export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
     select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked
     and (t.project_id = ${projectId} or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])))`
 
 /**
- * True for projects that the caller's token is limited to, alone or with a group around them, and for all when it is not
- * limited: SQL twin of the limit in `allows`.
+ * True for projects that the caller's token is limited to, directly or through a group above; true for all projects if
+ * the token is not limited. SQL twin of the limit in `allows`.
  */
 export const projectWithinLimits = (caller: Caller, projectId: Sql, namespaceId: Sql): Sql =>
   caller?.limits
     ? sql`(${projectId} = any(${caller.limits.projects}::bigint[]) or ${groupWithinLimits(caller, namespaceId)})`
     : raw('true')
 
-/** The same for groups and all below them. */
+/** As `projectWithinLimits`, for groups: includes everything below the groups of the token. */
 export const groupWithinLimits = (caller: Caller, groupId: Sql): Sql =>
   caller?.limits
     ? sql`exists (select from namespaces around where around.id = ${groupId} and around.traversal_ids && ${caller.limits.groups}::bigint[])`
     : raw('true')
 
-/** True for projects in which somebody has at least this level: SQL twin of `facts.level >= level`. */
+/** True for projects in which the user has at least this level: SQL twin of `facts.level >= level`. */
 export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
     ${namespaceId} in (select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date)
     or ${projectId} in (select project_id from project_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date))`
 
-/** Namespaces whose access depends on membership in this group: what lies below it, and below groups shared with those. */
+/**
+ * Namespaces whose access depends on membership of this group: its descendants, and the groups shared with them with
+ * their descendants.
+ */
 export async function groupsDependingOn(db: Db, groupId: number): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     with inner_groups as (
@@ -76,7 +79,7 @@ export async function groupsDependingOn(db: Db, groupId: number): Promise<number
   return rows.map(({ id }) => id)
 }
 
-/** Projects shared with this group or one below it. */
+/** Projects shared with this group or a descendant. */
 export async function projectsSharedWith(db: Db, groupId: number): Promise<number[]> {
   const rows = await db.rows<{ project_id: number }>(sql`
     select distinct l.project_id from namespaces g
@@ -85,7 +88,7 @@ export async function projectsSharedWith(db: Db, groupId: number): Promise<numbe
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Ends what is shared with this group or one below it. Who had access through that is for the caller to recompute. */
+/** Deletes shares with this group or a descendant. The caller recomputes the access of the affected users. */
 export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
   const inside = sql`select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId}`
   await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
@@ -96,8 +99,8 @@ const forever = sql`'infinity'::date`
 const lasting = (column: Sql): Sql => sql`coalesce(${column}, ${forever})`
 
 /**
- * Replaces the rows of `table` for some subjects (and one user, or all) by what `sources` yields: columns subject_id,
- * user_id, level, expires_on. Of each person's levels only those are kept that no higher one outlasts.
+ * Replaces the rows of `table` for some subjects (of one user, or of all) by the rows of `sources`: columns subject_id,
+ * user_id, level, expires_on. Drops a level of a user when a higher level lasts at least as long.
  */
 const replaceAccess = (
   table: Sql,
@@ -122,7 +125,7 @@ const replaceAccess = (
     on conflict (user_id, ${subject}, level) do update set expires_on = excluded.expires_on where a.expires_on <> excluded.expires_on`
 }
 
-/** Recomputes `group_access` of these namespaces, for one person or everybody. The access lock is held. */
+/** Recomputes `group_access` of these namespaces, for one user or all. The access lock is held. */
 export const refreshGroupAccess = (tx: Tx, groupIds: readonly number[], userId?: number): Promise<number> =>
   tx.run(
     replaceAccess(
@@ -143,7 +146,7 @@ export const refreshGroupAccess = (tx: Tx, groupIds: readonly number[], userId?:
     ),
   )
 
-/** Recomputes `project_access` of these projects, for one person or everybody. */
+/** Recomputes `project_access` of these projects, for one user or all. The access lock is held. */
 export const refreshProjectAccess = (tx: Tx, projectIds: readonly number[], userId?: number): Promise<number> =>
   tx.run(
     replaceAccess(
@@ -163,14 +166,14 @@ export const refreshProjectAccess = (tx: Tx, projectIds: readonly number[], user
     ),
   )
 
-/** Levels that hold no more, at most `size` of each table; how many there were in the one with more. */
+/** Deletes expired levels, at most `size` of each table; returns the larger of the two counts. */
 export const deleteEndedAccess = async (db: Db, size: number): Promise<number> => {
   const ended = raw('expires_on <= current_date')
   const groups = await db.run(deleteSome('group_access', ended, size))
   return Math.max(groups, await db.run(deleteSome('project_access', ended, size)))
 }
 
-/** Projects that lie directly in these namespaces and are shared with some group. */
+/** Projects directly in these namespaces that are shared with a group. */
 export async function sharedProjectsIn(db: Db, namespaceIds: readonly number[]): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     select p.id from projects p where p.namespace_id = any(${namespaceIds}::bigint[])

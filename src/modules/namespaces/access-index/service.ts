@@ -13,19 +13,28 @@ import {
 
 export { lockAccess }
 
-/** Somebody's membership of a group was added, changed or removed in this transaction. The access lock is held. */
+/**
+ * Recomputes access after a group membership was added, changed or removed in this transaction. The access lock is
+ * held.
+ */
 export async function groupMemberChanged(tx: Tx, groupId: number, userId: number): Promise<void> {
   await refreshGroupAccess(tx, await groupsDependingOn(tx, groupId), userId)
   const projects = await projectsSharedWith(tx, groupId)
   if (projects.length > 0) await refreshProjectAccess(tx, projects, userId)
 }
 
-/** Somebody's membership of a project was added, changed or removed in this transaction. The access lock is held. */
+/**
+ * Recomputes access after a project membership was added, changed or removed in this transaction. The access lock is
+ * held.
+ */
 export async function projectMemberChanged(tx: Tx, projectId: number, userId: number): Promise<void> {
   await refreshProjectAccess(tx, [projectId], userId)
 }
 
-/** A namespace was made, moved, or shared differently: everybody's access to it and all below is computed anew. The access lock is held. */
+/**
+ * Recomputes everyone's access to a namespace and its descendants after it was created, moved or shared. The access
+ * lock is held.
+ */
 export async function namespacePlaced(tx: Tx, namespaceId: number): Promise<void> {
   const groups = await groupsDependingOn(tx, namespaceId)
   await refreshGroupAccess(tx, groups)
@@ -33,20 +42,23 @@ export async function namespacePlaced(tx: Tx, namespaceId: number): Promise<void
   if (projects.size > 0) await refreshProjectAccess(tx, [...projects])
 }
 
-/** A project was moved or shared differently. The access lock is held unless the project is new in this transaction. */
+/**
+ * Recomputes access to a project after it was moved or shared. The access lock is held unless the project is new in
+ * this transaction.
+ */
 export async function projectPlaced(tx: Tx, projectId: number): Promise<void> {
   await refreshProjectAccess(tx, [projectId])
 }
 
 /**
- * Takes out of the index what memberships and shares gave that have ended. It gives nothing from that day on, so that nobody
- * need wait.
+ * Deletes expired levels from the index. Queries ignore them from their expiry date on, so the delay changes no
+ * permission.
  */
 export const clearEndedAccess = (db: Db): Promise<void> => inBatches((size) => deleteEndedAccess(db, size))
 
 /**
- * A namespace is about to be removed with all below: its members lose what was shared with it at once, not when its rows
- * go. The access lock is held.
+ * Called before a namespace and its descendants are deleted: its members lose shared access at once, not when the rows
+ * are deleted later. The access lock is held.
  */
 export async function namespaceRemoved(tx: Tx, namespaceId: number): Promise<void> {
   const groups = await groupsDependingOn(tx, namespaceId)

@@ -15,24 +15,24 @@ import { projectFacts } from '../../projects/projects/subject.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { projectWhere } from './queries.ts'
 
-/** Level of each kind of caller in the project; what nobody's level is comes from the visibility alone. */
+/** Level of each kind of caller in the project; that of anonymous callers depends on the visibility only. */
 const kinds = {
-  'nobody known': 0,
+  'an anonymous caller': 0,
   'a stranger': 0,
-  'somebody external': 0,
+  'an external user': 0,
   'an external guest': 10,
   'a guest': 10,
   'a reporter': 20,
   'a developer': 30,
   'a maintainer': 40,
   'an owner of the group': 50,
-  'somebody of the group above': 30,
-  'somebody through a share': 20,
-  'somebody through a share with a group above his': 10,
-  'somebody whose membership ended': 0,
-  'somebody whose membership of the group ended': 0,
-  'somebody through a share that ended': 0,
-  'somebody of the project with less than above': 40,
+  'a member of the ancestor group': 30,
+  'a member through a share': 20,
+  'a member through a share with an ancestor group': 10,
+  'a former member': 0,
+  'a former group member': 0,
+  'a member through an expired share': 0,
+  'a member with a lower role than above': 40,
   'an administrator': 0,
 } as const
 type Kind = keyof typeof kinds
@@ -50,7 +50,7 @@ beforeAll(async () => {
   world = await World.start()
   const people = new Map<Kind, Client>()
   for (const kind of Object.keys(kinds) as Kind[])
-    if (kind !== 'nobody known' && kind !== 'an administrator')
+    if (kind !== 'an anonymous caller' && kind !== 'an administrator')
       people.set(kind, await world.user({ external: kind.includes('external') }))
   const add = async (path: string, kind: Kind, access_level: number, more: object = {}) => {
     const added = await world.root.post(`${path}/members`, { user_id: people.get(kind)!.id, access_level, ...more })
@@ -58,10 +58,10 @@ beforeAll(async () => {
   }
   const over = await world.group()
   const partners = await world.group({ parent: over })
-  await add(`/groups/${partners.id}`, 'somebody through a share', 50)
-  await add(`/groups/${over.id}`, 'somebody through a share with a group above his', 10)
+  await add(`/groups/${partners.id}`, 'a member through a share', 50)
+  await add(`/groups/${over.id}`, 'a member through a share with an ancestor group', 10)
   const former = await world.group()
-  await add(`/groups/${former.id}`, 'somebody through a share that ended', 40)
+  await add(`/groups/${former.id}`, 'a member through an expired share', 40)
   for (const visibility of visibilities) {
     const top = await world.group({ visibility })
     const group = await world.group({ visibility, parent: top })
@@ -74,11 +74,11 @@ beforeAll(async () => {
     await add(own, 'a developer', 30)
     await add(own, 'a maintainer', 40)
     await add(`/groups/${group.id}`, 'an owner of the group', 50)
-    await add(`/groups/${top.id}`, 'somebody of the group above', 30)
-    await add(own, 'somebody whose membership ended', 40, { expires_at: '2099-01-01' })
-    await add(`/groups/${group.id}`, 'somebody whose membership of the group ended', 40, { expires_at: '2099-01-01' })
-    await add(own, 'somebody of the project with less than above', 10)
-    await add(`/groups/${top.id}`, 'somebody of the project with less than above', 40)
+    await add(`/groups/${top.id}`, 'a member of the ancestor group', 30)
+    await add(own, 'a former member', 40, { expires_at: '2099-01-01' })
+    await add(`/groups/${group.id}`, 'a former group member', 40, { expires_at: '2099-01-01' })
+    await add(own, 'a member with a lower role than above', 10)
+    await add(`/groups/${top.id}`, 'a member with a lower role than above', 40)
     await world.rows(
       `insert into project_group_links (project_id, group_id, group_access, expires_at) values ($1, $2, 20, null), ($1, $3, 40, '2020-01-01')`,
       [project.id, partners.id, former.id],
@@ -86,12 +86,12 @@ beforeAll(async () => {
     // Recomputes who has access through these.
     await world.root.put(`/groups/${group.id}`, { share_with_group_lock: false })
   }
-  // What a night does: the day has come, and nothing was recomputed.
+  // The state after midnight: the day has come, and nothing was recomputed.
   await world.rows(`update members set expires_at = current_date where expires_at = '2099-01-01'`)
   for (const table of ['group_access', 'project_access'])
     await world.rows(`update ${table} set expires_on = current_date where expires_on = '2099-01-01'`)
   for (const [kind, client] of people) callers.set(kind, await actorFor(world, client))
-  callers.set('nobody known', null)
+  callers.set('an anonymous caller', null)
   callers.set('an administrator', await actorFor(world, world.root))
   return () => world[Symbol.asyncDispose]()
 })
@@ -100,15 +100,15 @@ const cases = (Object.keys(kinds) as Kind[]).flatMap((kind) =>
   visibilities.map((visibility) => ({ kind, visibility, level: kinds[kind] })),
 )
 
-/** What the documents say of who sees a thing of this visibility. */
+/** Who sees a project or group of this visibility according to the documents. */
 const sees = (kind: Kind, visibility: Visibility): boolean =>
   kind === 'an administrator' ||
   kinds[kind] > 0 ||
   visibility === 'public' ||
-  (visibility === 'internal' && kind !== 'nobody known' && kind !== 'somebody external')
+  (visibility === 'internal' && kind !== 'an anonymous caller' && kind !== 'an external user')
 
-describe('policies and their twins in SQL', () => {
-  test.for(cases)('agree about a $visibility project and $kind', async ({ kind, visibility, level }) => {
+describe('policies and their SQL equivalents', () => {
+  test.for(cases)('policy and SQL agree about a $visibility project and $kind', async ({ kind, visibility, level }) => {
     const caller = callers.get(kind)!
     const { project } = trees.get(visibility)!
     const row = (await findProject(world.db, caller, project.id))!
@@ -129,10 +129,10 @@ describe('policies and their twins in SQL', () => {
     }
   })
 
-  test.for(cases)('agree about the groups around a $visibility project and $kind', async ({ kind, visibility }) => {
+  test.for(cases)('policy and SQL agree about groups, $visibility project and $kind', async ({ kind, visibility }) => {
     const caller = callers.get(kind)!
     const { top, group } = trees.get(visibility)!
-    // Whoever is let into the project reads both groups.
+    // Members of the project read both groups.
     for (const { id } of [top, group]) {
       const row = (await findGroup(world.db, caller, id))!
       const visible = await world.db.row(
@@ -144,7 +144,7 @@ describe('policies and their twins in SQL', () => {
   })
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'agree about features that are $level in a $visibility project',
+    'policy and SQL agree about features that are $level in a $visibility project',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
       await world.root.put(`/projects/${project.id}`, {
@@ -174,7 +174,7 @@ describe('policies and their twins in SQL', () => {
   )
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'agree about code and merge requests of a $visibility project where both are $level',
+    'policy and SQL agree about code and merge requests, $visibility and $level',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
       const all = { repository_access_level: level, merge_requests_access_level: level, builds_access_level: level }
@@ -185,15 +185,15 @@ describe('policies and their twins in SQL', () => {
           sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
         )
         expect(found !== undefined, kind).toBe(allows(projectPolicy.read_code, caller, facts))
-        const told = await world.db.row(
+        const readable = await world.db.row(
           sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}`,
         )
-        expect(told !== undefined, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+        expect(readable !== undefined, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
       }
     },
   )
 
-  test('a blocked account is no caller at all, whatever its memberships', async () => {
+  test('a blocked account cannot act, whatever its memberships', async () => {
     const ann = await world.user()
     const { project } = trees.get('public')!
     await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })

@@ -24,10 +24,8 @@ const person = () => {
   return { username, name: username, email: `${username}@example.com`, password: 'correct horse battery' }
 }
 
-describe('pictures', () => {
-  test('D1-MULTIPART-FOR-FILES a user comes with a picture, served at the address his record shows', async ({
-    world,
-  }) => {
+describe('avatars', () => {
+  test('D1-MULTIPART-FOR-FILES: a user is created with an avatar, served at avatar_url', async ({ world }) => {
     const made = await world.root.send('POST', '/users', { body: form(person()) })
     expect(made.status).toBe(201)
     expect(made.json.avatar_url).toBe(`${world.origin}/uploads/-/system/user/avatar/${made.json.id}/my_face.png`)
@@ -39,7 +37,7 @@ describe('pictures', () => {
     expect(served.body.equals(png)).toBe(true)
   })
 
-  test('of a private project or group is for those who may know of it', async ({ world }) => {
+  test('404 for the avatar of a private project or group without access to it', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })
     for (const [path, kind, id] of [
@@ -60,7 +58,7 @@ describe('pictures', () => {
     }
   })
 
-  test("of a person is that of his own space, in its record and in his projects'", async ({ world }) => {
+  test('a personal namespace has the avatar of its user', async ({ world }) => {
     const made = (await world.root.send('POST', '/users', { body: form(person()) })).json
     const ann = await world.as(made)
     const { id } = (await ann.post('/projects', { name: unique('pictured'), visibility: 'public' })).json
@@ -71,7 +69,7 @@ describe('pictures', () => {
     expect((await world.root.get(`/users/${ann.id}/projects`)).json).toMatchObject([{ namespace: shown }])
   })
 
-  test('of a person without one of his own is that of the avatar service, unless that is off', async ({ world }) => {
+  test('a user without an avatar has that of the avatar service, or null if disabled', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: unique('pictured'), visibility: 'public' })).json
     const pictures = async () => [
@@ -87,16 +85,16 @@ describe('pictures', () => {
   })
 
   test.for([
-    ['a page that calls itself a picture', '<script>alert(1)</script>', 'x.png', /file format is not supported/],
-    ['a format nobody asked for', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'x.svg', /file format is not supported/],
-    ['no extension', png, 'png', /file format is not supported/],
-    ['more than 200 KB', Buffer.concat([png, Buffer.alloc(200 * 1024)]), 'x.png', /is too big/],
-  ] as const)('refuses %s', async ([, file, filename, complaint], { world }) => {
+    ['a page with the extension of an image', '<script>alert(1)</script>', 'x.png', /file format is not supported/],
+    ['of another format', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'x.svg', /file format is not supported/],
+    ['without an extension', png, 'png', /file format is not supported/],
+    ['larger than 200 KB', Buffer.concat([png, Buffer.alloc(200 * 1024)]), 'x.png', /is too big/],
+  ] as const)('400 for an avatar that is %s', async ([, file, filename, complaint], { world }) => {
     const answer = await world.root.send('POST', '/users', { body: form(person(), file as Buffer, filename) })
     expect(answer).toMatchObject({ status: 400, json: { message: { avatar: [expect.stringMatching(complaint)] } } })
   })
 
-  test('a check tells of pictures whose bytes are gone', async ({ world }) => {
+  test('checkAvatars reports avatars whose bytes are missing', async ({ world }) => {
     const ctx = await world.app.open(null)
     // Bytes that no other test stores.
     const file = Buffer.concat([png, Buffer.from(unique('pixel'))])
@@ -108,7 +106,7 @@ describe('pictures', () => {
     await ctx.blobs.put(Readable.from([file]))
   })
 
-  test('refuses text where a file is wanted, and a name that leads elsewhere', async ({ world }) => {
+  test('400 for an avatar that is text, and 404 for avatar paths that do not exist', async ({ world }) => {
     expect(await world.root.post('/users', { ...person(), avatar: '../../etc/passwd' })).toMatchObject({
       status: 400,
       json: { error: 'avatar is invalid' },
@@ -118,7 +116,7 @@ describe('pictures', () => {
     for (const path of [
       'user/avatar/1/..%2f..%2fx.png',
       'user/avatar/0/x.png',
-      'nobody/avatar/1/x.png',
+      'nothing/avatar/1/x.png',
       'user/avatar/99999999999999999999/x.png',
       'user/avatar/1/%00.png',
     ])

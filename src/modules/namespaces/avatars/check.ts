@@ -3,7 +3,7 @@ import { storedAvatars } from './queries.ts'
 
 const page = 1000
 
-/** Pictures whose blob is gone, one sentence each. One look at the blob store for every picture. */
+/** Describes each avatar whose blob is missing, one sentence each. Checks the blob store once for each avatar. */
 export async function checkAvatars(ctx: Ctx): Promise<string[]> {
   const problems: string[] = []
   let after = ''

@@ -15,7 +15,7 @@ const contentTypes: Readonly<Record<Format, string>> = {
   ico: 'image/x-icon',
 }
 
-/** First bytes of each format: a name alone would let a page with scripts pass for a picture. */
+/** Magic bytes of each format: by its name alone, a page with scripts could be served as a picture. */
 const beginnings: Readonly<Record<Format, readonly string[]>> = {
   png: ['89504e470d0a1a0a'],
   jpg: ['ffd8ff'],
@@ -30,19 +30,19 @@ const extensionOf = (filename: string): string => /\.([^.]+)$/.exec(filename)?.[
 
 const formatOf = (filename: string): Format | undefined => formats.find((format) => format === extensionOf(filename))
 
-/** The media type to serve a stored picture with; its name was checked when it came. */
+/** Media type for serving a stored avatar; its name was checked at upload. */
 export const contentTypeOf = (filename: string): string => {
   const format = formatOf(filename)
   return format ? contentTypes[format] : 'application/octet-stream'
 }
 
-/** Whether these first bytes are those of the format that the name claims. */
+/** Whether these first bytes are the magic bytes of the format that the file extension claims. */
 export function isPicture(filename: string, head: Buffer): boolean {
   const format = formatOf(filename)
   return format !== undefined && beginnings[format].some((beginning) => head.toString('hex').startsWith(beginning))
 }
 
-/** A name that is harmless in addresses, headers and on disk, with its extension. */
+/** A file name that is safe in URLs, headers and on disk, with its extension. */
 export function safeName(filename: string): string {
   const extension = extensionOf(filename)
   const stem = filename.slice(0, filename.length - extension.length - 1).replace(/[^A-Za-z0-9_-]+/g, '_')

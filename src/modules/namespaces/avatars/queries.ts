@@ -2,7 +2,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 
-/** Whose picture: pictures of groups are those of their namespaces. */
+/** Kind of record that has an avatar. Avatars of groups are stored with their namespaces. */
 export type AvatarOwner = 'user' | 'group' | 'project' | 'topic'
 
 const tables: Readonly<Record<AvatarOwner, Sql>> = {
@@ -12,7 +12,7 @@ const tables: Readonly<Record<AvatarOwner, Sql>> = {
   topic: raw('topics'),
 }
 
-/** Null takes the picture away. */
+/** Null removes the avatar. */
 export const saveAvatar = (
   tx: Tx,
   owner: AvatarOwner,
@@ -23,7 +23,7 @@ export const saveAvatar = (
     sql`update ${tables[owner]} set avatar = ${avatar?.filename ?? null}, avatar_digest = ${avatar?.digest ?? null}, updated_at = now() where id = ${id}`,
   )
 
-/** The blob of a picture, by its owner and name. */
+/** The blob of an avatar by its owner and file name. */
 export const findAvatar = (
   db: Db,
   owner: AvatarOwner,
@@ -34,7 +34,7 @@ export const findAvatar = (
     sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
   )
 
-/** The picture that somebody or something has now. */
+/** The current avatar of a record. */
 export const findOwnedAvatar = (
   db: Db,
   owner: AvatarOwner,
@@ -48,7 +48,7 @@ const picturesOfAppearance = raw(
   `select name, digest from appearance, lateral (values ('logo', logo_digest), ('header logo', header_logo_digest), ('favicon', favicon_digest)) as p (name, digest)`,
 )
 
-/** Every picture with whose it is (`user 7`), in the order of that, after `after`. */
+/** All avatars with their owner (`user 7`), ordered by owner, starting after `after`. */
 export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ owner: string; digest: Digest }[]> =>
   db.rows(sql`
     select owner, digest from (
@@ -59,7 +59,7 @@ export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ o
       union all select 'appearance ' || name, digest from (${picturesOfAppearance}) a where digest is not null) as pictures
     where owner > ${after} order by owner limit ${literal(limit)}`)
 
-/** Digests of these that are pictures: for the collection of blobs. */
+/** The given digests that belong to avatars, for blob collection. */
 export const digestsOfAvatars = (digests: readonly Digest[]): Sql => sql`
   select avatar_digest from users where avatar_digest = any(${digests}::text[])
   union all select avatar_digest from namespaces where avatar_digest = any(${digests}::text[])

@@ -6,7 +6,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { isPicture, largestBytes, safeName, tooBig, unsupported } from './image.ts'
 
-/** A picture that is stored, and belongs to nobody yet. */
+/** An avatar that is stored but does not belong to a record yet. */
 export type Avatar = { readonly filename: string; readonly digest: Digest }
 
 const headBytes = 16
@@ -21,7 +21,10 @@ async function headOf(path: string): Promise<Buffer> {
   }
 }
 
-/** Checks a picture that was sent as `name` and stores it. `undefined` (none was sent) and null (take it away) stay what they are. */
+/**
+ * Checks and stores an uploaded avatar, named `name` in errors. Passes through `undefined` (not sent) and null
+ * (remove).
+ */
 export async function acceptAvatar<T extends UploadedFile | null | undefined>(
   ctx: Ctx,
   file: T,

@@ -3,9 +3,9 @@ import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { NamespaceWithLevel } from './queries.ts'
 
-/** Whether the caller may make projects here: his own space, or a group whose rules say so. */
+/** Whether the caller may create projects here: in their own personal namespace, or in a group whose rules allow it. */
 export function mayCreateProjects(actor: Actor, namespace: NamespaceWithLevel): boolean {
-  // A token that is limited to what there is makes nothing new beside it.
+  // A token that is limited to existing resources cannot create new ones.
   if (actor.limits) return false
   if (namespace.kind === 'user') return namespace.owner_id === actor.id
   return allows(groupPolicy.create_project, actor, {

@@ -3,11 +3,11 @@ import { sql } from '../../../db/sql.ts'
 
 export type TakenPath = {
   readonly taken: boolean
-  /** The path with the smallest number behind it that is free; null when the path is, or when a hundred are not. */
+  /** The path with the smallest free number appended; null if the path is free, or if a hundred numbers are taken. */
   readonly suggested: string | null
 }
 
-/** Whether something is called so below `parent`, or at the top. Where something was, and only leads elsewhere, is free. */
+/** Whether a path is taken below `parent` or at the top level. Redirects do not count as taken. */
 export async function findTakenPath(db: Db, path: string, parent: string | undefined): Promise<TakenPath> {
   const full = parent === undefined ? path : `${parent}/${path}`
   const taken = await db.row(sql`select 1 from routes where path_key = lower(${full}) and not redirect`)

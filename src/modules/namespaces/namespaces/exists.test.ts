@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
 
 describe('GET /namespaces/:id/exists', () => {
-  test('tells whether a name is taken at the top, in any case, and what is free', async ({ world }) => {
+  test('GET /namespaces/:id/exists reports taken names, in any case, with suggestions', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group()
     const ask = async (path: string) => (await ann.get(`/namespaces/${encodeURIComponent(path)}/exists`)).json
@@ -11,12 +11,12 @@ describe('GET /namespaces/:id/exists', () => {
     await world.root.post('/groups', { name: 'x', path: `${group.path}1` })
     expect(await ask(group.path)).toEqual({ exists: true, suggests: [`${group.path}2`] })
     expect(await ask(unique('free'))).toEqual({ exists: false, suggests: [] })
-    // Where a group was is free: who takes the path gets it.
+    // The old path of a group is free and can be taken.
     await world.root.put(`/groups/${group.id}`, { path: unique('moved') })
     expect(await ask(group.path)).toEqual({ exists: false, suggests: [] })
   })
 
-  test('looks below a group that the caller has to do with, and at nothing else there', async ({ world }) => {
+  test('exists with parent_id covers only the subgroups of a visible group', async ({ world }) => {
     const ann = await world.user()
     const parent = await world.group({ members: [[ann, 'guest']] })
     const child = await world.group({ parent })
@@ -38,7 +38,7 @@ describe('GET /namespaces/:id/exists', () => {
     expect((await ask(child.path, 0)).status).toBe(404)
   })
 
-  test('is for whoever signed in', async ({ world }) => {
+  test('401 for GET /namespaces/:id/exists without a token', async ({ world }) => {
     expect((await world.anonymous.get('/namespaces/root/exists')).status).toBe(401)
   })
 })

@@ -14,71 +14,83 @@ const projectText =
 const projectNameText =
   "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
 
-describe('the path of a user or group', () => {
-  test.for(['ann', 'Ann.B_c-1', '.hidden', '_x', '0', 'a'.repeat(255)])('may be %s', (path) => {
-    expect(namespacePathComplaints(path, false)).toEqual([])
-  })
+describe('paths of users and groups', () => {
+  test.for(['ann', 'Ann.B_c-1', '.hidden', '_x', '0', 'a'.repeat(255)])(
+    'the path %s of a user or group is valid',
+    (path) => {
+      expect(namespacePathComplaints(path, false)).toEqual([])
+    },
+  )
   test.for(['-ann', 'ann.', 'ann.git', 'ann.GIT', 'ann.atom', 'a b', 'a/b', 'ä', 'a\n', '@'])(
-    'may not be %j',
+    'the path %j of a user or group is invalid',
     (path) => {
       expect(namespacePathComplaints(path, false)).toEqual([namespaceText])
     },
   )
-  test('may not be empty or longer than 255', () => {
+  test('the path of a user or group cannot be empty or longer than 255 characters', () => {
     expect(namespacePathComplaints('', false)).toEqual(["can't be blank"])
     expect(namespacePathComplaints('a'.repeat(256), false)).toEqual(['is too long (maximum is 255 characters)'])
   })
   test.for(['api', 'Admin', 'robots.txt', 'v2', 'users', 'groups', 'help', 'sitemap'])(
-    'may not be %s at the top',
+    'the path %s is reserved at the top level',
     (path) => {
       expect(namespacePathComplaints(path, false)).toContain(`${path} is a reserved name`)
       expect(namespacePathComplaints(path, true)).not.toContain(`${path} is a reserved name`)
     },
   )
-  test.for(['tree', 'Blob', 'wikis', 'new', 'edit', 'refs', 'raw', 'badges'])('may not be %s below a group', (path) => {
-    expect(namespacePathComplaints(path, true)).toEqual([`${path} is a reserved name`])
-    expect(namespacePathComplaints(path, false)).toEqual([])
-  })
+  test.for(['tree', 'Blob', 'wikis', 'new', 'edit', 'refs', 'raw', 'badges'])(
+    'the path %s is reserved below a group',
+    (path) => {
+      expect(namespacePathComplaints(path, true)).toEqual([`${path} is a reserved name`])
+      expect(namespacePathComplaints(path, false)).toEqual([])
+    },
+  )
 })
 
-describe('the path of a project', () => {
-  test.for(['app', '.hidden', 'ends.with.dot.', '_', 'x.wiki', 'api', 'a'.repeat(255)])('may be %s', (path) => {
-    expect(projectPathComplaints(path)).toEqual([])
-  })
-  test.for(['-app', 'app.git', 'app.Atom', 'a/b', '..', '.', 'a b', 'ü'])('may not be %j', (path) => {
-    expect(projectPathComplaints(path)).toEqual([projectText])
-  })
-  test.for(['tree', 'Commits', 'info/lfs/objects', '-'])('may not be the reserved %s', (path) => {
+describe('paths of projects', () => {
+  test.for(['app', '.hidden', 'ends.with.dot.', '_', 'x.wiki', 'api', 'a'.repeat(255)])(
+    'the path %s of a project is valid',
+    (path) => {
+      expect(projectPathComplaints(path)).toEqual([])
+    },
+  )
+  test.for(['-app', 'app.git', 'app.Atom', 'a/b', '..', '.', 'a b', 'ü'])(
+    'the path %j of a project is invalid',
+    (path) => {
+      expect(projectPathComplaints(path)).toEqual([projectText])
+    },
+  )
+  test.for(['tree', 'Commits', 'info/lfs/objects', '-'])('the path %s of a project is reserved', (path) => {
     expect(projectPathComplaints(path)).toContain(`${path} is a reserved name`)
   })
 })
 
-describe('the name of a project', () => {
+describe('names of projects', () => {
   test.for(['App', '1st', '_private', '🚀 rocket', 'Größe – neu', 'c++', '👩‍💻 code', 'a.b c-d', '名前'])(
-    'may be %s',
+    'the name %s of a project is valid',
     (name) => {
       expect(projectNameComplaints(name)).toEqual([])
     },
   )
-  test.for([' lead', '-x', '.x', 'a/b', 'a:b', '<b>', 'a\nb'])('may not be %j', (name) => {
+  test.for([' lead', '-x', '.x', 'a/b', 'a:b', '<b>', 'a\nb'])('the name %j of a project is invalid', (name) => {
     expect(projectNameComplaints(name)).toEqual([projectNameText])
   })
-  test('counts characters, not units of UTF-16', () => {
+  test('the length of a name is counted in characters, not UTF-16 units', () => {
     expect(projectNameComplaints('🚀'.repeat(255))).toEqual([])
     expect(projectNameComplaints('🚀'.repeat(256))).toEqual(['is too long (maximum is 255 characters)'])
   })
 })
 
-describe('the name of a group', () => {
-  test.for(['Team', 'Team (old)', '-dash', 'Über_uns', '🦊'])('may be %s', (name) => {
+describe('names of groups', () => {
+  test.for(['Team', 'Team (old)', '-dash', 'Über_uns', '🦊'])('the name %s of a group is valid', (name) => {
     expect(groupNameComplaints(name)).toEqual([])
   })
-  test.for(['a/b', 'a&b', '<script>', 'a\tb'])('may not be %j', (name) => {
+  test.for(['a/b', 'a&b', '<script>', 'a\tb'])('the name %j of a group is invalid', (name) => {
     expect(groupNameComplaints(name)).toEqual(["can contain only letters, digits, '_', '.', dash and space."])
   })
 })
 
-describe('a path made from a name', () => {
+describe('paths derived from names', () => {
   test.for([
     ['My Project', 'my-project'],
     ['Größe neu', 'grosse-neu'],
@@ -89,7 +101,7 @@ describe('a path made from a name', () => {
     ['🚀 rocket!', 'rocket'],
     ['Ending.git', 'ending-git'],
     ['名前', ''],
-  ])('%s becomes %j', ([name, path]) => {
+  ])('the path derived from %s is %j', ([name, path]) => {
     expect(pathFromName(name!)).toBe(path)
   })
 })

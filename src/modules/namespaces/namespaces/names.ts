@@ -1,6 +1,6 @@
 import { blank, tooLong } from '../../../kernel/complaints.ts'
 
-/** Rules of names and paths. Sources: supplement to the API documents, "Names and paths". */
+/** Rules of names and paths. Source: supplement to the API documents, "Names and paths". */
 
 const topLevelReserved = new Set(
   `- .well-known 404.html 422.html 500.html 502.html 503.html abuse_reports admin api apple-touch-icon-precomposed.png
@@ -27,19 +27,21 @@ const groupNameText = "can contain only letters, digits, '_', '.', dash and spac
 const projectNameText =
   "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
 
-/** Characters as people count them, not UTF-16 units. */
+/** Length in code points, not UTF-16 units. */
 const length = (text: string): number => [...text].length
 
 const lengthComplaints = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : length(text) > maximum ? [tooLong(maximum)] : []
 
-/** In characters, which are bytes in a path. An index holds no more than 2,700, and addresses have their own limits. */
+/**
+ * In characters, which are bytes in a path. An index entry holds at most 2,700 bytes, and URLs have their own limits.
+ */
 const longestFullPath = 2000
 
 export const fullPathComplaints = (fullPath: string): string[] =>
   fullPath.length > longestFullPath ? [`makes the full path too long (maximum is ${longestFullPath} characters)`] : []
 
-/** Complaints about the path of a user or group; `inner` when it lies below another group. */
+/** Errors in the path of a user or group; `inner` for a subgroup. */
 export function namespacePathComplaints(path: string, inner: boolean): string[] {
   const complaints = lengthComplaints(path, maximumLength)
   if (path !== '' && (!pathShape.test(path) || /(\.|\.git|\.atom)$/i.test(path))) complaints.push(namespacePathText)
@@ -49,7 +51,7 @@ export function namespacePathComplaints(path: string, inner: boolean): string[] 
 
 export function projectPathComplaints(path: string): string[] {
   const complaints = lengthComplaints(path, maximumLength)
-  // `.` and `..` mean something to every file system and URL there is.
+  // File systems and URLs give `.` and `..` a meaning.
   if (path !== '' && (!pathShape.test(path) || /(\.git|\.atom)$/i.test(path) || /^\.\.?$/.test(path)))
     complaints.push(projectPathText)
   if (innerReserved.has(path.toLowerCase())) complaints.push(`${path} is a reserved name`)
@@ -75,7 +77,7 @@ export function projectNameComplaints(name: string): string[] {
   return complaints
 }
 
-/** Letters that have no plain one inside, as Unicode sees it. */
+/** Letters that Unicode does not decompose into a plain letter. */
 const latin: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -91,7 +93,7 @@ const latin: Readonly<Record<string, string>> = {
   ŧ: 't',
 }
 
-/** A path made from a name: transliterated, lower case, anything else a dash. May be empty. */
+/** Derives a path from a name: transliterated, lower case, other characters replaced by a dash. May be empty. */
 export const pathFromName = (name: string): string =>
   name
     .normalize('NFKD')

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
 
 describe('GET /namespaces', () => {
-  test('gives the own space and the groups one is a member of', async ({ world }) => {
+  test('"GET /namespaces lists the caller\'s personal namespace and groups"', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ members: [[ann, 'guest']] })
     await world.group({ visibility: 'public' })
@@ -21,7 +21,7 @@ describe('GET /namespaces', () => {
       avatar_url: expect.stringContaining('gravatar.com'),
       web_url: `${world.origin}/${ann.username}`,
     })
-    // The count is for those who manage the group.
+    // Only maintainers of the group see the count.
     expect(found.json[1]).toMatchObject({
       id: group.id,
       kind: 'group',
@@ -30,7 +30,7 @@ describe('GET /namespaces', () => {
     expect(found.json[1]).not.toHaveProperty('members_count_with_descendants')
   })
 
-  test('counts members for maintainers, search and owned_only narrow it', async ({ world }) => {
+  test('namespaces have member counts for maintainers and can be filtered', async ({ world }) => {
     const ann = await world.user()
     const kept = await world.group({ members: [[ann, 'maintainer']] })
     const ids = async (query: string) =>
@@ -46,7 +46,7 @@ describe('GET /namespaces', () => {
 })
 
 describe('GET /namespaces/:id', () => {
-  test('finds by id and full path, in any case', async ({ world }) => {
+  test('a namespace is found by id and full path, in any case', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ members: [[ann, 'guest']] })
     const inner = await world.group({ parent: top })
@@ -61,7 +61,7 @@ describe('GET /namespaces/:id', () => {
       })
   })
 
-  test('is 404 for spaces of others, groups without membership and what is not there', async ({ world }) => {
+  test("404 for other users' namespaces, groups without membership, and missing ones", async ({ world }) => {
     const ann = await world.user()
     const bob = await world.user()
     const group = await world.group({ visibility: 'public' })

@@ -6,7 +6,7 @@ import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupLevel } from '../access-index/queries.ts'
 import type { Pictured } from '../avatars/addresses.ts'
 
-/** Takes a path for a namespace or project. False when something else has it; redirects give way. */
+/** Reserves a path for a namespace or project. False if it is taken; redirects are replaced. */
 export async function claimRoute(
   tx: Tx,
   fullPath: string,
@@ -21,7 +21,7 @@ export async function claimRoute(
   return claimed > 0
 }
 
-/** The current paths of a project become redirects, so that a new one can be claimed. */
+/** Turns the current paths of a project into redirects, so that a new path can be claimed. */
 export const retireProjectRoute = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`update routes set redirect = true where project_id = ${projectId}`)
 
@@ -40,11 +40,11 @@ export type NamespaceRow = {
   project_creation_level: 'noone' | 'maintainer' | 'developer'
 }
 
-/** With the caller's level, for rules and for the count that only those who manage it see. */
+/** With the caller's level, which permissions and the visibility of the member count depend on. */
 export type NamespaceWithLevel = NamespaceRow & {
   level: number | null
   members_count: number | null
-  /** Of a person's own space. */
+  /** Owner of a personal namespace. */
   owner: Pictured | null
 }
 
@@ -66,7 +66,7 @@ const owner = raw(
 const select = (actor: Actor): Sql =>
   sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner from namespaces n`
 
-/** Those in which the caller has some level, all for administrators. */
+/** Namespaces in which the caller has a level; all for administrators. */
 export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only: boolean }): List => ({
   type: 'Namespace',
   select: select(actor),
@@ -86,7 +86,7 @@ export const namespacesOf = (actor: Actor, filters: { search?: string; owned_onl
   keyset: { direction: 'asc' },
 })
 
-/** By id or, in any case, full path. The caller sees it when it is open to him or he has a level in it. */
+/** By id or, ignoring case, full path. Found if it is visible to the caller or the caller has a level in it. */
 export const findNamespace = (
   db: Db,
   actor: Actor,
@@ -102,7 +102,7 @@ export const findNamespace = (
 export const lockNamespace = (tx: Tx, id: number): Promise<NamespaceRow | undefined> =>
   tx.row<NamespaceRow>(sql`select ${columns} from namespaces n where n.id = ${id} and not n.deleting for share`)
 
-/** The personal space of a new user. False when the path is taken. */
+/** Creates the personal namespace of a new user. Undefined if the path is taken. */
 export async function insertUserNamespace(
   tx: Tx,
   userId: number,
@@ -118,14 +118,14 @@ export async function insertUserNamespace(
   return (await claimRoute(tx, username, { namespaceId: id })) ? id : undefined
 }
 
-/** 20 characters, as clients expect of a registration token. */
+/** 20 characters, the length that clients expect of a registration token. */
 export const newRunnersToken = (): string => randomBytes(15).toString('base64url')
 
-/** Somebody's own space, as the caller sees it. */
+/** Personal namespace of a user, as the caller sees it. */
 export const personalNamespaceOf = (db: Db, actor: Actor, userId: number): Promise<NamespaceWithLevel | undefined> =>
   db.row<NamespaceWithLevel>(sql`${select(actor)} where n.owner_id = ${userId}`)
 
-/** As `findNamespace`, by the current full path only: redirects do not lead to new things. */
+/** As `findNamespace`, by the current full path only: redirects do not apply when something is created. */
 export const findNamespaceByPath = (db: Db, actor: Actor, fullPath: string): Promise<NamespaceWithLevel | undefined> =>
   db.row<NamespaceWithLevel>(
     sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${fullPath}) and not r.redirect and not n.deleting`,

@@ -4,7 +4,7 @@ import { taken } from '../../../kernel/complaints.ts'
 import { within } from '../access-index/queries.ts'
 import { fullPathComplaints } from './names.ts'
 
-/** The paths of a namespace and all below it become redirects, so that new ones can be claimed. */
+/** Turns the paths of a namespace and its descendants into redirects, so that new paths can be claimed. */
 export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
   tx.run(sql`update routes set redirect = true where
     namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
@@ -12,8 +12,8 @@ export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<n
       where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})`)
 
 /**
- * Gives a namespace another path or name, and with it the full ones of all below. Returns a complaint when some new full path is
- * taken or too long; the transaction must then be given up. Old routes are retired first.
+ * Changes path or name of a namespace, and the full paths and names of its descendants. Returns an error message if a
+ * new full path is taken or too long; the caller must then roll back. Old routes must be retired first.
  */
 export async function renameTree(
   tx: Tx,
@@ -52,7 +52,7 @@ export async function renameTree(
   return wanted!.count === 0 ? undefined : taken
 }
 
-/** Somebody's own space follows his user name and name. False when the path is taken. */
+/** Renames the personal namespace to the user's new user name and name. False if the path is taken. */
 export async function renamePersonalNamespace(
   tx: Tx,
   ownerId: number,

@@ -3,9 +3,9 @@ import { levels, visibilities } from '../../../access/levels.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupWithinLimits } from '../access-index/queries.ts'
 
-/** Conditions on the namespace named `g`, a group. */
+/** Conditions on the namespace with the alias `g`, a group. */
 
-/** Groups the caller may know about: SQL twin of `groupPolicy.read_group`. */
+/** Groups the caller may see: SQL twin of `groupPolicy.read_group`. */
 export function visibleGroups(caller: Caller): Sql {
   if (caller === null) return sql`g.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
@@ -19,7 +19,7 @@ export const openGroups = ({ admin, external }: Actor): Sql =>
 export const hisGroups = (userId: number, level: number): Sql =>
   sql`g.id in (select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date)`
 
-/** Groups around projects that a membership lets the caller into, be it of the project or of a group between. */
+/** Groups above projects that the user reaches by a membership of the project or of a group between. */
 export const aroundHisProjects = (userId: number): Sql => sql`g.id in (
   select unnest(n.traversal_ids) from project_access a join projects p on p.id = a.project_id and not p.deleting
     join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date

@@ -4,7 +4,7 @@ import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
 describe('labels of a merge request', () => {
-  test('are found among those of the project and of the groups around it, or made', async ({ world }) => {
+  test('labels of a merge request are found in the project and its groups, or created', async ({ world }) => {
     const top = await world.group({ visibility: 'public' })
     const group = await world.group({ visibility: 'public', parent: top })
     const { id } = (await world.root.post(`/groups/${top.id}/labels`, { name: 'shared', color: 'red' })).json
@@ -19,7 +19,7 @@ describe('labels of a merge request', () => {
     ])
   })
 
-  test('of one title are the project’s own, then those of the nearest group', async ({ world }) => {
+  test('of labels with one title, that of the project is assigned, then of the nearest group', async ({ world }) => {
     const top = await world.group({ visibility: 'public' })
     const group = await world.group({ visibility: 'public', parent: top })
     const project = await storedProject(world, { group })
@@ -31,7 +31,7 @@ describe('labels of a merge request', () => {
         (event: { label: { id: number } }) => event.label.id,
       )
     expect(await labelIn(await openMergeRequest(world, { project, labels: 'bug' }))).toEqual([inner.id])
-    // One of the project from before there was that of a group.
+    // A project label from before the group label existed.
     const [own] = await world.rows(
       `insert into labels (project_id, title, color) values ($1, 'bug', '#ff0000') returning id`,
       [project.id],
@@ -40,7 +40,7 @@ describe('labels of a merge request', () => {
     expect(await labelIn(other)).toEqual([own.id])
   })
 
-  test('are no more than there can be', async ({ world }) => {
+  test('400 above 1,000 labels of a merge request, and invalid titles are ignored', async ({ world }) => {
     const { record, project } = await openMergeRequest(world, { labels: ['a', ' ', 'x'.repeat(256)] })
     expect(record.labels).toEqual(['a'])
     const many = Array.from({ length: 1001 }, (_, index) => `label ${index}`)
@@ -52,7 +52,7 @@ describe('labels of a merge request', () => {
     expect((await world.root.get(`/projects/${project.id}/labels`)).json).toHaveLength(1)
   })
 
-  test('are made once by who makes them twice at once', async ({ world }) => {
+  test('concurrently assigned labels are created once', async ({ world }) => {
     const { project } = await openMergeRequest(world)
     const made = await Promise.all(
       [1, 2, 3].map((each) => openMergeRequest(world, { project, branch: `b${each}`, labels: 'new,other' })),

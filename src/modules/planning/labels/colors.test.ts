@@ -12,16 +12,16 @@ test.for([
   ['#1234567', undefined],
   ['constructor', undefined],
   ['', undefined],
-] as const)('%s is the colour %s', ([text, color]) => {
+] as const)('the color %s is parsed as %s', ([text, color]) => {
   expect(parseColor(text)).toBe(color)
 })
 
 test.for([
   ['#ffffff', '#333333'],
   ['#000000', '#FFFFFF'],
-  // 500 in all is dark, 501 is light.
+  // A sum of 500 is dark, 501 is light.
   ['#a7a7a6', '#FFFFFF'],
   ['#a7a7a7', '#333333'],
-] as const)('upon %s one reads %s', ([color, text]) => {
+] as const)('the text color on %s is %s', ([color, text]) => {
   expect(textColor(color)).toBe(text)
 })

@@ -3,7 +3,7 @@ import { type Client, test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
-test('labels are listed with how many open merge requests have them that the caller may read', async ({ world }) => {
+test('label counts include only open merge requests that the caller can read', async ({ world }) => {
   const ann = await world.user()
   const group = await world.group()
   const [open, closed] = await Promise.all([

@@ -14,7 +14,7 @@ const titles = async (who: Client, path: string): Promise<string[]> =>
   (await who.get(path)).json.map(({ name }: { name: string }) => name)
 
 describe.for(bases)('labels of %s', (base) => {
-  test('are made, listed by title, read by number and title, changed and removed', async ({ world }) => {
+  test('labels are created, listed by title, read by id and title, changed and deleted', async ({ world }) => {
     const labels = await placeIn(world, base)
     const made = await world.root.post(labels, { name: ' bug ', color: 'Crimson', description: 'Broken' })
     const record = {
@@ -44,7 +44,7 @@ describe.for(bases)('labels of %s', (base) => {
     expect(await world.root.delete(one)).toMatchObject(none)
   })
 
-  test('are named in the body by older clients', async ({ world }) => {
+  test('labels can be named in the body, as older clients do', async ({ world }) => {
     const labels = await placeIn(world, base)
     const { id } = (await world.root.post(labels, { name: 'old', color: 'red' })).json
     expect((await world.root.put(labels, { name: 'old', new_name: 'new' })).json).toMatchObject({ id, name: 'new' })
@@ -58,7 +58,7 @@ describe.for(bases)('labels of %s', (base) => {
     expect((await world.root.delete(`${labels}?name=new`)).status).toBe(204)
   })
 
-  test('of a title of digits are found by that, unless it is the number of another', async ({ world }) => {
+  test('a label with a numeric title is found by it unless the number is the id of another', async ({ world }) => {
     const labels = await placeIn(world, base)
     const first = (await world.root.post(labels, { name: '999999999999', color: 'red' })).json
     expect((await world.root.get(`${labels}/999999999999`)).json).toEqual(first)
@@ -67,7 +67,7 @@ describe.for(bases)('labels of %s', (base) => {
     expect((await world.root.put(labels, { name: String(first.id), color: 'blue' })).json.id).toBe(second.id)
   })
 
-  test('keep to their rules', async ({ world }) => {
+  test('400 for invalid labels, 409 for a taken title', async ({ world }) => {
     const labels = await placeIn(world, base)
     const tooLong = ['is too long (maximum is 255 characters)']
     for (const [input, json] of [
@@ -95,13 +95,13 @@ describe.for(bases)('labels of %s', (base) => {
     expect((await world.root.put(`${labels}/y`, { new_name: 'y' })).status).toBe(200)
   })
 
-  test('are made once by who makes them twice at once', async ({ world }) => {
+  test('one of several concurrent creations of a label succeeds', async ({ world }) => {
     const labels = await placeIn(world, base)
     const answers = await Promise.all([1, 2, 3].map(() => world.root.post(labels, { name: 'once', color: 'red' })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
 
-  test('are searched by title and description', async ({ world }) => {
+  test('labels are searched by title and description', async ({ world }) => {
     const labels = await placeIn(world, base)
     await world.root.post(labels, { name: 'backend', color: 'red' })
     await world.root.post(labels, { name: 'other', color: 'red', description: 'Not the Backend' })
@@ -109,7 +109,7 @@ describe.for(bases)('labels of %s', (base) => {
     expect(await titles(world.root, `${labels}?search=BACK`)).toEqual(['backend', 'other'])
   })
 
-  test('are subscribed to by each for himself', async ({ world }) => {
+  test('users subscribe to labels for themselves', async ({ world }) => {
     const ann = await world.user()
     const labels = await placeIn(world, base, { visibility: 'public' })
     await world.root.post(labels, { name: 'news', color: 'red' })
@@ -121,7 +121,7 @@ describe.for(bases)('labels of %s', (base) => {
     expect(await ann.post(`${labels}/news/unsubscribe`)).toMatchObject({ status: 201, json: { subscribed: false } })
   })
 
-  test('stay where they changed since somebody looked', async ({ world }) => {
+  test('412 when a label changed after If-Unmodified-Since', async ({ world }) => {
     const labels = await placeIn(world, base)
     await world.root.post(labels, { name: 'kept', color: 'red' })
     const long = { headers: { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' } }
@@ -132,7 +132,7 @@ describe.for(bases)('labels of %s', (base) => {
 })
 
 describe('labels of groups', () => {
-  test('are there for all projects and groups below, which change them nowhere else', async ({ world }) => {
+  test('labels of a group appear in projects and subgroups, and change only in the group', async ({ world }) => {
     const top = await world.group()
     const inner = await world.group({ parent: top })
     const project = await world.project({ group: inner })
@@ -155,7 +155,7 @@ describe('labels of groups', () => {
     expect(await world.root.delete(`/groups/${inner.id}/labels/${id}`)).toMatchObject(none)
   })
 
-  test('are not told to those who may not know of the group', async ({ world }) => {
+  test('labels of a hidden ancestor group are not shown', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group()
     const inner = await world.group({ parent: top, members: [[ann, 'reporter']] })
@@ -170,7 +170,7 @@ describe('labels of groups', () => {
 })
 
 describe('priorities of labels', () => {
-  test('are given by each project, also to labels of the group', async ({ world }) => {
+  test('each project has its own label priorities, for labels of groups too', async ({ world }) => {
     const group = await world.group()
     const [one, other] = [await world.project({ group }), await world.project({ group })]
     const labels = `/projects/${one.id}/labels`

@@ -6,8 +6,8 @@ import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 const inGroup = (world: World, group: TestGroup, members: [Client, 'reporter'][] = []): Promise<StoredProject> =>
   storedProject(world, { group, visibility: 'private', members })
 
-describe('a label that is promoted', () => {
-  test('takes the place of those of its title in all projects below, and of nothing else', async ({ world }) => {
+describe('promotion of labels', () => {
+  test('a promoted label replaces those of its title in all projects of the group', async ({ world }) => {
     const group = await world.group()
     const [one, two] = [await inGroup(world, group), await inGroup(world, await world.group({ parent: group }))]
     const elsewhere = await inGroup(world, await world.group())
@@ -41,7 +41,7 @@ describe('a label that is promoted', () => {
     expect((await world.root.get(other.at)).json.labels).toEqual(['bug'])
   })
 
-  test('joins one that the group was given since', async ({ world }) => {
+  test('a promoted label is merged into a group label of its title', async ({ world }) => {
     const group = await world.group()
     const project = await inGroup(world, group)
     const { at } = await openMergeRequest(world, { project, labels: 'bug' })
@@ -52,7 +52,7 @@ describe('a label that is promoted', () => {
     expect((await world.root.get(`/projects/${project.id}/labels`)).json).toMatchObject([{ id }])
   })
 
-  test('is one of a project in a group, whose labels the caller may change', async ({ world }) => {
+  test('promoting a label needs the right to change labels, and a project in a group', async ({ world }) => {
     const ann = await world.user()
     const project = await inGroup(world, await world.group(), [[ann, 'reporter']])
     await ann.post(`/projects/${project.id}/labels`, { name: 'bug', color: 'red' })

@@ -3,7 +3,7 @@ import { type Client, test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
-test('merge requests of a milestone are listed, as far as the caller may read them', async ({ world }) => {
+test('merge requests of a milestone are listed if the caller can read them', async ({ world }) => {
   const ann = await world.user()
   const group = await world.group()
   const [open, closed] = await Promise.all([

@@ -18,7 +18,7 @@ const titles = async (who: Client, path: string): Promise<string> =>
   (await who.get(path)).json.map(({ title }: { title: string }) => title).join(' ')
 
 describe.for(bases)('milestones of %s', (base) => {
-  test('are made with a number, read, changed, closed, activated and removed', async ({ world }) => {
+  test('milestones are created with an iid, read, changed, closed, activated and deleted', async ({ world }) => {
     const { id, full_path, milestones } = await placeIn(world, base)
     const made = await world.root.post(milestones, {
       title: ' 1.0 ',
@@ -58,12 +58,12 @@ describe.for(bases)('milestones of %s', (base) => {
     expect(await world.root.get(one)).toMatchObject(none)
     expect(await world.root.put(one, { title: 'x' })).toMatchObject(none)
     expect(await world.root.delete(one)).toMatchObject(none)
-    // Numbers are given once.
+    // An iid is never reused.
     await world.root.delete(`${milestones}/${second.id}`)
     expect((await world.root.post(milestones, { title: 'third' })).json.iid).toBe(3)
   })
 
-  test('are listed, the newest first, by number, state, title and words', async ({ world }) => {
+  test('milestones are listed newest first, by iid, state, title and search', async ({ world }) => {
     const { milestones } = await placeIn(world, base)
     for (const title of ['alpha', 'beta', 'gamma'])
       await world.root.post(milestones, { title, description: `about ${title}` })
@@ -78,7 +78,7 @@ describe.for(bases)('milestones of %s', (base) => {
     expect(await titles(world.root, `${milestones}?per_page=1&page=2`)).toBe('beta')
   })
 
-  test('keep to their rules', async ({ world }) => {
+  test('400 for invalid milestones', async ({ world }) => {
     const { milestones } = await placeIn(world, base)
     await world.root.post(milestones, { title: 'taken' })
     const { id } = (await world.root.post(milestones, { title: 'other', start_date: '2020-02-01' })).json
@@ -107,7 +107,7 @@ describe.for(bases)('milestones of %s', (base) => {
     expect((await world.root.put(one, {})).status).toBe(400)
   })
 
-  test('of several made at once have each its number, and of one title one is made', async ({ world }) => {
+  test('concurrent milestones get distinct iids, and one of a title is created', async ({ world }) => {
     const { milestones } = await placeIn(world, base)
     const made = await Promise.all([1, 2, 3].map((each) => world.root.post(milestones, { title: `at ${each}` })))
     expect(made.map(({ json }) => json.iid).sort()).toEqual([1, 2, 3])
@@ -116,8 +116,8 @@ describe.for(bases)('milestones of %s', (base) => {
   })
 })
 
-describe('milestones', () => {
-  test('of groups around are listed where that is asked for, and no title is theirs as well', async ({ world }) => {
+describe('milestones of groups', () => {
+  test('include_parent_milestones adds those of ancestors, whose titles cannot be reused', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group()
     const group = await world.group({ parent: top, members: [[ann, 'developer']] })
@@ -130,11 +130,11 @@ describe('milestones', () => {
     expect(await world.root.post(milestones, { title: 'all' })).toMatchObject(refused('create', 'title', used))
     const [{ id }] = (await world.root.get(`/groups/${top.id}/milestones`)).json
     expect(await world.root.put(`${milestones}/${id}`, { title: 'x' })).toMatchObject(none)
-    // Who may not know of a group around is not told of its milestones.
+    // Milestones of a hidden ancestor group are not shown.
     expect(await titles(ann, `/groups/${group.id}/milestones?include_parent_milestones=true`)).toBe('')
   })
 
-  test('that come, close and go are shown in the activity of the project', async ({ world }) => {
+  test('project events list milestones that are created, closed, reopened and deleted', async ({ world }) => {
     const project = await world.project()
     const milestones = `/projects/${project.id}/milestones`
     const { id } = (await world.root.post(milestones, { title: 'shown' })).json

@@ -9,8 +9,8 @@ const inGroup = (world: World, group: TestGroup, members: [Client, 'developer'][
 const made = async (world: World, { id }: { id: number }, title: string): Promise<number> =>
   (await world.root.post(`/projects/${id}/milestones`, { title, due_date: '2020-01-31' })).json.id
 
-describe('a milestone that is promoted', () => {
-  test('takes the place of those of its title in all projects below', async ({ world }) => {
+describe('promotion of milestones', () => {
+  test('a promoted milestone replaces those of its title in all projects of the group', async ({ world }) => {
     const group = await world.group()
     const [one, two] = [await inGroup(world, group), await inGroup(world, await world.group({ parent: group }))]
     const [first, second] = [await made(world, one, '1.0'), await made(world, two, '1.0')]
@@ -33,7 +33,7 @@ describe('a milestone that is promoted', () => {
     expect((await world.root.get(`/projects/${two.id}/milestones`)).json).toMatchObject([{ id: kept }])
   })
 
-  test('is one of a project in a group, whose milestones the caller may change', async ({ world }) => {
+  test('promoting a milestone needs the right to change milestones, and a project in a group', async ({ world }) => {
     const ann = await world.user()
     const project = await inGroup(world, await world.group(), [[ann, 'developer']])
     const id = await made(world, project, '1.0')
@@ -45,7 +45,7 @@ describe('a milestone that is promoted', () => {
     })
   })
 
-  test('is not when the group has one of that title', async ({ world }) => {
+  test('400 when the group has a milestone of that title', async ({ world }) => {
     const group = await world.group()
     const project = await inGroup(world, group)
     const id = await made(world, project, '1.0')

@@ -4,9 +4,7 @@ import { test } from '../../../../test/world.ts'
 import { removeMarkedProjects } from '../projects/jobs.ts'
 
 describe('archiving', () => {
-  test('D2-ARCHIVE-SETS-FLAG, D2-ARCHIVE-IDEMPOTENT, D2-UNARCHIVE-IDEMPOTENT: twice is as once, and is told once', async ({
-    world,
-  }) => {
+  test('D2-ARCHIVE-SETS-FLAG, D2-ARCHIVE-IDEMPOTENT, D2-UNARCHIVE-IDEMPOTENT: one event each', async ({ world }) => {
     const project = await world.project()
     const call = (verb: string) => world.root.post(`/projects/${project.id}/${verb}`)
     for (const verb of ['unarchive', 'archive', 'archive', 'unarchive', 'unarchive'])
@@ -25,7 +23,7 @@ describe('archiving', () => {
     ['none', 404],
     ['maintainer', 403],
     ['owner', 201],
-  ] as const)('D2-ARCHIVE-CALLERS: is for owners and administrators: %s gets %i', async ([who, status], { world }) => {
+  ] as const)('D2-ARCHIVE-CALLERS: archiving is for owners and up: %s gets %i', async ([who, status], { world }) => {
     const ann = await world.user()
     const project = await world.project({ group: await world.group({ members: who === 'none' ? [] : [[ann, who]] }) })
     for (const verb of ['archive', 'unarchive']) {
@@ -35,7 +33,7 @@ describe('archiving', () => {
     }
   })
 
-  test('an archived project is read, but not written to', async ({ world }) => {
+  test('an archived project can be read but not written', async ({ world }) => {
     const project = await world.project({ initialize_with_readme: true })
     await world.root.post(`/projects/${project.id}/archive`)
     const file = `/projects/${project.id}/repository/files/README.md`
@@ -48,7 +46,7 @@ describe('archiving', () => {
 })
 
 describe('POST /projects/:id/restore', () => {
-  test('D2-RESTORE: takes back the mark, and the project is active again', async ({ world }) => {
+  test('D2-RESTORE: restoring removes the deletion mark, and the project stays', async ({ world }) => {
     const project = await world.project()
     const restore = () => world.root.post(`/projects/${project.id}/restore`)
     expect(await restore()).toMatchObject({ status: 400, json: { message: 'Project is not marked for deletion' } })
@@ -62,7 +60,7 @@ describe('POST /projects/:id/restore', () => {
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
   })
 
-  test('is for owners, of projects still to be found', async ({ world }) => {
+  test('403 for restoring a project unless the caller is an owner, 404 once it is removed', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({
       members: [

@@ -5,7 +5,7 @@ import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
 const keysOf = (id: number) => `/projects/${id}/deploy_keys`
 
 describe('deploy keys', () => {
-  test('are added, read, listed, changed and taken away', async ({ world }) => {
+  test('deploy keys are added, read, listed, changed and removed', async ({ world }) => {
     const mia = await world.user()
     const { id } = await world.project({ members: [[mia, 'maintainer']] })
     const key = newPublicKey()
@@ -38,12 +38,12 @@ describe('deploy keys', () => {
     expect((await mia.delete(at)).status).toBe(204)
     for (const answer of [await mia.delete(at), await mia.get(at), await mia.put(at, { can_push: true })])
       expect(answer).toMatchObject({ status: 404, json: { message: '404 Not found' } })
-    // The last project that had it took the key with it.
+    // Removing it from the last project deletes the key.
     expect((await world.root.get(`/keys/${made.json.id}`)).status).toBe(404)
     expect((await mia.post('/user/keys', { title: 'now mine', key })).status).toBe(201)
   })
 
-  test('one key is shared by projects, and may push to some of them', async ({ world }) => {
+  test('projects share a deploy key, with push access in some of them', async ({ world }) => {
     const mia = await world.user()
     const [one, two] = [
       await world.project({ members: [[mia, 'maintainer']] }),
@@ -55,7 +55,7 @@ describe('deploy keys', () => {
       status: 201,
       json: { id, can_push: false },
     })
-    // Enabling once more takes nothing away.
+    // Enabling it again removes no permission.
     expect((await mia.post(`${keysOf(one.id)}/${id}/enable`)).json).toMatchObject({ id, can_push: true })
     expect((await mia.post(keysOf(one.id), { title: 'again', key })).json).toMatchObject({
       id,
@@ -77,7 +77,7 @@ describe('deploy keys', () => {
     expect((await mia.get(`${keysOf(two.id)}/${id}`)).status).toBe(200)
   })
 
-  test('the same key text leads to the same key, for who maintains a project that has it', async ({ world }) => {
+  test('adding the same key text enables the existing key for maintainers of its projects', async ({ world }) => {
     const [mia, eve] = [await world.user(), await world.user()]
     const [one, two, three] = [
       await world.project({ members: [[mia, 'maintainer']] }),
@@ -100,7 +100,7 @@ describe('deploy keys', () => {
     })
   })
 
-  test('and so does the same key in requests at once', async ({ world }) => {
+  test('concurrent additions of the same deploy key return the same key', async ({ world }) => {
     const mia = await world.user()
     const { id } = await world.project({ members: [[mia, 'maintainer']] })
     const sent = { title: 'robot', key: newPublicKey() }
@@ -109,7 +109,7 @@ describe('deploy keys', () => {
     expect((await mia.get(keysOf(id))).json).toEqual([answers[0]!.json])
   })
 
-  test("a person's key is no deploy key", async ({ world }) => {
+  test('400 for a deploy key that is the SSH key of a user', async ({ world }) => {
     const { id } = await world.project()
     const key = newPublicKey()
     const own = (await world.root.post('/user/keys', { title: 'mine', key })).json
@@ -120,7 +120,7 @@ describe('deploy keys', () => {
     ).not.toContain(own.id)
   })
 
-  test('goes with the last project that has it, and stays when who made it goes', async ({ world }) => {
+  test('a deploy key outlives its creator and is deleted with its last project', async ({ world }) => {
     const { id } = await world.project()
     const mia = await world.user()
     await world.root.post(`/projects/${id}/members`, { user_id: mia.id, access_level: 40 })
@@ -132,16 +132,16 @@ describe('deploy keys', () => {
   })
 
   test.for([
-    ['nobody', 401],
+    ['anonymous', 401],
     ['a stranger', 404],
     ['guest', 403],
     ['reporter', 403],
     ['developer', 403],
     ['maintainer', 200],
     ['owner', 200],
-  ] as const)('%s gets %i', async ([who, status], { world }) => {
-    const ann = who === 'nobody' ? world.anonymous : await world.user()
-    const level = who === 'nobody' || who === 'a stranger' ? undefined : who
+  ] as const)('deploy keys are for maintainers: %s gets %i', async ([who, status], { world }) => {
+    const ann = who === 'anonymous' ? world.anonymous : await world.user()
+    const level = who === 'anonymous' || who === 'a stranger' ? undefined : who
     const group = await world.group({ members: level === 'owner' ? [[ann, 'owner']] : [] })
     const { id } = await world.project({ group, members: level && level !== 'owner' ? [[ann, level]] : [] })
     const there = (await world.root.post(keysOf(id), { title: 'robot', key: newPublicKey() })).json
@@ -153,7 +153,7 @@ describe('deploy keys', () => {
     expect((await ann.post(`${at}/enable`)).status).toBe(good(201))
     expect((await ann.put(at, { can_push: true })).status).toBe(good(200))
     expect((await ann.delete(at)).status).toBe(good(204))
-    expect((await ann.get('/deploy_keys')).status).toBe(who === 'nobody' ? 401 : 403)
+    expect((await ann.get('/deploy_keys')).status).toBe(who === 'anonymous' ? 401 : 403)
   })
 
   test.for([
@@ -170,7 +170,7 @@ describe('deploy keys', () => {
       },
     ],
     [{ title: 'x', key: 'x', can_push: 'perhaps' }, { error: 'can_push is invalid' }],
-  ] as const)('%# is refused by field', async ([sent, body], { world }) => {
+  ] as const)('400 by field for the deploy key %#', async ([sent, body], { world }) => {
     const { id } = await world.project()
     expect(await world.root.post(keysOf(id), sent)).toMatchObject({ status: 400, json: body })
   })

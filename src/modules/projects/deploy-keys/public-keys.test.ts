@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
 import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
 
-describe('deploy keys of the installation', () => {
-  test('are added by administrators, and enabled by whoever maintains a project', async ({ world }) => {
+describe('public deploy keys', () => {
+  test('administrators add public deploy keys, and project maintainers enable them', async ({ world }) => {
     const [mia, ann] = [await world.user(), await world.user()]
     const [one, two] = [
       await world.project({ members: [[mia, 'maintainer']] }),
@@ -33,7 +33,7 @@ describe('deploy keys of the installation', () => {
     expect(await world.root.put(at, { title: 'named' })).toMatchObject({ status: 200, json: { title: 'named' } })
   })
 
-  test('stay when no project has them any more, until an administrator ends them', async ({ world }) => {
+  test('a public deploy key without projects remains until an administrator deletes it', async ({ world }) => {
     const mia = await world.user()
     const project = await world.project({ members: [[mia, 'maintainer']] })
     const key = newPublicKey()
@@ -46,11 +46,11 @@ describe('deploy keys of the installation', () => {
     expect((await world.root.delete(`/deploy_keys/${id}`)).status).toBe(404)
     expect((await mia.get(`/projects/${project.id}/deploy_keys`)).json).toEqual([])
     const own = (await mia.post(`/projects/${project.id}/deploy_keys`, { title: 'own', key })).json
-    // Those of projects are the projects' to take away.
+    // Keys added by projects are deleted by the projects.
     expect((await world.root.delete(`/deploy_keys/${own.id}`)).status).toBe(404)
   })
 
-  test('are keys that nobody else has', async ({ world }) => {
+  test('400 for a public deploy key that exists already', async ({ world }) => {
     const key = newPublicKey()
     await world.root.post('/deploy_keys', { title: 'robot', key })
     expect(await world.root.post('/deploy_keys', { title: 'again', key })).toMatchObject({

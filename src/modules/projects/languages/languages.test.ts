@@ -24,8 +24,8 @@ async function repositoryWith(files: Record<string, TestFile>) {
   return { repo: made.repo, head: made.commit(files) }
 }
 
-describe('the languages of a tree', () => {
-  test('are shares of bytes, of what people wrote', async () => {
+describe('languages of a tree', () => {
+  test('languages are shares of bytes, without vendored and generated files', async () => {
     const shares = await sharesOf({
       'src/a.ts': lines('const a: number = 1', 30),
       'src/b.py': lines('print("hello")', 20),
@@ -41,7 +41,7 @@ describe('the languages of a tree', () => {
     expect(shares).toEqual({ TypeScript: 66.67, Python: 33.33 })
   })
 
-  test('are told by what a file says where its name does not tell', async () => {
+  test('languages are detected by content when the name is ambiguous', async () => {
     const shares = await sharesOf({
       tool: '#!/usr/bin/env python3\nprint(1)\n',
       'a.h': '#include <string>\nnamespace a { class B; }\nstd::string c;\n',
@@ -52,13 +52,13 @@ describe('the languages of a tree', () => {
     expect(Object.keys(shares).sort()).toEqual(['C++', 'Python'])
   })
 
-  test('are the five largest, two decimals each, of the whole', async () => {
+  test('the five largest languages are listed, as percentages of the whole with two decimals', async () => {
     const names = ['a.c', 'a.rb', 'a.go', 'a.kt', 'a.py', 'a.lua', 'a.java']
     const shares = await sharesOf(Object.fromEntries(names.map((name, index) => [name, 'x'.repeat(10 + index)])))
     expect(shares).toEqual({ Java: 17.58, Lua: 16.48, Python: 15.38, Kotlin: 14.29, Go: 13.19 })
   })
 
-  test('are as .gitattributes says', async () => {
+  test('.gitattributes overrides the detection of languages', async () => {
     const shares = await sharesOf({
       '.gitattributes': [
         'mine/* linguist-vendored=false',
@@ -79,7 +79,7 @@ describe('the languages of a tree', () => {
     expect(shares).toEqual({ JavaScript: 25, PHP: 25, SQL: 25, 'Objective-C': 25 })
   })
 
-  test('a pattern that runs wild ends with its thread, and nothing else does', async () => {
+  test('language detection that times out ends its thread only', async () => {
     const { Linguist } = await import('./linguist.ts')
     await using linguist = new Linguist({ timeoutMs: 1 })
     await expect(
@@ -98,7 +98,7 @@ describe('GET /projects/:id/languages', () => {
   const refresh = async (world: World, projectId: number) =>
     refreshLanguages.run({ projectId }, await contextFor(world, null))
 
-  test('D2-LANGUAGES-PERCENT: names each with its percentage, once a job has counted', async ({ world }) => {
+  test('D2-LANGUAGES-PERCENT: languages have percentages once the job has run', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const get = () => world.anonymous.get(`/projects/${project.id}/languages`)
     expect(await get()).toMatchObject({ status: 200, json: {} })
@@ -118,7 +118,7 @@ describe('GET /projects/:id/languages', () => {
     expect((await get()).json).toEqual({ Python: 50, Ruby: 33.33, Go: 16.67 })
   })
 
-  test('is for whoever reads the project', async ({ world }) => {
+  test('404 for languages unless the caller can read the project', async ({ world }) => {
     const [stranger, guest] = [await world.user(), await world.user()]
     const project = await world.project({ members: [[guest, 'guest']] })
     const status = async (who: typeof guest) => (await who.get(`/projects/${project.id}/languages`)).status

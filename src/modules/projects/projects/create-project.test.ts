@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
 
 describe('POST /projects', () => {
-  test('answers the whole record, with the defaults', async ({ world }) => {
+  test('POST /projects returns the whole record with the defaults', async ({ world }) => {
     const ann = await world.user()
     const name = unique('App')
     const made = await ann.post('/projects', { name })
@@ -124,7 +124,7 @@ describe('POST /projects', () => {
     })
   })
 
-  test('takes everything that is a setting', async ({ world }) => {
+  test('POST /projects accepts every setting', async ({ world }) => {
     const ann = await world.user()
     const sent = {
       description: 'What it does',
@@ -173,12 +173,12 @@ describe('POST /projects', () => {
     { merge_method: 'merge', rule: 'D2-MERGE-METHOD-MERGE' },
     { merge_method: 'rebase_merge', rule: 'D2-MERGE-METHOD-REBASE' },
     { merge_method: 'ff', rule: 'D2-MERGE-METHOD-FF' },
-  ] as const)('$rule: merge_method may be $merge_method, and is listed', async ({ merge_method }, { world }) => {
+  ] as const)('$rule: merge_method $merge_method is accepted and listed', async ({ merge_method }, { world }) => {
     const project = await world.project({ merge_method })
     expect((await world.root.get(`/projects?search=${project.path}`)).json).toMatchObject([{ merge_method }])
   })
 
-  test('the older switches of features are levels', async ({ world }) => {
+  test('the deprecated feature switches set access levels', async ({ world }) => {
     const off = {
       issues_enabled: false,
       merge_requests_enabled: false,
@@ -200,7 +200,7 @@ describe('POST /projects', () => {
     ).toMatchObject({ issues_access_level: 'private', issues_enabled: true })
   })
 
-  test('topics are sorted, each once, from a list or text with commas', async ({ world }) => {
+  test('topics are sorted and distinct, from a list or text with commas', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.post('/projects', { name: 'T1', tag_list: ['web', ' api ', 'web', ''] })).json.tag_list).toEqual([
       'api',
@@ -209,7 +209,7 @@ describe('POST /projects', () => {
     expect((await ann.post('/projects', { name: 'T2', tag_list: 'web, api,web' })).json.topics).toEqual(['api', 'web'])
   })
 
-  test('topics are as long as those that administrators declare, and not too many', async ({ world }) => {
+  test('400 for topics that are too long or too many', async ({ world }) => {
     const ann = await world.user()
     const project = (await ann.post('/projects', { name: unique('topics') })).json
     for (const { wish, complaint } of [
@@ -232,14 +232,18 @@ describe('POST /projects', () => {
     expect(await ann.put(`/projects/${project.id}`, whole)).toMatchObject({ status: 200, json: whole })
   })
 
-  test('an empty default branch is none, as the command line client of GitLab sends it', async ({ world }) => {
+  test('an empty default_branch counts as absent, as glab sends it', async ({ world }) => {
     const sent = { name: unique('glab'), description: '', default_branch: '', tag_list: [] }
     expect((await world.root.post('/projects', sent)).json).toMatchObject({ default_branch: null, empty_repo: true })
-    const begun = await world.root.post('/projects', { ...sent, name: unique('glab'), initialize_with_readme: true })
-    expect(begun).toMatchObject({ status: 201, json: { default_branch: 'master' } })
+    const initialized = await world.root.post('/projects', {
+      ...sent,
+      name: unique('glab'),
+      initialize_with_readme: true,
+    })
+    expect(initialized).toMatchObject({ status: 201, json: { default_branch: 'master' } })
   })
 
-  test('name or path is enough', async ({ world }) => {
+  test('a project needs a name or a path', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.post('/projects', { path: 'Only.Path' })).json).toMatchObject({
       name: 'Only.Path',
@@ -251,7 +255,7 @@ describe('POST /projects', () => {
       status: 400,
       json: { error: 'name, path are missing, at least one parameter must be provided' },
     })
-    // A name without a letter that a path can have needs a path beside it.
+    // A name without a character that is valid in a path needs a path as well.
     expect(await ann.post('/projects', { name: '名前' })).toMatchObject({
       status: 400,
       json: { message: { path: ["can't be blank"] } },
@@ -303,7 +307,7 @@ describe('POST /projects', () => {
         builds_access_level: ['cannot have higher visibility level than repository access level'],
       },
     ],
-  ] as const)('refuses %j', async ([sent, message], { world }) => {
+  ] as const)('400 with messages by field for POST /projects with %j', async ([sent, message], { world }) => {
     expect(await (await world.user()).post('/projects', sent)).toMatchObject({ status: 400, json: { message } })
   })
 
@@ -315,11 +319,11 @@ describe('POST /projects', () => {
     [{ namespace_id: 'mine' }, 'namespace_id is invalid'],
     [{ lfs_enabled: 2 }, 'lfs_enabled is invalid'],
     [{ ci_config_path: 'a\0' }, 'ci_config_path is invalid'],
-  ] as const)('refuses the parameter %j', async ([more, error], { world }) => {
+  ] as const)('400 for POST /projects with the invalid parameter %j', async ([more, error], { world }) => {
     expect(await world.root.post('/projects', { name: 'X', ...more })).toMatchObject({ status: 400, json: { error } })
   })
 
-  test('asks nobody known who he is', async ({ world }) => {
+  test('401 for POST /projects without a token', async ({ world }) => {
     expect(await world.anonymous.post('/projects', { name: 'X' })).toMatchObject({
       status: 401,
       json: { message: '401 Unauthorized' },

@@ -5,7 +5,7 @@ import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { removeProject } from './jobs.ts'
 import { deleteSomeMergeRequests } from './removal-queries.ts'
 
-test('merge requests go with their project, some at a time', async ({ world }) => {
+test('deleting a project deletes its merge requests in batches', async ({ world }) => {
   const { project, at, id } = await openMergeRequest(world, { labels: 'bug', assignee_ids: [1], description: '@root' })
   for (const branch of ['two', 'three']) await openMergeRequest(world, { project, branch, labels: 'bug' })
   const elsewhere = await openMergeRequest(world, { labels: 'bug' })

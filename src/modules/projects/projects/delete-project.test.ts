@@ -14,7 +14,7 @@ const queued = async (world: World, id: number) =>
   (await world.jobs(`remove_project:${id}`)).map(({ key }) => ({ key }))
 
 describe('DELETE /projects/:id', () => {
-  test('D2-DELETE-MARKS: marks a project of a group, which stays to be seen, archived', async ({ world }) => {
+  test('D2-DELETE-MARKS: a deleted project of a group is marked, archived and still visible', async ({ world }) => {
     const project = await world.project()
     const one = `/projects/${project.id}`
     expect(await world.root.delete(one)).toMatchObject(accepted)
@@ -25,7 +25,7 @@ describe('DELETE /projects/:id', () => {
       marked_for_deletion_on: today,
     })
     await world.rows('update projects set marked_for_deletion_on = current_date - 3 where id = $1', [project.id])
-    // Again is fine, and does not put it off.
+    // A second call succeeds and does not delay the deletion.
     expect(await world.root.delete(one)).toMatchObject(accepted)
     expect((await world.root.get(one)).json.marked_for_deletion_on).not.toBe(today)
     expect(await queued(world, project.id)).toEqual([])
@@ -36,7 +36,7 @@ describe('DELETE /projects/:id', () => {
     expect(events).toEqual([{ facts: { full_path: project.full_path } }])
   })
 
-  test('and the daily job removes it when its days are over, not before', async ({ world }) => {
+  test('the daily job removes marked projects when their days are over, not before', async ({ world }) => {
     const [due, early, kept] = [await world.project(), await world.project(), await world.project()]
     for (const { id } of [due, early]) await world.root.delete(`/projects/${id}`)
     await world.rows('update projects set marked_for_deletion_on = current_date - 7 where id = $1', [due.id])
@@ -45,15 +45,15 @@ describe('DELETE /projects/:id', () => {
     expect(await queued(world, due.id)).toHaveLength(1)
     expect(await world.root.get(`/projects/${due.id}`)).toMatchObject(notFound)
     for (const { id } of [early, kept]) expect((await world.root.get(`/projects/${id}`)).status).toBe(200)
-    const [told] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${due.id}`)).json
-    expect(told).toMatchObject({
+    const [audited] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${due.id}`)).json
+    expect(audited).toMatchObject({
       event_name: 'project_deleted',
       author_id: -1,
       details: { entity_path: due.full_path, ip_address: null, token_id: null },
     })
   })
 
-  test('a personal project goes at once, with rows and repository', async ({ world }) => {
+  test('a deleted personal project is removed at once, with rows and repository', async ({ world }) => {
     const ann = await world.user()
     const { id, path_with_namespace: path } = (await ann.post('/projects', { name: 'Mine' })).json
     const ctx = await contextFor(world, ann)
@@ -69,7 +69,7 @@ describe('DELETE /projects/:id', () => {
         )
     expect((await ann.get('/projects?owned=true')).json).toEqual([])
     expect(await queued(world, id)).toHaveLength(1)
-    // The path is free once all is gone.
+    // The path is free once everything is removed.
     expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(400)
     await removeProject.run({ projectId: id }, ctx)
     await removeProject.run({ projectId: id }, ctx)
@@ -83,26 +83,26 @@ describe('DELETE /projects/:id', () => {
       expect(await world.rows(`select from ${table} = $1`, [id]), table).toEqual([])
     expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(201)
     const events = await world.rows('select kind, payload from events where project_id = $1', [id])
-    // Other events of the project go with it.
+    // Other events of the project are deleted with it.
     expect(events).toEqual([{ kind: 'project_deleted', payload: {} }])
     const [audited] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${id}`)).json
     expect(audited).toMatchObject({ event_name: 'project_deleted', details: { facts: { full_path: path } } })
   })
 
-  test('of several who remove it at the same moment, one does', async ({ world }) => {
+  test('one of several concurrent deletions of a project succeeds', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: 'Mine' })).json
     const answers = await Promise.all(Array.from({ length: 5 }, () => ann.delete(`/projects/${id}`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404, 404])
     expect(
       await world.rows(
-        `select count(*)::integer as told from events where project_id = $1 and kind = 'project_deleted'`,
+        `select count(*)::integer as count from events where project_id = $1 and kind = 'project_deleted'`,
         [id],
       ),
-    ).toEqual([{ told: 1 }])
+    ).toEqual([{ count: 1 }])
   })
 
-  test('a removal that failed too often is begun anew', async ({ world }) => {
+  test('a project removal that failed too often is restarted', async ({ world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: 'Mine' })).json
     const kept = await world.project()
@@ -116,7 +116,7 @@ describe('DELETE /projects/:id', () => {
     expect(await queued(world, kept.id)).toEqual([])
   })
 
-  test('the job leaves alone what nobody asked it to remove', async ({ world }) => {
+  test('the removal job ignores a project that is not being deleted', async ({ world }) => {
     const project = await world.project()
     await removeProject.run({ projectId: project.id }, await contextFor(world, null))
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
@@ -126,7 +126,7 @@ describe('DELETE /projects/:id', () => {
     { who: 'none', status: 404 },
     { who: 'maintainer', status: 403 },
     { who: 'owner', status: 202 },
-  ] as const)('is for owners: $who gets $status', async ({ who, status }, { world }) => {
+  ] as const)('deleting a project is for owners: $who gets $status', async ({ who, status }, { world }) => {
     const ann = await world.user()
     const group = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
     const project = await world.project({ group })
@@ -134,7 +134,7 @@ describe('DELETE /projects/:id', () => {
     expect((await ann.delete(`/projects/${project.id}`)).status).toBe(status)
   })
 
-  test('honours If-Unmodified-Since', async ({ world }) => {
+  test('412 when a project changed after If-Unmodified-Since of its deletion', async ({ world }) => {
     const project = await world.project()
     const headers = { 'if-unmodified-since': new Date(Date.now() - 3_600_000).toUTCString() }
     expect(await world.root.delete(`/projects/${project.id}`, { headers })).toMatchObject({ status: 412 })
@@ -143,8 +143,8 @@ describe('DELETE /projects/:id', () => {
   })
 })
 
-describe('DELETE /projects/:id where nothing is kept', () => {
-  test('removes at once when the setting says zero days', async () => {
+describe('DELETE /projects/:id without delayed deletion', () => {
+  test('a deleted project is removed at once when the delay is zero days', async () => {
     await using world = await World.start()
     await world.settings({ deletion_adjourned_period: 0 })
     const project = await world.project()

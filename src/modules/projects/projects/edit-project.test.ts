@@ -8,7 +8,7 @@ const forbidden = { status: 403, json: { message: '403 Forbidden' } }
 const taken = ['has already been taken']
 
 describe('PUT /projects/:id', () => {
-  test('changes what is given, keeps the rest, answers the record', async ({ world }) => {
+  test('PUT /projects/:id changes only the given attributes and returns the record', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']], merge_method: 'ff', description: 'Before' })
     const sent = {
@@ -35,7 +35,7 @@ describe('PUT /projects/:id', () => {
     expect(event.payload.changed).toHaveLength(Object.keys(sent).length)
   })
 
-  test('null clears what may be empty; an empty list clears the topics', async ({ world }) => {
+  test('null clears optional attributes of a project, an empty list clears topics', async ({ world }) => {
     const project = await world.project({
       description: 'x',
       tag_list: ['a'],
@@ -49,7 +49,7 @@ describe('PUT /projects/:id', () => {
     })
   })
 
-  test('something must be given', async ({ world }) => {
+  test('400 for PUT /projects/:id without a known attribute', async ({ world }) => {
     const project = await world.project()
     for (const sent of [{}, { id: 1 }, { unknown: 'x' }, { archived: true }]) {
       const refused = await world.root.put(`/projects/${project.id}`, sent)
@@ -65,21 +65,21 @@ describe('PUT /projects/:id', () => {
     { who: 'guest', status: 403 },
     { who: 'developer', status: 403 },
     { who: 'maintainer', status: 200 },
-  ] as const)('is for maintainers and up: $who gets $status', async ({ who, status }, { world }) => {
+  ] as const)('editing a project is for maintainers and up: $who gets $status', async ({ who, status }, { world }) => {
     const ann = await world.user()
     const project = await world.project({ members: who === 'none' ? [] : [[ann, who]] })
     expect((await ann.put(`/projects/${project.id}`, { description: 'x' })).status).toBe(status)
     expect((await world.anonymous.put(`/projects/${project.id}`, { description: 'x' })).status).toBe(401)
   })
 
-  test('name and visibility are for owners; the path and features for maintainers', async ({ world }) => {
+  test('only owners change name and visibility, maintainers the path and features', async ({ world }) => {
     const [ann, owner] = [await world.user(), await world.user()]
     const group = await world.group({ visibility: 'public', members: [[owner, 'owner']] })
     const project = await world.project({ group, members: [[ann, 'maintainer']] })
     const one = `/projects/${project.id}`
     expect(await ann.put(one, { name: 'Mine now' })).toMatchObject(forbidden)
     expect(await ann.put(one, { visibility: 'public' })).toMatchObject(forbidden)
-    // What does not change is no change.
+    // An unchanged value is no change.
     expect((await ann.put(one, { name: project.name, visibility: 'private' })).status).toBe(200)
     expect((await ann.put(one, { path: unique('moved') })).status).toBe(200)
     expect((await owner.put(one, { name: 'New', visibility: 'public' })).json).toMatchObject({
@@ -91,7 +91,7 @@ describe('PUT /projects/:id', () => {
     expect((await ann.put(`/projects/${mine}`, { name: 'Renamed', visibility: 'internal' })).status).toBe(200)
   })
 
-  test('refuses what creation refuses', async ({ world }) => {
+  test('400 with messages by field for invalid attributes of a project', async ({ world }) => {
     const group = await world.group({ visibility: 'internal' })
     const project = await world.project({ group })
     const other = await world.project({ group })
@@ -123,8 +123,8 @@ describe('PUT /projects/:id', () => {
   })
 })
 
-describe('the default branch', () => {
-  test('must be there, and then is what HEAD names', async ({ world }) => {
+describe('default branch', () => {
+  test('400 for a default branch that does not exist, else HEAD changes to it', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const refused = (branch: string) => ({
@@ -147,8 +147,8 @@ describe('the default branch', () => {
   })
 })
 
-describe('a project with another path', () => {
-  test('is found at the old one until somebody takes that, and tells what happened', async ({ world }) => {
+describe('changing the path of a project', () => {
+  test('a renamed project is found at its old path until another takes it, and emits an event', async ({ world }) => {
     const project = await world.project()
     const [namespace] = project.full_path.split('/')
     const path = unique('moved')
@@ -178,13 +178,13 @@ describe('a project with another path', () => {
     })
   })
 
-  test('may go back and change the case only', async ({ world }) => {
+  test('a project can return to its old path, and change only its case', async ({ world }) => {
     const project = await world.project()
     for (const path of [unique('moved'), project.path, project.path.toUpperCase()])
       expect((await world.root.put(`/projects/${project.id}`, { path })).json).toMatchObject({ path })
   })
 
-  test('of several that want the same at the same moment, one wins', async ({ world }) => {
+  test('one of several concurrent changes to the same project path succeeds', async ({ world }) => {
     const group = await world.group()
     const projects = await Promise.all([1, 2, 3].map(() => world.project({ group })))
     const path = unique('wanted')
@@ -192,7 +192,7 @@ describe('a project with another path', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400])
   })
 
-  test('stays whole while its group is renamed', async ({ world }) => {
+  test('projects renamed while their group is renamed have consistent paths', async ({ world }) => {
     const group = await world.group()
     const projects = await Promise.all([1, 2, 3].map(() => world.project({ group })))
     const paths = projects.map(() => unique('moved'))
@@ -212,8 +212,8 @@ describe('a project with another path', () => {
   })
 })
 
-describe('an archived project', () => {
-  test('may still be set up and have members', async ({ world }) => {
+describe('archived projects', () => {
+  test('an archived project can be edited and get members', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project()
     await world.archive(project)

@@ -8,7 +8,7 @@ const ids = async (who: Client, path: string): Promise<number[]> => {
   return found.json.map(({ id }: { id: number }) => id)
 }
 
-/** Projects with a word of their own in the path; the newest last. */
+/** Projects with a unique word in the path; the newest last. */
 async function some(world: World) {
   const word = unique('word').replaceAll('-', '')
   const ann = await world.user()
@@ -24,7 +24,7 @@ async function some(world: World) {
 }
 
 describe('GET /projects', () => {
-  test('D2-PROJECTS-ANON: gives what the caller can see', async ({ world }) => {
+  test('D2-PROJECTS-ANON: GET /projects lists the projects that the caller can see', async ({ world }) => {
     const { ann, mine, open, internal, hidden, list } = await some(world)
     expect(await list(world.root)).toEqual([hidden.id, internal.id, open.id, mine.id])
     expect(await list(ann)).toEqual([internal.id, open.id, mine.id])
@@ -33,7 +33,7 @@ describe('GET /projects', () => {
     expect(await list(world.anonymous)).toEqual([open.id])
   })
 
-  test('D2-PROJECT-SIMPLE: simple records with simple=true and for nobody known', async ({ world }) => {
+  test('D2-PROJECT-SIMPLE: simple records with simple=true and for anonymous callers', async ({ world }) => {
     const { ann, word } = await some(world)
     const simple = [
       'avatar_url',
@@ -58,13 +58,13 @@ describe('GET /projects', () => {
     const fields = async (who: Client, query: string) =>
       Object.keys((await who.get(`/projects?search=${word}-c&${query}`)).json[0]).sort()
     expect(await fields(ann, 'simple=true')).toEqual(simple)
-    // Nobody known gets simple records whatever he asks for.
+    // Anonymous callers always get simple records.
     expect(await fields(world.anonymous, 'simple=false')).toEqual(simple)
     const [full] = (await ann.get(`/projects?search=${word}-c`)).json
     expect(full).toMatchObject({ visibility: 'public', permissions: {}, _links: {}, namespace: {} })
   })
 
-  test('order_by and sort; ties newest first', async ({ world }) => {
+  test('projects are sorted by order_by and sort, ties newest first', async ({ world }) => {
     const { mine, open, internal, hidden, list } = await some(world)
     const newest = [hidden, internal, open, mine].map(({ id }) => id)
     const oldest = [...newest].reverse()
@@ -86,7 +86,7 @@ describe('GET /projects', () => {
     })
   })
 
-  test('archived and visibility keep such projects, absent both kinds', async ({ world }) => {
+  test('archived and visibility filter projects, both kinds by default', async ({ world }) => {
     const { mine, open, internal, hidden, list } = await some(world)
     await world.archive(hidden)
     expect(await list(world.root, 'archived=true')).toEqual([hidden.id])
@@ -96,22 +96,22 @@ describe('GET /projects', () => {
     expect(await list(world.root, 'visibility=private')).toEqual([hidden.id, mine.id])
   })
 
-  test('owned: own space and groups one owns, also from above; administrators alike', async ({ world }) => {
+  test('owned=true lists personal projects and those of owned groups, for administrators too', async ({ world }) => {
     const { ann, word, group, mine, open, list, make } = await some(world)
     expect(await list(ann, 'owned=true')).toEqual([])
     await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 40 })
-    expect(await list(ann, 'owned=true'), 'a maintainer is no owner').toEqual([])
+    expect(await list(ann, 'owned=true'), 'a maintainer is not an owner').toEqual([])
     const personal = (await ann.post('/projects', { name: `${word}-z` })).json.id
     expect(await list(ann, 'owned=true')).toEqual([personal])
     const inner = await make('y', { group: await world.group({ parent: group }) })
     await world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 50 })
     expect(await list(ann, 'owned=true')).toEqual(expect.arrayContaining([personal, mine.id, open.id, inner.id]))
-    // Root has made the group and so owns it, but not what is Ann's.
+    // Root created the group and so owns it, but not Ann's project.
     expect(await list(world.root, 'owned=true')).not.toContain(personal)
     expect(await list(world.anonymous, 'owned=true')).toEqual([])
   })
 
-  test('membership and min_access_level go by the level one has', async ({ world }) => {
+  test('membership and min_access_level filter projects by effective access', async ({ world }) => {
     const { ann, group, mine, list } = await some(world)
     expect(await list(ann, 'membership=true')).toEqual([mine.id])
     expect(await list(ann, 'min_access_level=30')).toEqual([mine.id])
@@ -128,14 +128,14 @@ describe('GET /projects', () => {
     })
   })
 
-  test('starred keeps what the caller starred', async ({ world }) => {
+  test('starred=true lists the projects that the caller starred', async ({ world }) => {
     const { ann, open, list } = await some(world)
     await world.rows('insert into stars (user_id, project_id) values ($1, $2)', [ann.id, open.id])
     expect(await list(ann, 'starred=true')).toEqual([open.id])
     expect(await list(world.root, 'starred=true')).toEqual([])
   })
 
-  test('with_issues_enabled and with_merge_requests_enabled go by what the caller has', async ({ world }) => {
+  test('with_issues_enabled and with_merge_requests_enabled consider access of the caller', async ({ world }) => {
     const word = unique('word').replaceAll('-', '')
     const [guest, reporter] = [await world.user(), await world.user()]
     const make = (name: string, more: object) =>
@@ -161,7 +161,7 @@ describe('GET /projects', () => {
     expect(await list(await world.user(), 'merge_requests')).toEqual([all.id])
   })
 
-  test('with_programming_language is the whole name, in any case', async ({ world }) => {
+  test('with_programming_language matches the whole name, in any case', async ({ world }) => {
     const { open, mine, list } = await some(world)
     await world.rows(
       `insert into project_languages (project_id, name, share) values ($1, 'TypeScript', 60), ($1, 'C', 40), ($2, 'C', 100)`,
@@ -172,20 +172,20 @@ describe('GET /projects', () => {
     expect(await list(world.root, 'with_programming_language=script')).toEqual([])
   })
 
-  test('D2-PROJECTS-ID-RANGE: id_after and id_before leave out the id itself', async ({ world }) => {
+  test('D2-PROJECTS-ID-RANGE: id_after and id_before exclude the id itself', async ({ world }) => {
     const { mine, open, internal, hidden, list } = await some(world)
     expect(await list(world.root, `id_after=${open.id}`)).toEqual([hidden.id, internal.id])
     expect(await list(world.root, `id_before=${open.id}`)).toEqual([mine.id])
     expect(await list(world.root, `id_after=${mine.id}&id_before=${hidden.id}`)).toEqual([internal.id, open.id])
   })
 
-  test('a search for more than any column holds finds nothing, and the database does not get it', async ({ world }) => {
+  test('a search text longer than any column is empty without a database query', async ({ world }) => {
     const search = 'x'.repeat(7_900_000)
     expect((await world.root.get('/projects', { json: { search } })).json).toEqual([])
     expect(fuzzy(search, ['p.path'])).toMatchObject({ sql: 'false', values: [] })
   })
 
-  test('D2-PROJECTS-SEARCH-USE: search looks in path, name and description', async ({ world }) => {
+  test('D2-PROJECTS-SEARCH-USE: search covers path, name and description', async ({ world }) => {
     const word = unique('word').replaceAll('-', '')
     const project = await world.project({
       name: `Alpha ${word}`,
@@ -216,7 +216,7 @@ describe('GET /projects', () => {
     expect((await ann.get(path)).json[0]).not.toHaveProperty('custom_attributes')
   })
 
-  test('leaves out what is being removed', async ({ world }) => {
+  test('projects that are being deleted are not listed', async ({ world }) => {
     const { mine, list } = await some(world)
     await world.rows('update projects set deleting = true where id = $1', [mine.id])
     expect(await list(world.root)).toHaveLength(3)
@@ -224,7 +224,7 @@ describe('GET /projects', () => {
 })
 
 describe('pages of projects', () => {
-  test('by number: totals, links and an end', async ({ world }) => {
+  test('pages of projects have totals and links', async ({ world }) => {
     const { word, open, mine } = await some(world)
     const page = await world.root.get(`/projects?search=${word}&per_page=2&page=2`)
     expect(page.json).toMatchObject([{ id: open.id }, { id: mine.id }])
@@ -243,7 +243,7 @@ describe('pages of projects', () => {
     expect((await world.root.get('/projects?per_page=1000')).headers['x-per-page']).toBe('100')
   })
 
-  test('D2-PROJECTS-OFFSET-CAP: numbers end at an offset of 10,000', async ({ world }) => {
+  test('D2-PROJECTS-OFFSET-CAP: 405 for an offset above 10,000', async ({ world }) => {
     expect(await world.anonymous.get('/projects?page=102&per_page=100')).toMatchObject({
       status: 405,
       json: {
@@ -254,7 +254,7 @@ describe('pages of projects', () => {
     expect((await world.anonymous.get('/projects?page=101&per_page=100')).status).toBe(200)
   })
 
-  test('D2-PROJECTS-KEYSET: keyset pages follow ids, either way, with order_by=id only', async ({ world }) => {
+  test('D2-PROJECTS-KEYSET: keyset pages follow ids in both directions, with order_by=id only', async ({ world }) => {
     const { word, mine, open, internal, hidden } = await some(world)
     const refused = { status: 405, json: { error: 'Keyset pagination is not yet available for this type of request' } }
     expect(await world.root.get('/projects?pagination=keyset')).toMatchObject(refused)

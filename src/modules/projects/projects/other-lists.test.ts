@@ -8,7 +8,7 @@ const ids = async (who: Client, path: string): Promise<number[]> => {
 }
 
 describe('GET /users/:user_id/projects', () => {
-  test('D2-USER-ID-OR-NAME: gives what lies in his own space, as far as the caller sees it', async ({ world }) => {
+  test('D2-USER-ID-OR-NAME: lists the personal projects of a user that the caller can see', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const hidden = (await ann.post('/projects', { name: 'Hidden' })).json.id
     const open = (await ann.post('/projects', { name: 'Open', visibility: 'public' })).json.id
@@ -19,14 +19,14 @@ describe('GET /users/:user_id/projects', () => {
       expect(await ids(world.anonymous, `/users/${name}/projects`)).toEqual([open])
       expect(await ids(world.root, `/users/${name}/projects`)).toEqual([open, hidden])
     }
-    for (const name of ['nobody-here', '0', '2147483647', '99999999999'])
+    for (const name of ['no-such-user', '0', '2147483647', '99999999999'])
       expect(await world.root.get(`/users/${name}/projects`)).toMatchObject({
         status: 404,
         json: { message: '404 User Not Found' },
       })
   })
 
-  test('D2-USER-PROJECTS-QUERY: takes the query of the list', async ({ world }) => {
+  test('D2-USER-PROJECTS-QUERY: projects of a user have the filters of the project list', async ({ world }) => {
     const ann = await world.user()
     const path = `/users/${ann.id}/projects`
     const one = (await ann.post('/projects', { name: 'One', visibility: 'public' })).json.id
@@ -42,7 +42,7 @@ describe('GET /users/:user_id/projects', () => {
 })
 
 describe('GET /groups/:id/projects', () => {
-  test('D2-GROUP-PROJECTS-DEFAULTS: newest first, with shared ones, without those of subgroups', async ({ world }) => {
+  test('D2-GROUP-PROJECTS-DEFAULTS: newest first, with shared projects, without subgroups', async ({ world }) => {
     const group = await world.group()
     const inner = await world.group({ parent: group })
     const old = await world.project({ group })
@@ -62,7 +62,7 @@ describe('GET /groups/:id/projects', () => {
     expect(await ids(world.root, path)).toEqual([young.id, old.id])
   })
 
-  test('takes filters; D2-GROUPS-ANON shows nobody known the public ones, with simple fields', async ({ world }) => {
+  test('D2-GROUPS-ANON: projects of a group have filters, and simple records anonymously', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ visibility: 'public', members: [[ann, 'developer']] })
     const open = await world.project({ group, visibility: 'public' })

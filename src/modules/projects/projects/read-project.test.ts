@@ -4,7 +4,7 @@ import { type Client, test, unique, type World } from '../../../../test/world.ts
 const notFound = { status: 404, json: { message: '404 Project Not Found' } }
 
 describe('GET /projects/:id', () => {
-  test('finds by id and full path, in any case, and with .json', async ({ world }) => {
+  test('a project is found by id and full path, in any case, and with .json', async ({ world }) => {
     const group = await world.group({ visibility: 'public', parent: await world.group({ visibility: 'public' }) })
     const project = await world.project({ visibility: 'public', group })
     for (const name of [project.id, `${project.id}.json`, encodeURIComponent(project.full_path.toUpperCase())])
@@ -12,18 +12,18 @@ describe('GET /projects/:id', () => {
   })
 
   test.for(['0', '-1', '99999999999', '99999999999999999999', 'name-only', 'a%2Fb', '1e3', '%2F', '..%2F..'])(
-    '%s is not found',
+    '404 for GET /projects/%s',
     async (id, { world }) => {
       expect(await world.root.get(`/projects/${id}`)).toMatchObject(notFound)
     },
   )
 
-  test('is not found by the path of a group', async ({ world }) => {
+  test('404 for GET /projects/:id with the path of a group', async ({ world }) => {
     const inner = await world.group({ parent: await world.group() })
     expect(await world.root.get(`/projects/${encodeURIComponent(inner.full_path)}`)).toMatchObject(notFound)
   })
 
-  test('nobody known gets the few fields', async ({ world }) => {
+  test('anonymous callers get the simple record of a project', async ({ world }) => {
     const project = await world.project({ visibility: 'public', description: 'Hello' })
     const seen = (await world.anonymous.get(`/projects/${project.id}?statistics=true&license=true`)).json
     expect(Object.keys(seen).sort()).toEqual(
@@ -58,7 +58,7 @@ describe('GET /projects/:id', () => {
     { who: 'developer', token: false, code: true },
     { who: 'maintainer', token: true, code: true },
   ] as const)(
-    'shows a $who the runners token: $token, the default branch: $code',
+    'record for a $who: runners token $token, default branch $code',
     async ({ who, token, code }, { world }) => {
       const ann = await world.user()
       const project = await world.project({ members: [[ann, who]] })
@@ -71,7 +71,7 @@ describe('GET /projects/:id', () => {
     },
   )
 
-  test('features for members are on for members: merge requests from reporter', async ({ world }) => {
+  test('features for members are enabled in the record of members with access', async ({ world }) => {
     const only = {
       issues_access_level: 'private',
       merge_requests_access_level: 'private',
@@ -108,11 +108,11 @@ describe('GET /projects/:id', () => {
     expect(json._links).not.toHaveProperty('issues')
     expect(json._links).not.toHaveProperty('merge_requests')
     expect(json).not.toHaveProperty('default_branch')
-    // What is public to all but the code is code to every member.
+    // When everything but the code is public, every member can read the code.
     expect((await guest.get(`/projects/${project.id}`)).json).toHaveProperty('default_branch')
   })
 
-  test('permissions: one project shows the highest level above, lists that of its own group', async ({ world }) => {
+  test('permissions have the highest level of ancestors, in lists that of the own group', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ members: [[ann, 'maintainer']] })
     const group = await world.group({ parent: top })
@@ -135,7 +135,7 @@ describe('GET /projects/:id', () => {
     expect((await one()).project_access).toBe(null)
   })
 
-  test('statistics with statistics=true, from reporter', async ({ world }) => {
+  test('statistics=true adds statistics for reporters and up', async ({ world }) => {
     const [guest, reporter] = [await world.user(), await world.user()]
     const project = await world.project({
       members: [
@@ -171,7 +171,7 @@ describe('GET /projects/:id', () => {
     ).not.toHaveProperty('statistics')
   })
 
-  test('a fork shows its source to those who may see that', async ({ world }) => {
+  test('a fork shows its source to callers who can see it', async ({ world }) => {
     const ann = await world.user()
     const source = await world.project()
     const fork = await world.project({ members: [[ann, 'guest']] })
@@ -188,7 +188,7 @@ describe('GET /projects/:id', () => {
     expect((await ann.get(`/projects/${fork.id}`)).json.forked_from_project).toMatchObject({ id: source.id })
   })
 
-  test('a fork tells of the branches of its source only to those who may read them there', async ({ world }) => {
+  test('a fork shows the default branch of its source to callers who can read its code', async ({ world }) => {
     const ann = await world.user()
     const source = await world.project({
       visibility: 'public',
@@ -205,7 +205,7 @@ describe('GET /projects/:id', () => {
     expect(await shown(world.root)).toMatchObject({ id: source.id, default_branch: 'secret' })
     expect(await shown(ann)).toMatchObject({ id: source.id, readme_url: null })
     expect(await shown(ann)).not.toHaveProperty('default_branch')
-    // Whoever becomes a member is told at once, though his level in the fork did not change.
+    // A new member sees it at once, although their level in the fork did not change.
     await world.root.post(`/projects/${source.id}/members`, { user_id: ann.id, access_level: 20 })
     expect(await shown(ann)).toMatchObject({
       default_branch: 'secret',
@@ -218,7 +218,7 @@ describe('GET /projects/:id', () => {
     })
   })
 
-  test('groups it is shared with are listed', async ({ world }) => {
+  test('a project lists the groups it is shared with', async ({ world }) => {
     const partners = await world.group()
     const project = await world.project()
     await world.rows(
@@ -236,7 +236,7 @@ describe('GET /projects/:id', () => {
     ])
   })
 
-  test('what changes of a share or of its group shows at once, in lists, too', async ({ world }) => {
+  test('changes of a share or its group appear at once in the project and in lists', async ({ world }) => {
     const above = await world.group()
     const partners = await world.group({ parent: above })
     const project = await world.project()
@@ -260,7 +260,7 @@ describe('GET /projects/:id', () => {
     expect(await shares()).toEqual([])
   })
 
-  test('D2-PROJECTS-ADMIN-PARAMS: custom attributes are for administrators who ask', async ({ world }) => {
+  test('D2-PROJECTS-ADMIN-PARAMS: custom attributes are for administrators on request', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']] })
     await world.rows(`insert into custom_attributes (project_id, key, value) values ($1, 'team', 'blue')`, [project.id])
@@ -272,24 +272,24 @@ describe('GET /projects/:id', () => {
 })
 
 const callers = {
-  'nobody known': async (world: World) => world.anonymous,
+  'an anonymous caller': async (world: World) => world.anonymous,
   'a stranger': (world: World) => world.user(),
-  'somebody external': (world: World) => world.user({ external: true }),
+  'an external user': (world: World) => world.user({ external: true }),
   'an administrator': async (world: World) => world.root,
 }
 
-describe('who reads a project', () => {
+describe('access to projects', () => {
   test.for([
-    { who: 'nobody known', visibility: 'public', status: 200 },
-    { who: 'nobody known', visibility: 'internal', status: 404 },
-    { who: 'nobody known', visibility: 'private', status: 404 },
+    { who: 'an anonymous caller', visibility: 'public', status: 200 },
+    { who: 'an anonymous caller', visibility: 'internal', status: 404 },
+    { who: 'an anonymous caller', visibility: 'private', status: 404 },
     { who: 'a stranger', visibility: 'public', status: 200 },
     { who: 'a stranger', visibility: 'internal', status: 200 },
     { who: 'a stranger', visibility: 'private', status: 404 },
-    { who: 'somebody external', visibility: 'public', status: 200 },
-    { who: 'somebody external', visibility: 'internal', status: 404 },
+    { who: 'an external user', visibility: 'public', status: 200 },
+    { who: 'an external user', visibility: 'internal', status: 404 },
     { who: 'an administrator', visibility: 'private', status: 200 },
-  ] as const)('D2-VIS: $who of a $visibility one gets $status', async ({ who, visibility, status }, { world }) => {
+  ] as const)('D2-VIS: $who gets $status for a $visibility project', async ({ who, visibility, status }, { world }) => {
     const project = await world.project({ visibility })
     const seen = await (await callers[who](world)).get(`/projects/${project.id}`)
     expect(seen.status).toBe(status)

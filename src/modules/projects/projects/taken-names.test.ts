@@ -3,8 +3,8 @@ import { test } from '../../../../test/world.ts'
 
 const taken = ['has already been taken']
 
-describe('names that are taken', () => {
-  test('name and path are each unique in the namespace, the path in any case', async ({ world }) => {
+describe('taken names of projects', () => {
+  test('400 for a name or path taken in the namespace, the path in any case', async ({ world }) => {
     const ann = await world.user()
     await ann.post('/projects', { name: 'Name', path: 'path' })
     const refused = async (sent: object, message: object) =>
@@ -12,7 +12,7 @@ describe('names that are taken', () => {
     await refused({ name: 'Name', path: 'PATH' }, { name: taken, path: taken })
     await refused({ name: 'Name', path: 'other' }, { name: taken })
     await refused({ name: 'Other', path: 'Path' }, { path: taken })
-    // The wiki of `path` lies there; and the wiki of `other` would lie on another project.
+    // The path of the wiki of `path`; and the wiki of `other` would have the path of another project.
     await refused({ name: 'Wiki', path: 'path.wiki' }, { name: taken })
     expect((await ann.post('/projects', { name: 'W', path: 'other.wiki' })).status).toBe(201)
     await refused({ name: 'Other', path: 'Other' }, { name: taken })
@@ -20,7 +20,7 @@ describe('names that are taken', () => {
     expect((await bob.post('/projects', { name: 'Name', path: 'path' })).status).toBe(201)
   })
 
-  test('of the same at the same moment, one wins', async ({ world }) => {
+  test('one of several concurrent creations of the same project succeeds', async ({ world }) => {
     const ann = await world.user()
     const answers = await Promise.all(Array.from({ length: 6 }, () => ann.post('/projects', { name: 'Same' })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400])

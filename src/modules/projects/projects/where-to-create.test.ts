@@ -3,14 +3,14 @@ import { test, unique } from '../../../../test/world.ts'
 
 const notValid = { status: 400, json: { message: { namespace: ['is not valid'] } } }
 
-describe('where a project may be made', () => {
+describe('permission to create projects', () => {
   test.for([
     { project_creation_level: 'developer', level: 'developer', status: 201 },
     { project_creation_level: 'developer', level: 'reporter', status: 400 },
     { project_creation_level: 'maintainer', level: 'developer', status: 400 },
     { project_creation_level: 'maintainer', level: 'maintainer', status: 201 },
     { project_creation_level: 'noone', level: 'owner', status: 400 },
-  ] as const)('in a group for a $project_creation_level, a $level gets $status', async (each, { world }) => {
+  ] as const)('at project_creation_level $project_creation_level, a $level gets $status', async (each, { world }) => {
     const ann = await world.user()
     const { project_creation_level, level, status } = each
     const group = await world.group({ project_creation_level, members: [[ann, level]] })
@@ -26,7 +26,7 @@ describe('where a project may be made', () => {
     if (status === 201) expect(made.json).not.toHaveProperty('owner')
   })
 
-  test('a level is inherited by groups below', async ({ world }) => {
+  test('members of a group create projects in its subgroups', async ({ world }) => {
     const ann = await world.user()
     const inner = await world.group({ parent: await world.group({ members: [[ann, 'developer']] }) })
     expect(await ann.post('/projects', { name: 'P', namespace_id: inner.id })).toMatchObject({
@@ -35,15 +35,15 @@ describe('where a project may be made', () => {
     })
   })
 
-  test('not in the space of somebody else, nor nowhere', async ({ world }) => {
+  test('400 for a project in a namespace of another user, a foreign or a missing group', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
-    const his = (await world.root.get(`/namespaces/${bob.username}`)).json.id
+    const foreign = (await world.root.get(`/namespaces/${bob.username}`)).json.id
     const open = await world.group({ visibility: 'public' })
-    for (const namespace_id of [his, open.id, 0, -1, 2147483647, Number.MAX_SAFE_INTEGER])
+    for (const namespace_id of [foreign, open.id, 0, -1, 2147483647, Number.MAX_SAFE_INTEGER])
       expect(await ann.post('/projects', { name: 'P', namespace_id })).toMatchObject(notValid)
   })
 
-  test('a visibility is at most that of the group; personal spaces set no bound', async ({ world }) => {
+  test('400 for a project more visible than its group; personal namespaces have no limit', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ visibility: 'internal', members: [[ann, 'owner']] })
     expect(await ann.post('/projects', { name: 'P', namespace_id: group.id, visibility: 'public' })).toMatchObject({
@@ -53,7 +53,7 @@ describe('where a project may be made', () => {
     expect((await ann.post('/projects', { name: 'P', visibility: 'public' })).json.visibility).toBe('public')
   })
 
-  test('the limit of projects counts personal ones only', async ({ world }) => {
+  test('403 when the project limit of the user is reached, which counts personal projects only', async ({ world }) => {
     const ann = await world.user({ projects_limit: 1 })
     const group = await world.group({ members: [[ann, 'maintainer']] })
     expect((await ann.post('/projects', { name: 'One' })).status).toBe(201)
@@ -72,7 +72,7 @@ describe('where a project may be made', () => {
     expect((await (await world.user({ external: true })).post('/projects', { name: 'One' })).status).toBe(403)
   })
 
-  test('and holds for many at the same moment', async ({ world }) => {
+  test('the project limit holds for concurrent creations', async ({ world }) => {
     const ann = await world.user({ projects_limit: 2 })
     const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => ann.post('/projects', { name: `P${n}` })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403, 403, 403])
@@ -80,7 +80,7 @@ describe('where a project may be made', () => {
 })
 
 describe('POST /projects/user/:id', () => {
-  test('makes a project of that user, for administrators', async ({ world }) => {
+  test('administrators create a project for a user; 403 for others', async ({ world }) => {
     const [ann, bob] = [await world.user({ projects_limit: 1 }), await world.user()]
     const made = await world.root.post(`/projects/user/${ann.id}`, { name: 'Gift' })
     expect(made).toMatchObject({
@@ -101,7 +101,7 @@ describe('POST /projects/user/:id', () => {
     })
   })
 
-  test('needs a user and a name', async ({ world }) => {
+  test('404 for a project of a missing user, 400 without a name', async ({ world }) => {
     expect(await world.root.post('/projects/user/2147483647', { name: 'x' })).toMatchObject({
       status: 404,
       json: { message: '404 User Not Found' },

@@ -9,7 +9,7 @@ import { projectRepositoryDir } from './location.ts'
 
 const uuid = '35ed7102-08f9-4977-8523-5c6e5f1d8e66'
 
-/** Beside the repository of a new project: what a crash leaves of making and removing it, and a fork that is being filled. */
+/** Beside the repository of a new project: leftovers of a crash during creation and removal, and a fork in progress. */
 async function crashed(world: World) {
   const { id } = await world.project({ initialize_with_readme: true })
   const ctx = await contextFor(world, null)
@@ -20,8 +20,8 @@ async function crashed(world: World) {
   return { ctx, place, beside }
 }
 
-describe('what a crash leaves beside a repository', () => {
-  test('goes in the night, when it is old', async ({ world }) => {
+describe('leftovers of crashes beside a repository', () => {
+  test('a nightly job removes old leftovers beside a repository', async ({ world }) => {
     const { ctx, place, beside } = await crashed(world)
     const old = new Date(Date.now() - 2 * 60 * 60_000)
     await utimes(`${place}.${uuid}.new`, old, old)
@@ -32,16 +32,16 @@ describe('what a crash leaves beside a repository', () => {
     )
   })
 
-  test('goes with the repository', async ({ world }) => {
+  test('removing a repository removes the leftovers beside it', async ({ world }) => {
     const { ctx, place, beside } = await crashed(world)
     await ctx.git.removeRepository(place)
-    // A fork that is being filled is its job's.
+    // The job of a fork removes its own folder.
     await ctx.git.removeRepository(`${place}.import`)
     expect(await beside()).toEqual([])
   })
 
-  test('is no finding of a check, nor is a repository that is being filled or removed', async () => {
-    // One of its own: a check reads every repository that there is.
+  test('repository checks do not report leftovers, or repositories in progress or removal', async () => {
+    // A world of its own: a check reads every repository.
     await using world = await World.start()
     const { ctx, place } = await crashed(world)
     const gone = await world.project({ initialize_with_readme: true })

@@ -16,7 +16,7 @@ export function openRepository(ctx: Ctx, project: Located): Repository {
     const repo = ctx.git.open(dir, project.repository_key)
     // This process may have read it before another moved it away.
     if (belonging === 'absent') repo.lookAgain()
-    return repo.until(ctx.gone).for(ctx.shareKey)
+    return repo.withSignal(ctx.signal).for(ctx.shareKey)
   }
   setAsideSoon(ctx, project)
   // A path where nothing is ever made.

@@ -14,7 +14,7 @@ const rootOf = (world: World) => join(world.config.dataDir, 'lost+found')
 const lostOf = async (world: World, id: number) =>
   (await readdir(rootOf(world)).catch(() => [])).filter((name) => name.startsWith(`default-${id}.git-`))
 
-/** Two projects with a file each, the repository of the second at the place of the first. */
+/** Two projects with a file each, with the repository of the second at the place of the first. */
 async function swapped(world: World) {
   const [mine, other] = [
     await world.project({ visibility: 'public', initialize_with_readme: true }),
@@ -23,7 +23,7 @@ async function swapped(world: World) {
   const ctx = await contextFor(world, null)
   const [place, from] = [await locate(world, mine.id), await locate(world, other.id)]
   const dir = projectRepositoryDir(ctx, place)
-  // The service has read both, and remembers what it read.
+  // The service has read and cached both.
   expect((await world.anonymous.get(`/projects/${mine.id}/repository/commits`)).json).toHaveLength(1)
   expect((await world.root.get(`/projects/${other.id}/repository/commits`)).json).toHaveLength(1)
   await rm(dir, { recursive: true })
@@ -32,8 +32,8 @@ async function swapped(world: World) {
   return { ctx, mine, place, dir, head }
 }
 
-describe('a repository at the place of a project that it does not belong to', () => {
-  test('is not read, and goes to lost+found', async ({ world }) => {
+describe('a repository at the place of another project', () => {
+  test('a repository of another project is not read, and moves to lost+found', async ({ world }) => {
     const { mine, dir, head } = await swapped(world)
     expect((await world.anonymous.get(`/projects/${mine.id}/repository/commits/${head}`)).status).toBe(404)
     await expect.poll(() => lostOf(world, mine.id)).toHaveLength(1)
@@ -42,12 +42,12 @@ describe('a repository at the place of a project that it does not belong to', ()
     expect(await git(join(rootOf(world), name!), 'rev-parse', 'master')).toBe(head)
   })
 
-  test('is not sent to clients of git', async ({ world }) => {
+  test('a repository of another project is not sent to git clients', async ({ world }) => {
     const { mine } = await swapped(world)
     expect(await git('.', 'ls-remote', mine.url)).toBe('')
   })
 
-  test('is not written to: the first write makes a repository of its own', async ({ world }) => {
+  test('the first write replaces a repository of another project with a new one', async ({ world }) => {
     const { ctx, mine, place, dir, head } = await swapped(world)
     const repo = await openForWriting(ctx, { ...place, default_branch: 'master' })
     expect(repo.gitDir).toBe(dir)
@@ -55,7 +55,7 @@ describe('a repository at the place of a project that it does not belong to', ()
     expect(await lostOf(world, mine.id)).toHaveLength(1)
   })
 
-  test('is moved once and the new repository stays, when many write at the same moment', async ({ world }) => {
+  test('concurrent writes move a repository of another project once and keep the new one', async ({ world }) => {
     const { ctx, mine, place, dir } = await swapped(world)
     const writers = Array.from({ length: 20 }, () => openForWriting(ctx, { ...place, default_branch: 'master' }))
     await Promise.all(writers)
@@ -64,7 +64,7 @@ describe('a repository at the place of a project that it does not belong to', ()
     expect(openRepository(ctx, place).gitDir).toBe(dir)
   })
 
-  test('is not deleted with the project', async ({ world }) => {
+  test('deleting a project does not delete a repository of another project', async ({ world }) => {
     const { ctx, mine, dir } = await swapped(world)
     await world.rows('update projects set deleting = true where id = $1', [mine.id])
     await removeProject.run({ projectId: mine.id }, ctx)
@@ -72,14 +72,14 @@ describe('a repository at the place of a project that it does not belong to', ()
     expect(await lostOf(world, mine.id)).toHaveLength(1)
   })
 
-  test('is not adopted when it has no key at all', async ({ world }) => {
+  test('a repository without a key is not adopted', async ({ world }) => {
     const { ctx, mine, place, dir } = await swapped(world)
     await rm(join(dir, 'stithy-project'))
     expect(await openRepository(ctx, place).exists()).toBe(false)
     await expect.poll(() => lostOf(world, mine.id)).toHaveLength(1)
   })
 
-  test('is not overwritten by a fork', async ({ world }) => {
+  test('a fork does not overwrite a repository of another project', async ({ world }) => {
     const source = await world.project({ visibility: 'public', initialize_with_readme: true })
     const ann = await world.user()
     const { id } = (await ann.post(`/projects/${source.id}/fork`)).json
@@ -92,8 +92,8 @@ describe('a repository at the place of a project that it does not belong to', ()
     expect(await lostOf(world, id)).toHaveLength(1)
   })
 
-  test('is a finding of a check, which moves it', async () => {
-    // One of its own: a check reads every repository that there is.
+  test('a check reports a repository of another project and moves it', async () => {
+    // A world of its own: a check reads every repository.
     await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
     const { ctx, mine } = await swapped(world)
     const found = await checkRepositories(ctx, ['default'], () => {})
@@ -106,7 +106,7 @@ describe('a repository at the place of a project that it does not belong to', ()
 })
 
 describe('creating a project', () => {
-  /** The id that the next project gets, and the folder in its place. */
+  /** The id of the next project, and the folder in its place. */
   async function inTheWay(world: World) {
     const id = (await world.project()).id + 1
     const dir = repositoryDir(join(world.config.dataDir, 'repositories'), 'default', id)
@@ -114,7 +114,7 @@ describe('creating a project', () => {
     return { id, dir }
   }
 
-  test('moves the folder that is in the way to lost+found', async () => {
+  test('creating a project moves a folder in its place to lost+found', async () => {
     await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
     const { id, dir } = await inTheWay(world)
     expect((await world.project()).id).toBe(id)
@@ -123,7 +123,7 @@ describe('creating a project', () => {
     expect((await world.anonymous.get('//-/metrics')).text).toContain('\nstithy_repositories_lost_and_found 1\n')
   })
 
-  test('answers 400 when the folder in the way cannot be moved', async () => {
+  test('400 when a folder in the place of a new project cannot be moved', async () => {
     await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
     const { dir } = await inTheWay(world)
     await mkdir(dirname(rootOf(world)), { recursive: true })

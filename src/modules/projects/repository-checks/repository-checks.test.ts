@@ -20,13 +20,13 @@ async function projectWithCode(world: World): Promise<TestProject> {
 const check = async (world: World, { id }: TestProject) =>
   checkRepository.run({ projectId: id }, await contextFor(world, null))
 
-/** Whether lists of damaged repositories have it. */
+/** Whether lists of damaged repositories contain it. */
 async function isDamaged(world: World, { id }: TestProject): Promise<boolean> {
   const { json } = await world.root.get('/projects?repository_checksum_failed=true&per_page=100')
   return json.some((each: { id: number }) => each.id === id)
 }
 
-/** Cuts off one object. */
+/** Truncates one object. */
 async function damage(world: World, { id }: TestProject): Promise<void> {
   const dir = projectRepositoryDir(await contextFor(world, null), { id, repository_storage: 'default' })
   const objects = join(dir, 'objects')
@@ -36,8 +36,8 @@ async function damage(world: World, { id }: TestProject): Promise<void> {
   await truncate(join(objects, folder, name!), 3)
 }
 
-describe('checks of repositories', () => {
-  test('find a damaged one, which lists then show, and take it back when it is whole', async ({ world }) => {
+describe('repository checks', () => {
+  test('a damaged repository is listed after a check until it is intact again', async ({ world }) => {
     const [whole, broken] = [await projectWithCode(world), await projectWithCode(world)]
     await damage(world, broken)
     await check(world, whole)
@@ -48,7 +48,7 @@ describe('checks of repositories', () => {
     expect(await isDamaged(world, whole)).toBe(false)
   })
 
-  test('begin by themselves a month after the last, unless repository_checks_enabled is off', async ({ world }) => {
+  test('a check starts a month after the last one unless repository_checks_enabled is off', async ({ world }) => {
     const [due, recent, young] = [
       await projectWithCode(world),
       await projectWithCode(world),
@@ -64,14 +64,14 @@ describe('checks of repositories', () => {
         age,
         id,
       ])
-    const begun = async () => {
+    const started = async () => {
       await checkDueRepositories.run({}, await contextFor(world, null))
       const rows = await world.rows(`select key from graphile_worker.jobs where key like 'check_repository:%'`)
       return [due, recent, young].map(({ id }) => rows.some(({ key }) => key === `check_repository:${id}`))
     }
     await world.settings({ repository_checks_enabled: false })
-    expect(await begun()).toEqual([false, false, false])
+    expect(await started()).toEqual([false, false, false])
     await world.settings({ repository_checks_enabled: true })
-    expect(await begun()).toEqual([true, false, false])
+    expect(await started()).toEqual([true, false, false])
   })
 })

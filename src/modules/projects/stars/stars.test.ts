@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
 
 describe('stars', () => {
-  test('whoever reads a project stars it once, and takes it back once', async ({ world }) => {
+  test('a user who can read a project stars and unstars it, with 304 for repetitions', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ visibility: 'internal' })
     const call = (verb: string) => ann.post(`/projects/${project.id}/${verb}`)
@@ -14,20 +14,20 @@ describe('stars', () => {
     expect((await ann.get('/projects?starred=true')).json).toEqual([])
   })
 
-  test('are not for those who do not see the project, nor for nobody', async ({ world }) => {
+  test('404 for starring a hidden project, 401 for anonymous callers', async ({ world }) => {
     const ann = await world.user()
     const [hidden, open] = [await world.project(), await world.project({ visibility: 'public' })]
     expect((await ann.post(`/projects/${hidden.id}/star`)).status).toBe(404)
     expect((await world.anonymous.post(`/projects/${open.id}/star`)).status).toBe(401)
   })
 
-  test('an archived project may be starred', async ({ world }) => {
+  test('an archived project can be starred', async ({ world }) => {
     const project = await world.project()
     await world.root.post(`/projects/${project.id}/archive`)
     expect((await world.root.post(`/projects/${project.id}/star`)).status).toBe(201)
   })
 
-  test('many at once are counted right', async ({ world }) => {
+  test('star_count is correct after concurrent stars and unstars', async ({ world }) => {
     const people = await Promise.all(Array.from({ length: 6 }, () => world.user()))
     const project = await world.project({ visibility: 'internal' })
     const all = (verb: string) =>
@@ -38,7 +38,7 @@ describe('stars', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json.star_count).toBe(0)
   })
 
-  test('GET /projects/:id/starrers lists them with their day, but for private profiles', async ({ world }) => {
+  test('starrers have the time of their star, without private profiles', async ({ world }) => {
     const [ann, bob, shy] = [await world.user(), await world.user(), await world.user({ private_profile: true })]
     const project = await world.project({ visibility: 'public' })
     for (const who of [ann, bob, shy]) await who.post(`/projects/${project.id}/star`)
@@ -56,9 +56,7 @@ describe('stars', () => {
     expect(await starrers(world.root, `?search=${bob.username}`)).toEqual([bob.id])
   })
 
-  test('D2-STARRED-QUERY: GET /users/:user_id/starred_projects shows what the caller may see of them', async ({
-    world,
-  }) => {
+  test('D2-STARRED-QUERY: starred projects of a user are listed if the caller can see them', async ({ world }) => {
     const ann = await world.user()
     const [open, secret] = [
       await world.project({ visibility: 'public' }),
@@ -71,7 +69,7 @@ describe('stars', () => {
     }
     expect(await ids(ann)).toEqual([open.id, secret.id])
     expect(await ids(world.anonymous)).toEqual([open.id])
-    // These three filters are of other lists; here they are unknown names.
+    // Filters of other lists, which are unknown parameters here.
     expect(await ids(ann, `&id_after=${open.id}&id_before=1&with_programming_language=none`)).toEqual([
       open.id,
       secret.id,

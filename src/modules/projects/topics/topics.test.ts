@@ -7,7 +7,7 @@ const png = Buffer.from(
   'base64',
 )
 
-/** The topic of this name as somebody sees it in the list. */
+/** The topic of this name in the list for this caller. */
 const seenBy = async (who: Client, name: string) =>
   (await who.get(`/topics?search=${name}`)).json.find((topic: { name: string }) => topic.name === name)
 const countFor = async (who: Client, name: string) => (await seenBy(who, name))?.total_projects_count
@@ -16,7 +16,7 @@ const projectWith = async (world: World, topics: string[], more = {}) =>
   world.project({ visibility: 'public', topics, ...more })
 
 describe('topics', () => {
-  test('are those of projects, and counted as projects come, change and go', async ({ world }) => {
+  test('topics count projects as they are created, edited and deleted', async ({ world }) => {
     const [one, two] = [unique('topic'), unique('topic')]
     const first = await projectWith(world, [one, two])
     await projectWith(world, [one])
@@ -33,7 +33,7 @@ describe('topics', () => {
     expect(await count(one)).toBe(1)
   })
 
-  test('are merged: projects of the one have the other then, once, and as they spell it', async ({ world }) => {
+  test('merging topics gives projects of the source the target, once', async ({ world }) => {
     const [go, golang, other] = [unique('go'), unique('golang'), unique('other')]
     const idOf = async (name: string) => (await world.root.post('/topics', { name, title: name })).json.id
     const [source, target] = [await idOf(golang), await idOf(go)]
@@ -58,7 +58,7 @@ describe('topics', () => {
     expect((await seenBy(world.root, go)).total_projects_count).toBe(2)
   })
 
-  test('are counted right when many projects change at once', async ({ world }) => {
+  test('topic counts are correct after concurrent changes of many projects', async ({ world }) => {
     const names = [unique('topic'), unique('topic'), unique('topic')]
     const group = await world.group({ visibility: 'public' })
     const projects = await Promise.all([1, 2, 3, 4].map(() => projectWith(world, [], { group })))
@@ -70,7 +70,7 @@ describe('topics', () => {
           }),
         ),
       )
-    // All of the table is what a new count gives.
+    // The whole table equals a recount.
     const recount = `select lower(topic) as name, count(distinct p.id) filter (where visibility = 0)::integer as private_projects,
         count(distinct p.id) filter (where visibility = 10)::integer as internal_projects,
         count(distinct p.id) filter (where visibility = 20)::integer as public_projects
@@ -83,7 +83,7 @@ describe('topics', () => {
     )
   })
 
-  test('of closed projects are not told to others, nor counted', async ({ world }) => {
+  test('topics of hidden projects are not shown or counted', async ({ world }) => {
     const name = unique('topic')
     const project = await projectWith(world, [name], { visibility: 'private' })
     const [ann, ext] = [await world.user(), await world.user({ external: true })]
@@ -98,11 +98,11 @@ describe('topics', () => {
     expect((await world.anonymous.get(`/topics/${id}`)).json.name).toBe(name)
   })
 
-  test('are listed the most used first, and searched', async ({ world }) => {
+  test('topics are listed by number of projects and can be searched', async ({ world }) => {
     const word = unique('sorted')
     await projectWith(world, [`${word}-a`, `${word}-b`])
     await projectWith(world, [`${word}-b`])
-    await world.root.post('/topics', { name: `${word}-c`, title: 'Nobody has it' })
+    await world.root.post('/topics', { name: `${word}-c`, title: 'Unused' })
     const listed = async (query: string) =>
       (await world.anonymous.get(`/topics?${query}`)).json.map((topic: { name: string }) => topic.name)
     expect(await listed(`search=${word.toUpperCase()}`)).toEqual([`${word}-b`, `${word}-a`, `${word}-c`])
@@ -110,7 +110,7 @@ describe('topics', () => {
     expect(await listed(`search=${word}%25`)).toEqual([])
   })
 
-  test('are described by administrators, whether or not projects have them', async ({ world }) => {
+  test('administrators describe topics with or without projects', async ({ world }) => {
     const name = unique('topic')
     await projectWith(world, [name])
     const made = await world.root.post('/topics', { name, title: 'A title', description: 'What it is' })
@@ -138,7 +138,7 @@ describe('topics', () => {
     expect((await world.root.put(`/topics/${made.json.id}`, { title: null })).json).toEqual({ ...record, title: null })
   })
 
-  test('under a new name are that of their projects', async ({ world }) => {
+  test('renaming a topic renames it in its projects', async ({ world }) => {
     const [old, fresh, other] = [unique('topic'), unique('topic'), unique('topic')]
     const project = await projectWith(world, [old, other])
     const { id } = await seenBy(world.root, old)
@@ -158,7 +158,7 @@ describe('topics', () => {
     })
   })
 
-  test('are taken from projects, too', async ({ world }) => {
+  test('deleting a topic removes it from its projects', async ({ world }) => {
     const [name, other] = [unique('topic'), unique('topic')]
     const project = await projectWith(world, [name, other])
     const { id } = await seenBy(world.root, name)
@@ -169,7 +169,7 @@ describe('topics', () => {
     expect((await world.root.put(`/topics/${id}`, { title: 'x' })).status).toBe(404)
   })
 
-  test('have a picture', async ({ world }) => {
+  test('topics have an avatar', async ({ world }) => {
     const form = new FormData()
     form.set('name', unique('topic'))
     form.set('avatar', new File([png], 'me.png'))
@@ -183,7 +183,7 @@ describe('topics', () => {
     expect((await world.anonymous.bytes(url)).status).toBe(404)
   })
 
-  test('are written by administrators alone', async ({ world }) => {
+  test('403 for changing topics unless the caller is an administrator', async ({ world }) => {
     const { id } = (await world.root.post('/topics', { name: unique('topic') })).json
     for (const [who, status] of [
       [world.anonymous, 401],

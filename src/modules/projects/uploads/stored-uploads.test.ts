@@ -10,9 +10,7 @@ const send = async (who: Client, projectId: number, name: string, content: strin
 }
 
 describe('uploads of a project', () => {
-  test('are listed to maintainers, and read by number there and by address by whoever reads the project', async ({
-    world,
-  }) => {
+  test('maintainers list uploads and read them by id, project members read them by URL', async ({ world }) => {
     const [ann, guest, stranger] = [await world.user(), await world.user(), await world.user()]
     const project = await world.project({
       members: [
@@ -49,7 +47,7 @@ describe('uploads of a project', () => {
     })
   })
 
-  test('are taken away by maintainers, by number or address, and are then nowhere', async ({ world }) => {
+  test('maintainers delete uploads by id or URL, which are then a 404', async ({ world }) => {
     const [ann, developer] = [await world.user(), await world.user()]
     const project = await world.project({
       members: [

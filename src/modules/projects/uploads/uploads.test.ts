@@ -14,13 +14,11 @@ const send = (who: Client, projectId: number, name: string, content: string | Bu
   return who.send('POST', `/projects/${projectId}/uploads`, { body })
 }
 
-/** Where an upload is served, for `Client.get`. */
+/** The path of an upload, for `Client.get`. */
 const at = ({ json }: Answer): string => `/${encodeURI(json.full_path)}`
 
 describe('POST /projects/:id/uploads', () => {
-  test('D2-UPLOAD-MULTIPART, D1-MULTIPART-FOR-FILES: stores the file of a form and says how to link to it', async ({
-    world,
-  }) => {
+  test('D2-UPLOAD-MULTIPART, D1-MULTIPART-FOR-FILES: stores the file and returns its link', async ({ world }) => {
     const project = await world.project()
     const picture = await send(world.root, project.id, 'dk (1).png')
     expect(picture.status).toBe(201)
@@ -35,7 +33,7 @@ describe('POST /projects/:id/uploads', () => {
     expect({ alt, markdown }).toEqual({ alt: 'page.svg', markdown: `[page.svg](${url})` })
   })
 
-  test('needs a file that is one', async ({ world }) => {
+  test('400 for an upload without a file', async ({ world }) => {
     const { id } = await world.project()
     expect(await world.root.post(`/projects/${id}/uploads`)).toMatchObject({
       status: 400,
@@ -48,7 +46,7 @@ describe('POST /projects/:id/uploads', () => {
       })
   })
 
-  test('answers {} to a file above max_attachment_size, and keeps nothing of it', async ({ world }) => {
+  test('an upload above max_attachment_size returns {} and is not stored', async ({ world }) => {
     const { id } = await world.project()
     await world.settings({ max_attachment_size: 1 })
     const [fits, large] = [Buffer.alloc(1024 * 1024), Buffer.alloc(1024 * 1024 + 1)]
@@ -58,7 +56,7 @@ describe('POST /projects/:id/uploads', () => {
     expect(await world.rows('select filename from uploads where project_id = $1', [id])).toEqual([{ filename: 'fits' }])
   })
 
-  test('is refused where the project is archived', async ({ world }) => {
+  test('403 for an upload to an archived project', async ({ world }) => {
     const project = await world.project()
     await world.archive(project)
     expect((await send(world.root, project.id, 'a.txt')).status).toBe(403)
@@ -78,13 +76,13 @@ test.for([
   ['..\\..\\x', '_.._.._x'],
   [`${'é'.repeat(200)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
   [`a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
-])('the name %j becomes %j', ([given, safe]) => {
+])('the file name %j becomes %j', ([given, safe]) => {
   expect(safeFilename(given!)).toBe(safe)
   expect(Buffer.byteLength(safe!)).toBeLessThanOrEqual(255)
 })
 
-describe('an upload at its address', () => {
-  test('is read by whoever reads the project, and is not there for others', async ({ world }) => {
+describe('URLs of uploads', () => {
+  test('an upload can be read by callers who can read the project, 404 for others', async ({ world }) => {
     const [guest, stranger] = [await world.user(), await world.user()]
     const external = await world.user({ external: true })
     const readers: Record<string, readonly Client[]> = {
@@ -104,17 +102,17 @@ describe('an upload at its address', () => {
     }
   })
 
-  test('asks for a token that reads the API', async ({ world }) => {
+  test('an upload by URL needs a token with read access to the API', async ({ world }) => {
     const project = await world.project()
     const url = at(await send(world.root, project.id, 'a.txt'))
     const status = async (...scopes: Parameters<World['as']>[1] & {}) =>
       (await (await world.as(world.root, scopes)).get(url)).status
     expect([await status('read_api'), await status('api')]).toEqual([200, 200])
     expect([await status('read_user'), await status('read_repository')]).toEqual([403, 403])
-    expect((await world.anonymous.get(`${url}?private_token=nobodys`)).status).toBe(401)
+    expect((await world.anonymous.get(`${url}?private_token=unknown`)).status).toBe(401)
   })
 
-  test('shows pictures in place and hands out everything else, never as what it claims', async ({ world }) => {
+  test('images are shown inline, other uploads are attachments with a safe content type', async ({ world }) => {
     const project = await world.project()
     for (const [name, type, kind] of [
       ['a.png', 'image/png', 'inline'],
@@ -135,7 +133,7 @@ describe('an upload at its address', () => {
     }
   })
 
-  test('is sent in parts, and not again to who has it', async ({ world }) => {
+  test('uploads support ranges and conditional requests', async ({ world }) => {
     const project = await world.project()
     const url = at(await send(world.root, project.id, 'ü.txt', '0123456789'))
     const { headers } = await world.root.get(url)
@@ -153,7 +151,7 @@ describe('an upload at its address', () => {
     })
   })
 
-  test('is at no other address, and writes are none of its verbs', async ({ world }) => {
+  test('404 for uploads at other URLs, and for writes', async ({ world }) => {
     const [project, other] = [await world.project(), await world.project()]
     const url = at(await send(world.root, project.id, 'a.txt'))
     const secret = /[0-9a-f]{32}/.exec(url)![0]
@@ -171,7 +169,7 @@ describe('an upload at its address', () => {
     expect((await world.root.send('PUT', url)).status).toBe(404)
   })
 
-  test('follows a project to its new address', async ({ world }) => {
+  test('the URL of an upload works under the new and the old path of a project', async ({ world }) => {
     const project = await world.project()
     const url = at(await send(world.root, project.id, 'a.txt', 'moved'))
     await world.root.put(`/projects/${project.id}`, { path: `${project.path}-2` })
@@ -180,7 +178,7 @@ describe('an upload at its address', () => {
   })
 })
 
-test('blobs of uploads stay while a project names them, and go with it', async ({ world }) => {
+test('blobs of uploads exist as long as a project references them', async ({ world }) => {
   const ctx = await world.app.open(null)
   const project = await world.project()
   const content = `kept by ${project.full_path}`
@@ -196,7 +194,7 @@ test('blobs of uploads stay while a project names them, and go with it', async (
   expect(await there()).toBe(false)
 })
 
-test('a check tells of uploads whose bytes are gone or cut', async ({ world }) => {
+test('checkUploads reports uploads whose bytes are missing or truncated', async ({ world }) => {
   const ctx = await world.app.open(null)
   const project = await world.project()
   for (const name of ['gone', 'cut']) await send(world.root, project.id, name, `${name} ${project.id}`)

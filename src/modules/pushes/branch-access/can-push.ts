@@ -5,13 +5,13 @@ import type { ProjectSubject } from '../../projects/index.ts'
 import { awaitsMaintainer } from '../protected-refs/default-branch.ts'
 import type { Protections } from '../protected-refs/protections.ts'
 
-/** Whether the repository has no branch yet and the setting keeps its beginning for maintainers. */
+/** Whether the repository has no branch yet and the setting reserves the first push for maintainers. */
 export const isReserved = (ctx: Ctx, project: ProjectSubject): boolean =>
   project.default_branch === null && awaitsMaintainer(ctx.settings.default_branch_protection)
 
 /**
- * Whether the caller may push to a branch, as far as role and protection say: what records show, and what may be said
- * before any work is done. The verdict on what is pushed is `decide`'s.
+ * Whether role and protection allow the caller to push to a branch: for records and early checks. `decide` makes the
+ * binding decision on a push.
  */
 export function canPushToBranch(ctx: Ctx, project: ProjectSubject, protections: Protections, name: string): boolean {
   if (!allows(projectPolicy.push_code, ctx.actor, project.facts)) return false

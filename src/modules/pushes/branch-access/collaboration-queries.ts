@@ -1,10 +1,13 @@
 import type { Db } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
-/** A branch to which those who may merge it into another project may push, as long as the user who allowed that may. */
+/**
+ * A branch of a merge request that allows collaboration: users who may merge it into the target project may push, as
+ * long as the user who allowed it may push.
+ */
 export type SharedBranch = {
   readonly source_branch: string
-  /** The project into which it is to be merged. */
+  /** Target project of the merge request. */
   readonly project_id: number
   readonly target_branch: string
   readonly collaboration_user_id: number

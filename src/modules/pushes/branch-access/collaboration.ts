@@ -12,9 +12,10 @@ import { type SharedBranch, sharedBranches } from './collaboration-queries.ts'
 const nothing: ReadonlySet<string> = new Set()
 
 /**
- * Branches of a project to which the caller may push, whatever their role there, because a merge request allows it to those who may
- * merge it. The user who allowed it must still be able to push to the project themselves. Asked only for callers who cannot push
- * anyway: one statement, two for each target project and two for each user who allowed it.
+ * Branches of a project to which the caller may push, whatever their role there, because a merge request allows
+ * collaboration to users who may merge it. The user who allowed it must still be able to push to the project. Called
+ * only for users who cannot push otherwise: one statement, two for each target project and two for each user who
+ * allowed it.
  */
 export async function collaborationBranches(ctx: Ctx, project: ProjectSubject): Promise<ReadonlySet<string>> {
   const { actor } = ctx
@@ -32,7 +33,7 @@ export async function collaborationBranches(ctx: Ctx, project: ProjectSubject): 
   return found
 }
 
-/** Shared branches whose sharing was allowed by users who may still push to the project. */
+/** Shared branches that were shared by users who may still push to the project. */
 async function allowedBranches(ctx: Ctx, { id }: ProjectSubject): Promise<SharedBranch[]> {
   const shared = await sharedBranches(ctx.db, id)
   const pushers = new Set<number>()
@@ -47,7 +48,7 @@ async function mayPush(ctx: Ctx, projectId: number, userId: number): Promise<boo
   return project !== undefined && allows(projectPolicy.push_code, user!.actor, project.facts)
 }
 
-/** Whether all that a push does is to move such branches. */
+/** Whether a push changes such branches only. */
 export async function isCollaboration(
   ctx: Ctx,
   project: ProjectSubject,

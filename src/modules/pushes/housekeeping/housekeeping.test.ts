@@ -12,7 +12,7 @@ import { housekeepRepository } from './jobs.ts'
 const ask = (world: World, project: { id: number | string }, who = world.root) =>
   who.post(`/projects/${encodeURIComponent(project.id)}/housekeeping`)
 
-const keepHouse = async (world: World, projectId: number) =>
+const runHousekeeping = async (world: World, projectId: number) =>
   housekeepRepository.run({ projectId }, await contextFor(world, null))
 
 const repositoryOf = async (world: World, id: number) =>
@@ -33,7 +33,7 @@ async function counts(dir: string): Promise<Record<string, number>> {
 const days = (count: number) => new Date(Date.now() - count * 24 * 60 * 60_000)
 
 describe('POST /projects/:id/housekeeping', () => {
-  test('D2-HOUSEKEEPING-ID: takes an id or a path, answers null, and locks for a day', async ({ world }) => {
+  test('D2-HOUSEKEEPING-ID: accepts an id or a path, returns null, and 409 within a day', async ({ world }) => {
     const [one, two] = [await world.project(), await world.project()]
     const accepted = { status: 201, text: 'null', json: null }
     expect(await ask(world, one)).toMatchObject(accepted)
@@ -52,7 +52,7 @@ describe('POST /projects/:id/housekeeping', () => {
     ['none', 404],
     ['developer', 403],
     ['maintainer', 201],
-  ] as const)('is for maintainers: %s gets %i', async ([level, status], { world }) => {
+  ] as const)('housekeeping is for maintainers: %s gets %i', async ([level, status], { world }) => {
     const ann = await world.user()
     const project = await world.project({ members: level === 'none' ? [] : [[ann, level]] })
     expect((await ask(world, project, world.anonymous)).status).toBe(401)
@@ -60,15 +60,15 @@ describe('POST /projects/:id/housekeeping', () => {
   })
 })
 
-describe('the job', () => {
-  test('packs objects with a bitmap, and refs, and measures anew', async ({ world }) => {
+describe('the housekeeping job', () => {
+  test('housekeeping packs objects with a bitmap and refs, and updates the statistics', async ({ world }) => {
     const project = await world.project()
     for (const name of ['a', 'b', 'c']) await write(world, project, name)
     const dir = await repositoryOf(world, project.id)
     await world.rows('update project_statistics set repository_size = 1, commit_count = 9 where project_id = $1', [
       project.id,
     ])
-    await keepHouse(world, project.id)
+    await runHousekeeping(world, project.id)
     expect(await counts(dir)).toMatchObject({ count: 0, packs: 1, 'in-pack': 9 })
     const packed = await readdir(join(dir, 'objects/pack'))
     expect(packed.some((name) => name.endsWith('.bitmap'))).toBe(true)
@@ -76,16 +76,16 @@ describe('the job', () => {
     const { statistics } = (await world.root.get(`/projects/${project.id}?statistics=true`)).json
     expect(statistics.commit_count).toBe(3)
     expect(statistics.repository_size).toBeGreaterThan(100)
-    await keepHouse(world, project.id)
+    await runHousekeeping(world, project.id)
     expect((await world.root.get(`/projects/${project.id}/repository/files/a/raw?ref=master`)).text).toBe('a')
   })
 
-  test('leaves bitmaps out where the setting says so', async ({ world }) => {
+  test('housekeeping writes no bitmap when it is disabled', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'a')
     await world.settings({ housekeeping_bitmaps_enabled: false })
     try {
-      await keepHouse(world, project.id)
+      await runHousekeeping(world, project.id)
     } finally {
       await world.settings({ housekeeping_bitmaps_enabled: true })
     }
@@ -93,7 +93,7 @@ describe('the job', () => {
     expect(packed.filter((name) => name.endsWith('.bitmap'))).toEqual([])
   })
 
-  test('removes what nothing has reached for two weeks, and nothing younger', async ({ world }) => {
+  test('housekeeping removes objects unreachable for two weeks, and no newer ones', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'a')
     const dir = await repositoryOf(world, project.id)
@@ -105,20 +105,20 @@ describe('the job', () => {
     const path = (oid: string) => join(dir, 'objects', oid.slice(0, 2), oid.slice(2))
     await utimes(path(old), days(15), days(15))
     await utimes(path(young), days(13), days(13))
-    await keepHouse(world, project.id)
+    await runHousekeeping(world, project.id)
     await expect(git(dir, 'cat-file', '-e', old)).rejects.toThrow()
     expect(await git(dir, 'cat-file', '-t', young)).toBe('commit')
     expect(await git(dir, 'fsck', '--full', '--no-dangling')).toBe('')
   })
 
-  test('while people push and read: nothing is lost, nobody waits', async ({ world }) => {
+  test('concurrent pushes and reads lose nothing during housekeeping', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'first')
     await using work = await temporaryFolder()
     await git(work.path, 'clone', '-q', world.remote(project, world.root), '.')
     let busy = true
     const housekeeping = (async () => {
-      while (busy) await keepHouse(world, project.id)
+      while (busy) await runHousekeeping(world, project.id)
     })()
     for (let round = 0; round < 6; round++) {
       await git(work.path, 'commit', '-q', '--allow-empty', '-m', `Round ${round}`)
@@ -136,9 +136,9 @@ describe('the job', () => {
     expect(await git(clone.path, 'rev-list', '--count', 'master')).toBe('7')
   })
 
-  test('of a project without a repository does nothing', async ({ world }) => {
-    await keepHouse(world, (await world.project()).id)
-    await keepHouse(world, 999_999_999)
+  test('housekeeping of a project without a repository does nothing', async ({ world }) => {
+    await runHousekeeping(world, (await world.project()).id)
+    await runHousekeeping(world, 999_999_999)
   })
 })
 
@@ -151,19 +151,19 @@ describe('housekeeping after pushes', () => {
   })
 
   test.for([
-    ['nothing before a period is over', row(9), {}, []],
-    ['packs what is new after 10', row(10), {}, ['incremental']],
-    ['packs what is new 10 after the last time', row(19, [10, 0, 0]), {}, []],
-    ['packs everything after 50', row(50, [40, 0, 0]), {}, ['full', 'incremental']],
-    ['cleans after 200', row(200, [190, 150, 0]), {}, ['gc', 'full', 'incremental']],
-    ['nothing while it is off', row(500), { housekeeping_enabled: false }, []],
-    ['a period of 0 never ends', row(500), { housekeeping_gc_period: 0 }, ['full', 'incremental']],
+    ['no task before the first period ends', row(9), {}, []],
+    ['incremental repack after 10 pushes', row(10), {}, ['incremental']],
+    ['incremental repack 10 pushes after the last one', row(19, [10, 0, 0]), {}, []],
+    ['full repack after 50 pushes', row(50, [40, 0, 0]), {}, ['full', 'incremental']],
+    ['garbage collection after 200 pushes', row(200, [190, 150, 0]), {}, ['gc', 'full', 'incremental']],
+    ['no task while disabled', row(500), { housekeeping_enabled: false }, []],
+    ['no task with a period of 0', row(500), { housekeeping_gc_period: 0 }, ['full', 'incremental']],
     ['a shorter period', row(3), { housekeeping_full_repack_period: 3 }, ['full']],
-  ] as const)('%s', ([, pushes, settings, kinds]) => {
+  ] as const)('housekeeping after pushes: %s', ([, pushes, settings, kinds]) => {
     expect(dueHousekeeping(pushes, withDefaults(settings))).toEqual(kinds)
   })
 
-  test('counts pushes through every door, and packs when enough have come', async ({ world }) => {
+  test('pushes over every transport count for housekeeping, which starts when due', async ({ world }) => {
     const project = await world.project()
     const dir = await repositoryOf(world, project.id)
     const input = { projectId: project.id }
@@ -185,7 +185,7 @@ describe('housekeeping after pushes', () => {
           project.id,
         ]),
       ).toEqual([{ pushes: 3, incremental_at: 3, gc_at: 0 }])
-      // It has just been done: in a steady stream of pushes it takes a tenth of the time, and what is due is not forgotten.
+      // It has just run: with constant pushes it takes a tenth of the time, and remains due.
       await world.takeJobs(key)
       await world.rows('update project_housekeeping set incremental_at = 0 where project_id = $1', [project.id])
       await housekeepAfterPushes.run(input, await contextFor(world, null))

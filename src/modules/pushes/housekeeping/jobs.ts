@@ -4,7 +4,7 @@ import { findProject, housekeep, openRepository } from '../../projects/index.ts'
 import { saveRepositoryFacts } from '../pushes/queries.ts'
 import { repositoryFacts } from '../pushes/repository-facts.ts'
 
-/** Packs and cleans a repository because somebody asked, whatever the settings, and measures it. */
+/** Packs and cleans a repository on request, whatever the settings, and measures it. */
 export const housekeepRepository = job({
   name: 'housekeep_repository',
   input: Type.Object({ projectId: Type.Integer() }),

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
-/** Notes that somebody asks now. False when somebody did within the last `minutes`. */
+/** Records a request for housekeeping. False if there was one within the last `minutes`. */
 export const claimHousekeeping = async (tx: Tx, projectId: number, minutes: number): Promise<boolean> =>
   (await tx.run(sql`
     insert into project_housekeeping as h (project_id, asked_at) values (${projectId}, now())

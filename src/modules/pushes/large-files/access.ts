@@ -11,7 +11,7 @@ import { openStorage, type Storage } from './storage.ts'
 
 export type Access =
   | { storage: Storage }
-  /** Credentials may help; says nothing of whether the project is there. */
+  /** Authentication may help. Does not reveal whether the project exists. */
   | { challenge: true }
   | { refused: 403 | 404; message: string }
 
@@ -22,8 +22,8 @@ const covers = (grant: Grant, projectId: number, operation: Operation): boolean 
   grant.projectId === projectId && (grant.operation === operation || grant.operation === 'upload')
 
 /**
- * May the caller read or add large files of the project at this path? As he may fetch or push: the same policy and scopes.
- * That a project is there is told to those who may read its code, and whether it has large files at all, too.
+ * Whether the caller may read or add large files of the project at this path: the same policy and scopes as fetch and
+ * push. Only users who may read its code learn that the project exists and whether large files are enabled.
  */
 export async function lfsAccess(
   ctx: Ctx,
@@ -49,7 +49,7 @@ export async function lfsAccess(
   const mayPush =
     allows(projectPolicy.push_code, actor, project.facts) || (await collaborationBranches(ctx, project)).size > 0
   if (!mayPush) return forbidden
-  // As with git: who writes is told of the new address.
+  // As with git: writes to an old path are refused with the new address.
   if (project.full_path.toLowerCase() !== path.toLowerCase())
     return {
       refused: 403,

@@ -3,7 +3,7 @@ import { test, unique } from '../../../../test/world.ts'
 import { basic, batch, follow, lfs, lfsType, oidOf, upload } from './testing.ts'
 
 describe('POST <project>.git/info/lfs/objects/batch', () => {
-  test('an upload, its verification and the download of it', async ({ world }) => {
+  test('an LFS file is uploaded, verified and downloaded', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
     const oid = oidOf(content)
@@ -33,7 +33,7 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
     expect(await follow(world.root, 'GET', found.actions.download)).toMatchObject({ status: 200, text: content })
   })
 
-  test('each object has an answer of its own', async ({ world }) => {
+  test('each object of an LFS batch has its own result', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
     const oid = oidOf(content)
@@ -64,21 +64,21 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
 
   test.for([
     ['no operation', { objects: [] }, 422],
-    ['another operation', { operation: 'delete', objects: [] }, 422],
+    ['an unknown operation', { operation: 'delete', objects: [] }, 422],
     ['no objects', { operation: 'download' }, 422],
-    ['objects that are none', { operation: 'download', objects: [null] }, 422],
-    ['a size that is text', { operation: 'download', objects: [{ oid: '0'.repeat(64), size: '1' }] }, 422],
-    ['a transfer we do not know', { operation: 'download', objects: [], transfers: ['tus'] }, 422],
-    ['another hash', { operation: 'download', objects: [], hash_algo: 'sha512' }, 409],
-    ['a ref that is none', { operation: 'download', objects: [], ref: 'main' }, 422],
+    ['invalid objects', { operation: 'download', objects: [null] }, 422],
+    ['a size as text', { operation: 'download', objects: [{ oid: '0'.repeat(64), size: '1' }] }, 422],
+    ['an unknown transfer', { operation: 'download', objects: [], transfers: ['tus'] }, 422],
+    ['an unknown hash', { operation: 'download', objects: [], hash_algo: 'sha512' }, 409],
+    ['an invalid ref', { operation: 'download', objects: [], ref: 'main' }, 422],
     ['a list', [], 422],
     [
       'too many objects',
       { operation: 'download', objects: Array.from({ length: 1001 }, () => ({ oid: 'x', size: 1 })) },
       413,
     ],
-    ['too large a body', { operation: 'download', objects: [], more: 'x'.repeat(2 ** 20) }, 413],
-  ] as const)('refuses %s', async ([, json, status], { world }) => {
+    ['a body above the limit', { operation: 'download', objects: [], more: 'x'.repeat(2 ** 20) }, 413],
+  ] as const)('the LFS batch is refused with %s', async ([, json, status], { world }) => {
     const project = await world.project()
     const answer = await lfs(world.root, project, 'POST', 'objects/batch', { json })
     expect(answer).toMatchObject({
@@ -88,7 +88,7 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
     })
   })
 
-  test('refuses other media types', async ({ world }) => {
+  test('415 or 406 for LFS requests with other media types', async ({ world }) => {
     const project = await world.project()
     const call = (headers: Record<string, string>) =>
       lfs(world.root, project, 'POST', 'objects/batch', {
@@ -100,7 +100,7 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
     expect((await call({ 'content-type': `${lfsType}; charset=utf-8`, accept: '*/*' })).status).toBe(200)
   })
 
-  test('the API before batches is told so', async ({ world }) => {
+  test('501 for the legacy LFS API', async ({ world }) => {
     const project = await world.project()
     const answer = await lfs(world.root, project, 'POST', 'objects', { json: {} })
     expect(answer).toMatchObject({
@@ -110,10 +110,10 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
   })
 })
 
-describe('who may', () => {
+describe('access to LFS files', () => {
   test.for([
-    ['nobody', 'private', 'none', 401, 401],
-    ['nobody', 'public', 'none', 200, 401],
+    ['anonymous', 'private', 'none', 401, 401],
+    ['anonymous', 'public', 'none', 200, 401],
     ['a stranger', 'private', 'none', 404, 404],
     ['a stranger', 'internal', 'none', 200, 403],
     ['a guest', 'private', 'guest', 404, 404],
@@ -122,9 +122,10 @@ describe('who may', () => {
     ['a maintainer', 'private', 'maintainer', 200, 200],
     ['an administrator', 'private', 'none', 200, 200],
   ] as const)(
-    '%s of a %s project (%s): download %d, upload %d',
+    'LFS for %s of a %s project (%s): download %d, upload %d',
     async ([who, visibility, level, download, up], { world }) => {
-      const someone = who === 'nobody' ? world.anonymous : who === 'an administrator' ? world.root : await world.user()
+      const someone =
+        who === 'anonymous' ? world.anonymous : who === 'an administrator' ? world.root : await world.user()
       const project = await world.project({ visibility, members: level === 'none' ? [] : [[someone, level]] })
       const content = unique('content')
       await upload(world.root, project, content)
@@ -155,7 +156,7 @@ describe('who may', () => {
     },
   )
 
-  test('a missing project answers as a hidden one', async ({ world }) => {
+  test('missing and hidden projects get the same LFS response', async ({ world }) => {
     const ann = await world.user()
     const hidden = await batch(ann, await world.project(), 'download', [])
     const missing = await batch(ann, { full_path: 'no/such' }, 'download', [])
@@ -163,7 +164,7 @@ describe('who may', () => {
     expect([hidden.status, missing.status]).toEqual([404, 404])
   })
 
-  test('scopes of the token count as with git, archived projects take nothing', async ({ world }) => {
+  test('LFS checks token scopes as git does, and archived projects refuse uploads', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
     await upload(world.root, project, content)
@@ -179,7 +180,7 @@ describe('who may', () => {
     expect(await both(world.root)).toEqual([200, 403])
   })
 
-  test('projects and groups say whether they have large files, and so does the installation', async ({ world }) => {
+  test('LFS can be disabled in projects, groups and the instance', async ({ world }) => {
     const group = await world.group({ lfs_enabled: false })
     const off = await world.project({ group })
     const on = await world.project({ group, lfs_enabled: true })
@@ -199,7 +200,7 @@ describe('who may', () => {
     }
   })
 
-  test('what was renamed is read at its old address and written at its new one', async ({ world }) => {
+  test('a renamed project allows LFS downloads at the old URL and uploads at the new one', async ({ world }) => {
     const project = await world.project()
     await world.root.put(`/projects/${project.id}`, { path: `${project.path}-new` })
     expect((await batch(world.root, project, 'download', [])).status).toBe(200)
@@ -210,8 +211,8 @@ describe('who may', () => {
   })
 })
 
-describe('having the hash is not having the file', () => {
-  test('who knows an oid gets nothing, and uploads the bytes like anybody', async ({ world }) => {
+describe('knowing the hash of an LFS file', () => {
+  test('a user who knows an oid cannot download the file, and must upload its bytes', async ({ world }) => {
     const content = unique('secret')
     const hidden = await world.project()
     await upload(world.root, hidden, content)
@@ -224,7 +225,7 @@ describe('having the hash is not having the file', () => {
     expect((await batch(eve, own, 'download', [content])).json.objects[0].error.code).toBe(404)
   })
 
-  test('a fork has what its source has, for whoever may read that', async ({ world }) => {
+  test('a fork has the LFS files of its source for callers who can read the source', async ({ world }) => {
     const content = unique('forked')
     const source = await world.project()
     await upload(world.root, source, content)
@@ -237,7 +238,7 @@ describe('having the hash is not having the file', () => {
     await world.root.post(`/projects/${source.id}/members`, { user_id: ann.id, access_level: 20 })
     expect((await batch(ann, fork, 'download', [content])).json.objects[0].actions).toBeDefined()
     expect((await batch(ann, fork, 'upload', [content])).json.objects[0].actions).toBeUndefined()
-    // From now on it is the fork's own.
+    // From now on the file belongs to the fork, too.
     await world.rows('delete from large_files where project_id = $1', [source.id])
     expect((await batch(ann, fork, 'download', [content])).json.objects[0].actions).toBeDefined()
     const [statistics] = await world.rows('select lfs_objects_size from project_statistics where project_id = $1', [

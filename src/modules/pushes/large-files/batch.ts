@@ -5,12 +5,12 @@ import { type Credentials, largeFileCredentials, type Operation } from './creden
 import { claimFiles, isTooLarge, sizesOf } from './service.ts'
 import type { Storage } from './storage.ts'
 
-/** A file as a client names it: anything may be wrong with it. */
+/** A file as a client names it, not validated. */
 export type Asked = { readonly oid: string; readonly size: number }
 
 type Action = { href: string } & Partial<Omit<Credentials, 'href'>>
 
-/** What there is to do about a file. Without actions and error: nothing. */
+/** Answer about one file. Without actions and error the client has nothing to do. */
 export type BatchObject = {
   oid: string
   size: number
@@ -29,7 +29,7 @@ type Sound = { oid: Digest; size: number }
 const isSound = (asked: Asked): asked is Sound =>
   parseDigest(asked.oid) !== undefined && Number.isSafeInteger(asked.size) && asked.size >= 0
 
-/** Where the client gets or brings each file, or why not. At most five statements, however many files. */
+/** Upload or download address of each file, or its error. At most five statements for any number of files. */
 export async function answerBatch(
   ctx: Ctx,
   storage: Storage,

@@ -3,7 +3,10 @@ import { storedFiles } from './queries.ts'
 
 const page = 1000
 
-/** Large files whose blob is gone or has another size, one sentence each. One look at the blob store for every file. */
+/**
+ * Describes each large file whose blob is missing or has another size, one sentence each. Checks the blob store once
+ * for each file.
+ */
 export async function checkLargeFiles(ctx: Ctx): Promise<string[]> {
   const problems: string[] = []
   let after = ''

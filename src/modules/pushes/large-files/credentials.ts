@@ -7,26 +7,26 @@ import { signingKey } from './queries.ts'
 
 export type Operation = 'download' | 'upload'
 
-/** For whom a credential was made. */
+/** Account or key that a credential was issued to. */
 export type Holder =
   | {
       readonly userId: number
-      /** The token that was shown; `undefined` when it was the account itself. */
+      /** The token that the user authenticated with; `undefined` for the account itself. */
       readonly tokenId: number | undefined
     }
   | { readonly deployKeyId: number }
   | { readonly deployTokenId: number }
 
-/** What a credential of ours says: who may do what with the large files of which project. `upload` includes `download`. */
+/** Content of a credential: its holder, a project and an operation on its large files. `upload` includes `download`. */
 export type Grant = {
   readonly holder: Holder
   readonly projectId: number
   readonly operation: Operation
 }
 
-/** Long enough for what a client sends between two batches; it is asked for at the beginning of a transfer only. */
+/** Long enough for the transfers between two batch requests; checked at the beginning of a transfer only. */
 const lifetimeSeconds = 30 * 60
-/** Clocks of several machines differ by less. */
+/** Maximum clock difference between machines. */
 const toleranceSeconds = 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
@@ -51,7 +51,7 @@ async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Opera
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
-/** What a credential grants; `undefined` when it is not one of ours or has expired. */
+/** Verifies a credential and returns its content; `undefined` if it is forged or expired. */
 export async function readCredential(db: Db, credential: string): Promise<Grant | undefined> {
   const parts = form.exec(credential)
   if (!parts) return undefined
@@ -59,7 +59,8 @@ export async function readCredential(db: Db, credential: string): Promise<Grant 
   const expected = signed(await signingKey(db, 'large_files'), text!)
   if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url'))) return undefined
   const secondsLeft = Number(expiresAt) - Date.now() / 1000
-  // More are left than there ever were when the clock was set back: it must not last for hours because of that.
+  // More than the lifetime is left if the clock was set back: the credential must not stay valid for hours because of
+  // that.
   if (secondsLeft <= 0 || secondsLeft > lifetimeSeconds + toleranceSeconds) return undefined
   return {
     holder: parseHolder(kind!, id!, tokenId!),
@@ -68,9 +69,9 @@ export async function readCredential(db: Db, credential: string): Promise<Grant 
   }
 }
 
-/** As an action of the batch API and `git-lfs-authenticate` tell it. */
+/** Credentials as the batch API and `git-lfs-authenticate` return them. */
 export type Credentials = {
-  /** The address of the large-file API of the project; ends in `/info/lfs`. */
+  /** URL of the project's large-file API; ends in `/info/lfs`. */
   readonly href: string
   readonly header: { readonly Authorization: string }
   /** Seconds. */
@@ -78,9 +79,9 @@ export type Credentials = {
 }
 
 /**
- * A short-lived credential of the caller (who must be somebody) for the large files of one project. Ask the policy first:
- * it is asked again with each use, and the account and its token must still be good then, but nothing else is looked at.
- * Any process takes it, before and after a restart.
+ * Issues a short-lived credential of the caller, who must be authenticated, for the large files of one project. Check
+ * the policy first: each use checks the policy, the account and its token again, but nothing else. Valid in every
+ * process and across restarts.
  */
 export async function largeFileCredentials(
   ctx: Ctx,

@@ -8,7 +8,7 @@ const lockSelect = sql`select l.id, l.path, l.owner_id, u.name as owner_name, l.
 
 export type LockFilters = { path?: string | undefined; id?: number | undefined }
 
-/** Locks of a project with an id from `from`, oldest first. */
+/** Locks of a project with ids from `from` on, oldest first. */
 export const listLocks = (
   db: Db,
   projectId: number,
@@ -28,11 +28,11 @@ export const listLocks = (
 export const findLockAt = (db: Db, projectId: number, path: string): Promise<LockRow | undefined> =>
   db.row<LockRow>(sql`${lockSelect} where l.project_id = ${projectId} and l.path = ${path}`)
 
-/** Held against others who would take it away until the transaction ends. */
+/** Finds a lock and locks its row until the transaction ends, so that it is removed once. */
 export const holdLock = (tx: Tx, projectId: number, id: number): Promise<LockRow | undefined> =>
   tx.row<LockRow>(sql`${lockSelect} where l.project_id = ${projectId} and l.id = ${id} for update of l`)
 
-/** False when the path is locked already. */
+/** False if the path is locked already. */
 export const insertLock = async (
   tx: Tx,
   lock: { projectId: number; path: string; ownerId: number },

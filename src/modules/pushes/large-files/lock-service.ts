@@ -18,14 +18,14 @@ import {
 
 const longestPathBytes = 2000
 
-/** Whose lock it is: of a deploy key, that of who made the key. */
+/** Account that owns a new lock; for a deploy key, the user who created the key. */
 function ownerOf(ctx: Ctx): number {
   const id = accountOf(ctx.actor!)
   if (id === null) throw new Failure('forbidden', 'A lock needs an account that holds it')
   return id
 }
 
-/** Locks a file for the caller. `made` is false, with the lock there is, when somebody has locked it. */
+/** Locks a file for the caller. `made` is false, with the existing lock, if the path is locked already. */
 export async function lockFile(
   ctx: Ctx,
   project: ProjectSubject,
@@ -37,7 +37,7 @@ export async function lockFile(
   return await ctx.transaction(async (tx) => {
     const made = await insertLock(tx, { projectId: project.id, path, ownerId })
     const lock = await findLockAt(tx, project.id, path)
-    // It was taken away while we waited for it to be made.
+    // The lock was removed while the insert waited for it.
     if (!lock) throw new Failure('conflict', 'The lock has changed, try again')
     if (made)
       await emit(tx, {
@@ -50,7 +50,7 @@ export async function lockFile(
   })
 }
 
-/** Takes a lock away: one's own, or with `force`, which is for maintainers, anybody's. */
+/** Removes the caller's lock; with `force`, which needs a maintainer, the lock of any user. */
 export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, force: boolean): Promise<LockRow> {
   const actor = ctx.actor!
   const accountId = ownerOf(ctx)
@@ -73,10 +73,10 @@ export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, 
   })
 }
 
-/** A page of locks, oldest first, and where the next one begins. */
+/** A page of locks, oldest first, and the id at which the next page begins. */
 export type LockPage = { locks: LockRow[]; next: number | undefined }
 
-/** From the lock with the id `from`. */
+/** Starts at the lock with the id `from`. */
 export async function lockPage(
   ctx: Ctx,
   project: ProjectSubject,

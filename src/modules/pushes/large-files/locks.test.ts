@@ -9,8 +9,8 @@ const unlock = (who: Client, project: TestProject, id: string, force?: boolean) 
 const list = async (who: Client, project: TestProject, query = '') =>
   (await lfs(who, project, 'GET', `locks${query}`)).json
 
-describe('locks of files', () => {
-  test('are made once, listed, and taken away by their owner', async ({ world }) => {
+describe('LFS locks', () => {
+  test('LFS locks are created once, listed, and removed by their owner', async ({ world }) => {
     const ann = await world.user()
     const bob = await world.user()
     const project = await world.project({
@@ -53,7 +53,7 @@ describe('locks of files', () => {
     expect((await lock(bob, project, 'art/köpf.psd')).status).toBe(201)
   })
 
-  test('of others are taken away by maintainers who insist', async ({ world }) => {
+  test('maintainers remove LFS locks of others with force', async ({ world }) => {
     const [ann, bob, max] = [await world.user(), await world.user(), await world.user()]
     const project = await world.project({
       members: [
@@ -78,35 +78,35 @@ describe('locks of files', () => {
   })
 
   test.for([
-    ['nobody', 'none', 401, 401],
+    ['anonymous', 'none', 401, 401],
     ['a stranger', 'none', 404, 404],
     ['a guest', 'guest', 404, 404],
     ['a reporter', 'reporter', 200, 403],
     ['a developer', 'developer', 200, 201],
     ['an owner', 'owner', 200, 201],
-  ] as const)('%s (%s) lists with %d and locks with %d', async ([who, level, listed, made], { world }) => {
-    const someone = who === 'nobody' ? world.anonymous : await world.user()
+  ] as const)('LFS locks for %s (%s): list %d, create %d', async ([who, level, listed, made], { world }) => {
+    const someone = who === 'anonymous' ? world.anonymous : await world.user()
     const group = await world.group({ members: level === 'none' ? [] : [[someone, level]] })
     const project = await world.project({ group })
     expect((await lfs(someone, project, 'GET', 'locks')).status).toBe(listed)
     expect((await lock(someone, project, 'x')).status).toBe(made)
   })
 
-  test('16 people at once: one has it', async ({ world }) => {
+  test('one of 16 concurrent LFS locks of a file succeeds', async ({ world }) => {
     const project = await world.project()
     const tried = await Promise.all(Array.from({ length: 16 }, () => lock(world.root, project, 'x')))
     expect(tried.map(({ status }) => status).sort()).toEqual([201, ...Array(15).fill(409)])
   })
 
   test.for(['', '/etc/passwd', '../x', 'a//b', 'a/./b', 'x\0y', `${'x'.repeat(2001)}`, '\ud800'])(
-    '%j is no path',
+    '422 for an LFS lock of the path %j',
     async (path, { world }) => {
       const project = await world.project()
       expect((await lock(world.root, project, path)).status).toBe(422)
     },
   )
 
-  test('hostile parameters are refused', async ({ world }) => {
+  test('422 for hostile parameters of LFS locks', async ({ world }) => {
     const project = await world.project()
     for (const query of ['?limit=x', '?cursor=-1', '?id=1e9', '?path=%00', '?limit=99999999999999999999'])
       expect((await lfs(world.root, project, 'GET', `locks${query}`)).status).toBe(422)

@@ -5,9 +5,9 @@ import { literal, type Sql, sql } from '../../../db/sql.ts'
 
 export type LargeFileRow = { oid: Digest; size: number }
 
-/** What of a project decides where its large files are. */
+/** The columns that determine where large files of a project are stored. */
 export type StorageRow = {
-  /** What the project says, else its namespace. */
+  /** The setting of the project, else of its namespace. */
   enabled: boolean
   /** The project it was forked from. */
   source_id: number | null
@@ -18,12 +18,15 @@ export const findStorage = (db: Db, projectId: number): Promise<StorageRow | und
     select coalesce((p.settings->>'lfs_enabled')::boolean, n.lfs_enabled, true) as enabled, p.forked_from_project_id as source_id
     from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`)
 
-/** Those of the files that one of the projects has, each once. */
+/** The given files that at least one of the projects has, without duplicates. */
 export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly string[]): Promise<LargeFileRow[]> =>
   db.rows<LargeFileRow>(sql`
     select distinct oid, size from large_files where project_id = any(${projectIds}::bigint[]) and oid = any(${oids}::text[])`)
 
-/** Adds `rows` (project_id, oid, size) to what a project has and to its statistics; those it has count once. */
+/**
+ * Adds `rows` (project_id, oid, size) to a project and to its statistics; rows that it has already are not counted
+ * again.
+ */
 const link = (projectId: number, rows: Sql): Sql => sql`
   with linked as (insert into large_files (project_id, oid, size) ${rows} on conflict do nothing returning size),
   counted as (
@@ -31,7 +34,7 @@ const link = (projectId: number, rows: Sql): Sql => sql`
     where project_id = ${projectId} and exists (select from linked))
   select 1 from linked`
 
-/** Gives a project a file whose bytes are stored. False when it had it already, or is being removed. */
+/** Adds a file, whose bytes are stored, to a project. False if the project has it already or is being deleted. */
 export const linkFile = async (tx: Tx, projectId: number, { oid, size }: LargeFileRow): Promise<boolean> =>
   (await tx.run(
     link(
@@ -41,8 +44,8 @@ export const linkFile = async (tx: Tx, projectId: number, { oid, size }: LargeFi
   )) > 0
 
 /**
- * Gives a project what another has of these files. The other's rows are held until the transaction ends: were they
- * deleted meanwhile, the bytes might be collected before this is committed.
+ * Adds those of the given files that the source project has. Locks the rows of the source until the transaction ends;
+ * otherwise a concurrent deletion could make blob collection remove the bytes before this commits.
  */
 export const linkFrom = (tx: Tx, sourceId: number, projectId: number, oids: readonly string[]): Promise<number> =>
   tx.run(
@@ -52,7 +55,7 @@ export const linkFrom = (tx: Tx, sourceId: number, projectId: number, oids: read
     ),
   )
 
-/** The same for all that the other has, as a fork does when it is made. */
+/** As `linkFrom`, for all files of the source: used when a fork is created. */
 export const linkAllFrom = (tx: Tx, sourceId: number, projectId: number): Promise<number> =>
   tx.run(
     link(
@@ -61,16 +64,16 @@ export const linkAllFrom = (tx: Tx, sourceId: number, projectId: number): Promis
     ),
   )
 
-/** Digests of these that are large files: for the collection of blobs. */
+/** The given digests that belong to large files, for blob collection. */
 export const digestsOfLargeFiles = (digests: readonly Digest[]): Sql =>
   sql`select oid from large_files where oid = any(${digests}::text[])`
 
-/** Every file once, with a project that has it, in the order of oids after `after`. */
+/** Every file once, with a project that has it, ordered by oid, starting after `after`. */
 export const storedFiles = (db: Db, after: string, limit: number): Promise<(LargeFileRow & { project_id: number })[]> =>
   db.rows(sql`
     select distinct on (oid) oid, size, project_id from large_files where oid > ${after} order by oid, project_id limit ${literal(limit)}`)
 
-/** The key for a purpose, the same in every process; made when there is none. */
+/** The signing key of a purpose, the same in all processes; created on first use. */
 export async function signingKey(db: Db, purpose: string): Promise<Buffer> {
   const find = () => db.row<{ key: Buffer }>(sql`select key from signing_keys where purpose = ${purpose}`)
   const found = await find()

@@ -9,15 +9,15 @@ import { projectsOf, type Storage } from './storage.ts'
 
 const mebibyte = 1024 * 1024
 
-/** Sizes of those of the files that are there for the caller, by oid. One statement. */
+/** Sizes by oid of the files that the caller can download. One statement. */
 export async function sizesOf(ctx: Ctx, storage: Storage, oids: readonly Digest[]): Promise<Map<Digest, number>> {
   const found = await filesAmong(ctx.db, projectsOf(storage), oids)
   return new Map(found.map(({ oid, size }) => [oid, size]))
 }
 
 /**
- * Sizes of those of the files that need not be sent, by oid: the project has them, or has them from now on, since it is a
- * fork of one that has them. See `openStorage`.
+ * Sizes by oid of the files that need no upload: the project has them, or gets them now because it is a fork of a
+ * project that has them. See `openStorage`.
  */
 export async function claimFiles(ctx: Ctx, storage: Storage, oids: readonly Digest[]): Promise<Map<Digest, number>> {
   const { project, sourceId } = storage
@@ -26,13 +26,13 @@ export async function claimFiles(ctx: Ctx, storage: Storage, oids: readonly Dige
   return new Map(own.map(({ oid, size }) => [oid, size]))
 }
 
-/** Whether a file is larger than the installation takes. */
+/** Whether a file exceeds the size limit of the installation. */
 export const isTooLarge = (ctx: Ctx, sizeBytes: number): boolean =>
   ctx.settings.max_lfs_object_size > 0 && sizeBytes > ctx.settings.max_lfs_object_size * mebibyte
 
 /**
- * Stores a file of a project, reading its bytes once. They must be those announced (`unprocessable` otherwise), and
- * nothing is kept of others, nor of a stream that breaks. When this resolves, bytes and row are durable.
+ * Stores a file of a project, reading the stream once. Throws `unprocessable` unless size and digest match those
+ * announced; stores nothing then, nor of an interrupted stream. Bytes and row are durable when this resolves.
  */
 export async function storeFile(ctx: Ctx, projectId: number, file: LargeFileRow, bytes: Readable): Promise<void> {
   const { oid, size } = file
@@ -46,7 +46,7 @@ export async function storeFile(ctx: Ctx, projectId: number, file: LargeFileRow,
         actorId: accountOf(ctx.actor!),
         payload: { oid, size },
       })
-    // Sent again by somebody who did not wait for the answer, or a project that is gone.
+    // The client repeats an upload without having waited for the response, or the project is gone.
     else if ((await filesAmong(tx, [projectId], [oid])).length === 0) throw notFound('Project')
   })
 }

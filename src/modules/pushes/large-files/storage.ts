@@ -7,19 +7,19 @@ import { findStorage } from './queries.ts'
 /** Where the caller finds large files of a project. */
 export type Storage = {
   readonly project: ProjectSubject
-  /** Switched on, by the project or its namespace. */
+  /** Whether large files are enabled for the project or its namespace. */
   readonly enabled: boolean
-  /** What it was forked from, when the caller may read that. */
+  /** The project it was forked from, if the caller may read that. */
   readonly sourceId: number | undefined
 }
 
 /**
- * The large files of a project are its own, and those of the project it was forked from, for whom that may be read.
+ * Opens the large files of a project: its own, and those of the project it was forked from if the caller may read that.
  *
- * Knowing a hash gives nobody anything. Who adds a file to a project either sends the bytes, also when we have them
- * already, or shows that he can have them: the project is a fork, and he may read the code of its source. Other projects
- * that he may read would prove as much, but looking for them costs a walk through everything he can see, and nobody pushes
- * the files of one project to an unrelated one often enough to pay for that.
+ * Knowing a hash grants nothing. To add a file to a project, the caller sends its bytes, even if they are stored
+ * already, or proves access to them: the project is a fork, and the caller may read the code of its source. Access to
+ * any other project with the file would be proof too, but finding one means searching all visible projects, and pushes
+ * of one project's files to an unrelated one are too rare to pay for that.
  */
 export async function openStorage(ctx: Ctx, project: ProjectSubject): Promise<Storage> {
   const row = await findStorage(ctx.db, project.id)
@@ -31,6 +31,6 @@ export async function openStorage(ctx: Ctx, project: ProjectSubject): Promise<St
   }
 }
 
-/** The projects whose files those of the storage are. */
+/** Ids of the projects whose files belong to the storage. */
 export const projectsOf = ({ project, sourceId }: Storage): number[] =>
   sourceId === undefined ? [project.id] : [project.id, sourceId]

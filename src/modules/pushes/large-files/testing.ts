@@ -5,11 +5,11 @@ export const lfsType = 'application/vnd.git-lfs+json'
 
 export const oidOf = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex')
 
-/** Somebody's credentials as git shows them. */
+/** Basic authentication header with a client's credentials, as git sends it. */
 export const basic = ({ username, token }: Client): Record<string, string> =>
   token === undefined ? {} : { authorization: `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}` }
 
-/** Calls the large-file API of a project as somebody, or with the headers given. The JSON of the answer is parsed. */
+/** Calls the large-file API of a project as a client, or with the given headers. Parses the JSON of the response. */
 export async function lfs(
   who: Client,
   project: Pick<TestProject, 'full_path'>,
@@ -40,7 +40,7 @@ export const batch = (
     },
   })
 
-/** Uploads a file as a client does: asks, sends, verifies. The status of what was sent. */
+/** Uploads a file as a client does: batch, upload, verify. Returns the status of the upload. */
 export async function upload(
   who: Client,
   project: Pick<TestProject, 'full_path'>,
@@ -51,7 +51,7 @@ export async function upload(
   return sent.status
 }
 
-/** Does what an action of a batch says. */
+/** Performs an action of a batch response. */
 export const follow = (
   who: Client,
   method: string,

@@ -21,7 +21,7 @@ const has = (world: World, oid: string) =>
     () => false,
   )
 
-/** Sends a body of unknown length, piece by piece; a status, or `cut` when the connection ends without an answer. */
+/** Sends a body of unknown length, piece by piece; returns a status, or `cut` when the connection ends without a response. */
 const stream = (world: World, path: string, who: Client, source: Readable): Promise<number | 'cut'> =>
   new Promise((resolve) => {
     const req = request(world.origin + path.slice(1), { method: 'PUT', headers: basic(who) }, (res) => {
@@ -33,12 +33,12 @@ const stream = (world: World, path: string, who: Client, source: Readable): Prom
     source.pipe(req)
   })
 
-describe('uploads', () => {
+describe('LFS uploads', () => {
   test.for([
     ['another content', (content: string) => [oidOf(`${content}!`), content.length] as const],
     ['fewer bytes', (content: string) => [oidOf(content), content.length + 1] as const],
     ['more bytes', (content: string) => [oidOf(content), content.length - 1] as const],
-  ] as const)('with %s than announced leave nothing', async ([, announce], { world }) => {
+  ] as const)('an LFS upload with %s than announced stores nothing', async ([, announce], { world }) => {
     const project = await world.project()
     const content = unique('content')
     const [oid, size] = announce(content)
@@ -53,7 +53,7 @@ describe('uploads', () => {
     ])
   })
 
-  test('with many more bytes than announced, of which most are on their way, are answered', async ({ world }) => {
+  test('an LFS upload with many more bytes than announced gets a 422 response', async ({ world }) => {
     const project = await world.project()
     const content = Buffer.alloc(3_000_000, unique('long'))
     const path = place(project, oidOf(content), 1000)
@@ -61,7 +61,7 @@ describe('uploads', () => {
     expect(await halfStored(world)).toEqual([])
   })
 
-  test('that break off leave nothing', async ({ world }) => {
+  test('an incomplete LFS upload stores nothing', async ({ world }) => {
     const project = await world.project()
     const content = Buffer.alloc(1_000_000, unique('half'))
     const broken = Readable.from(
@@ -76,7 +76,7 @@ describe('uploads', () => {
     expect(await has(world, oidOf(content))).toBe(false)
   })
 
-  test('larger than the setting allows are refused before they are read', async ({ world }) => {
+  test('413 without reading the body for an LFS upload above max_lfs_object_size', async ({ world }) => {
     const project = await world.project()
     await world.settings({ max_lfs_object_size: 1 })
     try {
@@ -89,7 +89,7 @@ describe('uploads', () => {
     }
   })
 
-  test('of the same file at once are one file, counted once', async ({ world }) => {
+  test('concurrent LFS uploads of the same file are stored and counted once', async ({ world }) => {
     const group = await world.group()
     const project = await world.project({ group })
     const content = unique('popular')
@@ -108,8 +108,8 @@ describe('uploads', () => {
     expect(listed.statistics.lfs_objects_size).toBe(size)
   })
 
-  // That they pass through in little memory is tested in test/scenarios/memory.test.ts.
-  test('of 64 MiB are stored, and read in parts', async ({ world }) => {
+  // test/scenarios/memory.test.ts tests that they pass in little memory.
+  test('an LFS file of 64 MiB is stored, and read in ranges', async ({ world }) => {
     const project = await world.project()
     const piece = Buffer.alloc(256 * 1024, unique('piece'))
     const pieces = Array.from({ length: 256 }, () => piece)
@@ -123,8 +123,8 @@ describe('uploads', () => {
   })
 })
 
-describe('downloads', () => {
-  test('in parts, kept by caches for ever', async ({ world }) => {
+describe('LFS downloads', () => {
+  test('LFS downloads support ranges and are cacheable for ever', async ({ world }) => {
     const project = await world.project()
     const content = unique('0123456789')
     const oid = oidOf(content)
@@ -171,7 +171,7 @@ describe('downloads', () => {
     expect((await world.root.get(place(project, oidOf('nothing')), { headers: basic(world.root) })).status).toBe(404)
   })
 
-  test('an empty file is a file', async ({ world }) => {
+  test('an empty LFS file can be stored and read', async ({ world }) => {
     const project = await world.project()
     expect(await upload(world.root, project, '')).toBe(200)
     const got = await world.root.get(place(project, oidOf('')), { headers: basic(world.root) })
@@ -179,11 +179,11 @@ describe('downloads', () => {
   })
 })
 
-describe('credentials of actions', () => {
+describe('credentials of LFS actions', () => {
   const download = async (who: Client, project: TestProject, content: string) =>
     (await batch(who, project, 'download', [content])).json.objects[0].actions.download
 
-  test('are good for one project and one operation', async ({ world }) => {
+  test('LFS credentials work for one project and one operation', async ({ world }) => {
     const [project, other] = [await world.project(), await world.project()]
     const content = unique('content')
     await upload(world.root, project, content)
@@ -199,7 +199,7 @@ describe('credentials of actions', () => {
     expect((await follow(world.root, 'GET', both)).status).toBe(200)
   })
 
-  test('are worth no more than account, token and membership are worth now', async ({ world }) => {
+  test('LFS credentials end with the account, token or membership', async ({ world }) => {
     const content = unique('content')
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'reporter']] })
@@ -220,7 +220,7 @@ describe('credentials of actions', () => {
     expect(await tried(action)).toBe(401)
   })
 
-  test('are taken by every process, whichever made them', async ({ world }) => {
+  test('LFS credentials work in every process', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
     await upload(world.root, project, content)
@@ -234,7 +234,7 @@ describe('credentials of actions', () => {
     expect(await follow(client, 'GET', { href, header })).toMatchObject({ status: 200, text: content })
   })
 
-  test('cannot be changed, and end', async ({ world }) => {
+  test('LFS credentials are signed, and expire', async ({ world }) => {
     const project = await world.project()
     const content = unique('content')
     await upload(world.root, project, content)

@@ -5,7 +5,7 @@ import type { GrantChanges } from '../protected-refs/service.ts'
 
 type Entry = { id?: number; user_id?: number; group_id?: number; access_level?: number; _destroy: boolean }
 
-/** What the entries of `allowed_to_push` and its like ask of a rule; nothing without entries. */
+/** Changes that the entries of `allowed_to_push` and similar parameters request; empty without entries. */
 export function grantChanges(
   rule: ProtectedRefRow,
   action: RefAction,

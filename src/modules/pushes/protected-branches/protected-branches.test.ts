@@ -6,7 +6,7 @@ import { hostileRefs, storedProject } from '../../repository/commits/testing.ts'
 const rulesOf = (id: number) => `/projects/${id}/protected_branches`
 const at = (id: number, name: string) => `${rulesOf(id)}/${encodeURIComponent(name)}`
 
-/** A project and a maintainer of it, who is no administrator. */
+/** A project and its maintainer, who is not an administrator. */
 async function maintained(world: World, others: readonly [Client, Level][] = []) {
   const mia = await world.user()
   const project = await world.project({ members: [[mia, 'maintainer'], ...others] })
@@ -22,7 +22,7 @@ const level = (access_level: number, access_level_description: string) => ({
 })
 
 describe('protected branches', () => {
-  test('maintainers push, merge and unprotect unless something else is said', async ({ world }) => {
+  test('maintainers push, merge and unprotect by default', async ({ world }) => {
     const { mia, id } = await maintained(world)
     const made = await mia.post(rulesOf(id), { name: '*-stable' })
     const record = {
@@ -49,7 +49,7 @@ describe('protected branches', () => {
     ])
   })
 
-  test('levels have names', async ({ world }) => {
+  test('access levels of protected branches have descriptions', async ({ world }) => {
     const { mia, id } = await maintained(world)
     const input = { name: 'main', push_access_level: 0, merge_access_level: 30, unprotect_access_level: 60 }
     expect((await mia.post(rulesOf(id), input)).json).toMatchObject({
@@ -59,7 +59,7 @@ describe('protected branches', () => {
     })
   })
 
-  test('people and groups are named, beside levels, each once', async ({ world }) => {
+  test('users and groups can be named beside levels, each once', async ({ world }) => {
     const ann = await world.user()
     const { mia, id, project } = await maintained(world, [[ann, 'developer']])
     const [{ namespace_id: groupId }] = (await world.rows('select namespace_id from projects where id = $1', [id])) as [
@@ -88,7 +88,7 @@ describe('protected branches', () => {
       allow_force_push: true,
       code_owner_approval_required: true,
     })
-    // A form says the same.
+    // The same as a form.
     const body = `name=form&allowed_to_push[][user_id]=${ann.id}&allowed_to_push[][access_level]=40`
     const form = await mia.send('POST', rulesOf(id), {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -128,13 +128,13 @@ describe('protected branches', () => {
       { error: 'Group does not have access to the project' },
     ],
     [{ name: 'a..b' }, 400, { message: { name: ['is invalid'] } }],
-  ] as const)('%j is a %i', async ([input, status, json], { world }) => {
+  ] as const)('protecting a branch with %j is a %i', async ([input, status, json], { world }) => {
     const { mia, id } = await maintained(world)
     expect(await mia.post(rulesOf(id), input)).toMatchObject({ status, json })
     expect((await mia.get(rulesOf(id))).json).toEqual([])
   })
 
-  test('strangers and groups of others are not named', async ({ world }) => {
+  test('422 for a protected branch that names users or groups without access', async ({ world }) => {
     const { mia, id } = await maintained(world)
     const stranger = await world.user()
     const group = await world.group({ members: [[mia, 'owner']] })
@@ -142,7 +142,7 @@ describe('protected branches', () => {
     expect((await mia.post(rulesOf(id), { name: 'x', allowed_to_push: [{ group_id: group.id }] })).status).toBe(422)
   })
 
-  test('a name is protected once, however many try', async ({ world }) => {
+  test('one of several concurrent protections of the same branch succeeds', async ({ world }) => {
     const { mia, id } = await maintained(world)
     const all = await Promise.all(Array.from({ length: 8 }, () => mia.post(rulesOf(id), { name: 'main' })))
     expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -152,7 +152,7 @@ describe('protected branches', () => {
     })
   })
 
-  test('a list is searched and has pages', async ({ world }) => {
+  test('protected branches are searched and paged', async ({ world }) => {
     const { mia, id } = await maintained(world)
     for (const name of ['a', 'b-1', 'b-2', 'c%']) await mia.post(rulesOf(id), { name })
     const names = async (query: string) =>
@@ -163,7 +163,7 @@ describe('protected branches', () => {
     expect((await mia.head(`${rulesOf(id)}?per_page=3`)).headers['x-total']).toBe('4')
   })
 
-  test('PATCH adds, changes and takes away', async ({ world }) => {
+  test('PATCH of a protected branch adds, changes and removes access levels', async ({ world }) => {
     const ann = await world.user()
     const { mia, id } = await maintained(world, [[ann, 'developer']])
     const { push_access_levels, merge_access_levels } = (await mia.post(rulesOf(id), { name: 'r/*' })).json
@@ -184,7 +184,7 @@ describe('protected branches', () => {
         allow_force_push: false,
       },
     })
-    // Ids of another action are no entries of this one.
+    // Ids of entries of another action are invalid here.
     expect((await patch({ allowed_to_merge: [{ id: push_access_levels[0].id, _destroy: true }] })).status).toBe(400)
     expect((await patch({ allowed_to_push: [{}] })).status).toBe(400)
     expect((await patch({ allowed_to_push: [{ user_id: 999999 }] })).status).toBe(422)
@@ -192,25 +192,25 @@ describe('protected branches', () => {
     expect((await mia.send('PATCH', at(id, 'other'), { json: {} })).status).toBe(404)
   })
 
-  test('who may unprotect, and change, is said by the rule', async ({ world }) => {
+  test('a protected branch can restrict who may unprotect or change it', async ({ world }) => {
     const ann = await world.user()
     const { mia, id } = await maintained(world, [[ann, 'maintainer']])
     await mia.post(rulesOf(id), { name: 'main', allowed_to_unprotect: [{ user_id: ann.id }] })
     expect((await mia.delete(at(id, 'main'))).status).toBe(403)
-    // Nor is it made to mean nothing by others.
+    // Others cannot override it with another rule either.
     expect((await mia.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(403)
     expect((await ann.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(200)
     expect((await ann.delete(at(id, 'main'))).status).toBe(204)
   })
 
-  test('of eight who take a rule away at once, one did', async ({ world }) => {
+  test('one of eight concurrent removals of a protected branch succeeds', async ({ world }) => {
     const { mia, id } = await maintained(world)
     await mia.post(rulesOf(id), { name: 'main' })
     const all = await Promise.all(Array.from({ length: 8 }, () => mia.delete(at(id, 'main'))))
     expect(all.map(({ status }) => status).toSorted()).toEqual([204, ...Array(7).fill(404)])
   })
 
-  test('If-Unmodified-Since is held against the last change', async ({ world }) => {
+  test('412 when a protected branch changed after If-Unmodified-Since', async ({ world }) => {
     const { mia, id } = await maintained(world)
     await mia.post(rulesOf(id), { name: 'main' })
     const past = { headers: { 'if-unmodified-since': 'Wed, 21 Oct 2015 07:28:00 GMT' } }
@@ -219,13 +219,13 @@ describe('protected branches', () => {
   })
 
   test.for([
-    { who: 'nobody', level: undefined, status: 401 },
+    { who: 'anonymous', level: undefined, status: 401 },
     { who: 'a stranger', level: 'none', status: 404 },
     { who: 'a guest', level: 'guest', status: 403 },
     { who: 'a reporter', level: 'reporter', status: 403 },
     { who: 'a developer', level: 'developer', status: 403 },
     { who: 'a maintainer', level: 'maintainer', status: 200 },
-  ] as const)('$who gets $status', async ({ level, status }, { world }) => {
+  ] as const)('protected branches are for maintainers: $who gets $status', async ({ level, status }, { world }) => {
     const ann = level === undefined ? world.anonymous : await world.user()
     const project = await world.project({ members: level === undefined || level === 'none' ? [] : [[ann, level]] })
     await world.root.post(rulesOf(project.id), { name: 'main' })
@@ -237,14 +237,14 @@ describe('protected branches', () => {
     expect((await ann.delete(at(project.id, 'main'))).status).toBe(good(204))
   })
 
-  test('rules are settings: an archived project keeps and changes them', async ({ world }) => {
+  test('branches of an archived project can be protected', async ({ world }) => {
     const { mia, project, id } = await maintained(world)
     await world.archive(project)
     expect((await mia.post(rulesOf(id), { name: 'main' })).status).toBe(201)
   })
 
   test.for(hostileRefs.map((name) => [name.slice(0, 40), name] as const))(
-    '%j as a name is answered, never a failure of ours',
+    'the protected branch name %j causes no 500',
     async ([, name], { world }) => {
       const { mia, id } = await maintained(world)
       const made = await mia.post(rulesOf(id), { name })
@@ -260,8 +260,8 @@ describe('protected branches', () => {
   )
 })
 
-describe('the older calls of branches', () => {
-  test('protect and unprotect one that is there', async ({ world }) => {
+describe('deprecated endpoints to protect branches', () => {
+  test('the deprecated endpoints protect and unprotect an existing branch', async ({ world }) => {
     const mia = await world.user()
     const { id, repository } = await storedProject(world, { members: [[mia, 'maintainer']] })
     repository.commit({ a: '1' }, { branch: 'f/x' })
@@ -270,7 +270,7 @@ describe('the older calls of branches', () => {
       status: 200,
       json: { protected: true, developers_can_push: false, developers_can_merge: true, can_push: true },
     })
-    // What is not said stays.
+    // Absent parameters keep their values.
     expect((await mia.put(`${branch}/protect`, { developers_can_push: true })).json).toMatchObject({
       developers_can_push: true,
       developers_can_merge: true,

@@ -5,7 +5,7 @@ import { grantOf } from '../protected-refs/params.ts'
 import { findProtectedRef, type Grant } from '../protected-refs/queries.ts'
 import { changeProtectedRef, type GrantChanges, protectRef, unprotectRef } from '../protected-refs/service.ts'
 
-/** The older form of protection: whether developers may, each `undefined` when nothing is said of it. */
+/** The older form of protection: whether developers may push and merge; `undefined` means unchanged. */
 export type Developers = { readonly push: boolean | undefined; readonly merge: boolean | undefined }
 
 const levelFor = (developers: boolean | undefined): Grant[] => [
@@ -15,7 +15,7 @@ const levelFor = (developers: boolean | undefined): Grant[] => [
 const instead = (developers: boolean | undefined): GrantChanges | undefined =>
   developers === undefined ? undefined : { remove: 'all', add: levelFor(developers) }
 
-/** Protects the branch of this name, or changes the levels of the rule that has it. */
+/** Protects the branch of this name, or changes the levels of its existing rule. */
 export async function protectOneBranch(
   ctx: Ctx,
   project: ProjectSubject,
@@ -37,7 +37,7 @@ export async function protectOneBranch(
   )
 }
 
-/** Removes the rule of this name; that there is none is fine. */
+/** Removes the rule of this name, if there is one. */
 export async function unprotectOneBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
   const rule = await findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
   if (rule) await unprotectRef(ctx, project, rule)

@@ -11,7 +11,7 @@ afterEach(async () => {
   changed = undefined
 })
 
-/** Pushes a new commit; what git said of it, or `pushed`. */
+/** Pushes a new commit; returns the message of git, or `pushed`. */
 async function push(
   world: World,
   folder: string,
@@ -27,13 +27,13 @@ async function push(
   )
 }
 
-describe('D2-SETTINGS-BRANCH-PROTECTION what an empty repository begins with', () => {
+describe('D2-SETTINGS-BRANCH-PROTECTION: the first branch of an empty repository', () => {
   test.for([
     { value: 0, developer: true, push: undefined, merge: undefined },
     { value: 1, developer: true, push: 30, merge: 40 },
     { value: 2, developer: false, push: 40, merge: 40 },
     { value: 3, developer: false, push: 40, merge: 30 },
-  ] as const)('$value: a developer begins: $developer; then push $push, merge $merge', async (row, { world }) => {
+  ] as const)('$value: first push by a developer $developer; then push $push, merge $merge', async (row, { world }) => {
     await using folder = await temporaryFolder()
     await setting(world, row.value)
     const [ann, mia] = [await world.user(), await world.user()]
@@ -71,7 +71,7 @@ describe('D2-SETTINGS-BRANCH-PROTECTION what an empty repository begins with', (
     expect((await push(world, folder.path, project, ann, 'HEAD:main')) === 'pushed').toBe(row.push !== 40)
   })
 
-  test('no other branch is begun by a developer either, but a tag may be', async ({ world }) => {
+  test('a developer cannot create another first branch either, but a tag', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
@@ -83,7 +83,7 @@ describe('D2-SETTINGS-BRANCH-PROTECTION what an empty repository begins with', (
     ])
   })
 
-  test('the owner of a personal namespace begins, and a rule may let developers', async ({ world }) => {
+  test('owners of a personal namespace push first, and a rule can allow developers to', async ({ world }) => {
     await using folder = await temporaryFolder()
     const [ann, bob] = [await world.user(), await world.user()]
     const { json } = await ann.post('/projects', { name: 'Mine' })
@@ -92,11 +92,11 @@ describe('D2-SETTINGS-BRANCH-PROTECTION what an empty repository begins with', (
     const project = await world.project({ members: [[bob, 'developer']] })
     await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'ma*', push_access_level: 30 })
     expect(await push(world, folder.path, project, bob, 'main')).toBe('pushed')
-    // The rule that covers it is enough.
+    // The rule that matches it suffices.
     expect((await world.root.get(`/projects/${project.id}/protected_branches`)).json).toMatchObject([{ name: 'ma*' }])
   })
 
-  test('is protected once, also when it begins by a README or in several branches', async ({ world }) => {
+  test('the default branch is protected once, also when created by a README or several branches', async ({ world }) => {
     await using folder = await temporaryFolder()
     const made = await world.root.post('/projects', {
       name: `Read ${Math.random()}`.replace('.', ''),
@@ -110,12 +110,12 @@ describe('D2-SETTINGS-BRANCH-PROTECTION what an empty repository begins with', (
     expect((await world.root.get(`/projects/${project.id}/protected_branches`)).json).toMatchObject([{ name: 'main' }])
   })
 
-  test('a push that is taken says nothing but what git says', async ({ world }) => {
+  test('an accepted push shows no messages of the server', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     await push(world, folder.path, project, world.root, 'main')
     await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'Second')
-    // On a terminal; quietly, a client keeps some lines to itself.
+    // On a terminal; with -q, a client suppresses some lines.
     const shown = await git(
       folder.path,
       '-c',

@@ -6,10 +6,10 @@ import { findProtectedRefs, insertGrants, insertProtectedRef } from './queries.t
 /** Values of the setting `default_branch_protection`. */
 export const defaultProtections = { none: 0, developersPush: 1, full: 2, developersMerge: 3 } as const
 
-/** Whether an empty repository waits for a maintainer. */
+/** Whether only maintainers may push to an empty repository. */
 export const awaitsMaintainer = (setting: number): boolean => setting >= defaultProtections.full
 
-/** Protects the branch that a repository begins with as the setting says, unless a rule covers it. */
+/** Protects the first branch of a repository as the setting requires, unless a rule covers it. */
 export async function protectFirstBranch(tx: Tx, projectId: number, name: string, setting: number): Promise<void> {
   if (setting === defaultProtections.none) return
   const rules = await findProtectedRefs(tx, projectId, null)

@@ -5,13 +5,13 @@ import { project } from '../../projects/index.ts'
 import { findProtectedRef, type ProtectedRefRow, type RefKind } from './queries.ts'
 import { getProtectedRef, noRule, unprotectRef } from './service.ts'
 
-/** A rule as the path names it. */
+/** Path parameter that names a rule. */
 export const ruleName = Text({ description: 'Name or pattern of the rule, URL-encoded' })
 
 const plurals: Readonly<Record<RefKind, string>> = { branch: 'branches', tag: 'tags' }
 const pathOf = (kind: RefKind) => `/projects/:id/protected_${plurals[kind]}/:name` as const
 
-/** One rule for branches, or for tags. */
+/** Endpoint that returns one rule for branches or tags. */
 export const oneRule = (kind: RefKind, returns: Entity<ProtectedRefRow>) =>
   endpoint({
     method: 'GET',
@@ -25,7 +25,7 @@ export const oneRule = (kind: RefKind, returns: Entity<ProtectedRefRow>) =>
     handle: ({ subject, params, ctx }) => getProtectedRef(ctx, subject, kind, params.name),
   })
 
-/** The end of one. */
+/** Endpoint that deletes a rule. */
 export const unprotecting = (kind: RefKind) =>
   endpoint({
     method: 'DELETE',

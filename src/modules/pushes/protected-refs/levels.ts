@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { nullable } from '../../../api/schema.ts'
 import type { AccessRow } from './queries.ts'
 
-/** Who may do something with a protected ref, as the wire and the database number it. */
+/** Numbers of the roles in a protection rule, in the API and the database. */
 export const accessLevels = { nobody: 0, developers: 30, maintainers: 40, administrators: 60 } as const
 
 const descriptions: Readonly<Record<number, string>> = {
@@ -12,7 +12,7 @@ const descriptions: Readonly<Record<number, string>> = {
   60: 'Instance admins',
 }
 
-/** One entry of `push_access_levels` and its like. */
+/** One entry of `push_access_levels` and similar lists. */
 export const AccessLevel = Type.Object({
   id: Type.Integer({ description: 'ID to update or remove it' }),
   access_level: nullable(Type.Integer({ description: '0 no one, 30 developers, 40 maintainers, 60 administrators' })),

@@ -1,11 +1,14 @@
-/** Whether a name of a rule covers the name of a branch or tag: `*` stands for any text, slashes and nothing included. Linear. */
+/**
+ * Whether the name of a rule covers a branch or tag: `*` matches any text, including slashes and the empty text. Linear
+ * time.
+ */
 export function matchesPattern(pattern: string, name: string): boolean {
   const parts = pattern.split('*')
   if (parts.length === 1) return pattern === name
   const first = parts[0]!
   const last = parts.at(-1)!
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false
-  // Each part as far left as it goes leaves the most room for the rest.
+  // Matching each part as far left as possible leaves the most text for the rest.
   const end = name.length - last.length
   let at = first.length
   for (const part of parts.slice(1, -1)) {

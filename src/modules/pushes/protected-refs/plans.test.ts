@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import { test, World } from '../../../../test/world.ts'
 
-test('the smallest plan names levels only, and shows no more', async () => {
+test('on the free plan protected branches have access levels only', async () => {
   await using world = await World.start({ STITHY_PLAN: 'free' })
   const { id } = await world.project()
   const made = await world.root.post(`/projects/${id}/protected_branches`, {
     name: 'main',
     push_access_level: 30,
-    // Not offered, so nobody looks at it.
+    // Not offered on this plan, so the parameter is ignored.
     allowed_to_push: [{ user_id: 999_999 }],
     unprotect_access_level: 60,
     code_owner_approval_required: true,

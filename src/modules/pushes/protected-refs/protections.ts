@@ -5,7 +5,7 @@ import { accessLevels } from './levels.ts'
 import { matchesPattern } from './pattern.ts'
 import { type AccessRow, findProtectedRefs, type ProtectedRefRow, type RefAction, type RefKind } from './queries.ts'
 
-/** What protects the refs of a project, as far as the caller is concerned. */
+/** Rules that protect the refs of a project, evaluated for the caller. */
 export class Protections {
   readonly #rules: readonly ProtectedRefRow[]
   readonly #caller: Caller
@@ -27,12 +27,12 @@ export class Protections {
     return this.#rules.some((rule) => rule.kind === kind && matchesPattern(rule.name, name))
   }
 
-  /** Whether some rule that covers the name gives the caller the action: the most permissive one counts. */
+  /** Whether any rule that covers the name grants the caller the action: the most permissive rule counts. */
   grants(action: RefAction, kind: RefKind, name: string): boolean {
     return this.covering(kind, name).some((rule) => isGranted(rule, action, this.#caller, this.#level))
   }
 
-  /** Whether every developer has the action by some rule that covers the name. */
+  /** Whether any rule that covers the name grants the action to all developers. */
   grantsDevelopers(action: RefAction, name: string): boolean {
     return this.covering('branch', name).some(({ access }) =>
       access.some((row) => row.action === action && row.access_level === accessLevels.developers),
@@ -47,7 +47,10 @@ export const loadProtections = async (
 ): Promise<Protections> =>
   new Protections(await findProtectedRefs(ctx.db, project.id, ctx.actor), ctx.actor, project.facts.level)
 
-/** Whether one rule gives somebody an action. Administrators have what anybody has, but not what nobody has. */
+/**
+ * Whether a rule grants the caller an action. Administrators have every action that any role has, but not those that no
+ * role has.
+ */
 export const isGranted = (rule: ProtectedRefRow, action: RefAction, caller: Caller, level: number): boolean =>
   caller !== null && rule.access.some((row) => row.action === action && includes(row, caller.admin, level))
 

@@ -7,7 +7,7 @@ import type { Timestamp } from '../../../db/types.ts'
 export type RefKind = 'branch' | 'tag'
 export type RefAction = 'push' | 'merge' | 'unprotect' | 'create'
 
-/** Somebody who is given an action: exactly one of the three is not null. */
+/** Recipient of an action: exactly one of the three ids is not null. */
 export type Grant = {
   readonly access_level: number | null
   readonly user_id: number | null
@@ -17,9 +17,9 @@ export type Grant = {
 export type AccessRow = Grant & {
   readonly id: number
   readonly action: RefAction
-  /** Name of the person or group. */
+  /** Name of the user or group. */
   readonly holder: string | null
-  /** The caller is that person, or a member of that group. */
+  /** The caller is that user, or a member of that group. */
   readonly includes_caller: boolean
 }
 
@@ -48,11 +48,11 @@ const select = (caller: Caller): Sql => sql`
       where a.protected_ref_id = r.id), '[]') as access
   from protected_refs r`
 
-/** All that protects the branches and tags of a project. One statement. */
+/** All rules for branches and tags of a project. One statement. */
 export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<readonly ProtectedRefRow[]> =>
   db.kept.rows<ProtectedRefRow>(sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
 
-/** One rule by its own name, wildcards and all. */
+/** A rule by its own name, with wildcards as written. */
 export const findProtectedRef = (
   db: Db,
   projectId: number,
@@ -91,7 +91,7 @@ export type NewProtectedRef = {
   readonly codeOwnerApprovalRequired?: boolean
 }
 
-/** `undefined` when a rule of this name is there. */
+/** `undefined` if a rule of this name exists. */
 export const insertProtectedRef = async (tx: Tx, ref: NewProtectedRef): Promise<number | undefined> =>
   (
     await tx.row<{ id: number }>(sql`
@@ -102,7 +102,10 @@ export const insertProtectedRef = async (tx: Tx, ref: NewProtectedRef): Promise<
 
 export type RefFlags = { allowForcePush?: boolean | undefined; codeOwnerApprovalRequired?: boolean | undefined }
 
-/** Changes what is given; either way the rule counts as changed. Locks it until the transaction ends. False when it is gone. */
+/**
+ * Updates the given flags and, in any case, `updated_at`. Locks the row until the transaction ends. False if the rule
+ * is gone.
+ */
 export const updateProtectedRef = async (tx: Tx, id: number, flags: RefFlags): Promise<boolean> =>
   (await tx.run(sql`
     update protected_refs set allow_force_push = coalesce(${flags.allowForcePush ?? null}::boolean, allow_force_push),
@@ -113,7 +116,7 @@ export const updateProtectedRef = async (tx: Tx, id: number, flags: RefFlags): P
 export const deleteProtectedRef = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from protected_refs where id = ${id}`)) > 0
 
-/** Gives an action; what was given already stays as it is. */
+/** Grants an action; existing grants stay. */
 export const insertGrants = (tx: Tx, refId: number, action: RefAction, grants: readonly Grant[]): Promise<number> =>
   tx.run(sql`
     insert into protected_ref_access (protected_ref_id, action, access_level, user_id, group_id)
@@ -122,7 +125,7 @@ export const insertGrants = (tx: Tx, refId: number, action: RefAction, grants: r
       ${grants.map(({ group_id }) => group_id)}::bigint[]) with ordinality as g (access_level, user_id, group_id, place)
     order by g.place on conflict do nothing`)
 
-/** Takes an action from some, named by the ids of their rows, or from all. */
+/** Removes grants of an action by their row ids, or all. */
 export const deleteGrants = (tx: Tx, refId: number, action: RefAction, ids?: readonly number[]): Promise<number> =>
   tx.run(
     ids === undefined
@@ -130,7 +133,7 @@ export const deleteGrants = (tx: Tx, refId: number, action: RefAction, ids?: rea
       : sql`delete from protected_ref_access where protected_ref_id = ${refId} and action = ${action} and id = any(${ids}::bigint[])`,
   )
 
-/** Of some people and groups, those who have something to do with the project: members, and groups it is shared with or lies in. */
+/** The given users and groups that belong to the project: members, groups it is shared with, and groups around it. */
 export async function holdersAround(
   db: Db,
   project: { id: number; namespace_id: number },

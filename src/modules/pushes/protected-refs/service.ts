@@ -26,20 +26,20 @@ const folders: Record<RefKind, string> = { branch: 'refs/heads/', tag: 'refs/tag
 
 export const noRule = (): Failure => new Failure('not_found', 'Not found')
 
-/** The rule of exactly this name. Fails when there is none. */
+/** The rule of exactly this name; throws `not_found` if there is none. */
 export async function getProtectedRef(
   ctx: Ctx,
   project: ProjectSubject,
   kind: RefKind,
   name: string,
 ): Promise<ProtectedRefRow> {
-  // The database knows no NUL, and no ref has one.
+  // PostgreSQL rejects NUL, and refs have none.
   const found = name.includes('\0') ? undefined : await findProtectedRef(ctx.db, project.id, kind, name, ctx.actor)
   if (!found) throw noRule()
   return found
 }
 
-/** A name that, whatever its stars stand for, no ref could have would protect nothing. */
+/** Throws `invalid` if no possible ref name matches: such a rule would protect nothing. */
 function requireName(kind: RefKind, name: string): void {
   if (!parseRefName(folders[kind] + name.replaceAll('*', 'x'))) throw invalidFields({ name: ['is invalid'] })
 }
@@ -48,7 +48,7 @@ type Grants = Partial<Record<RefAction, readonly Grant[]>>
 
 const each = (grants: Grants) => Object.entries(grants) as [RefAction, readonly Grant[]][]
 
-/** Strangers are refused: a rule that names one would look like more than it is. */
+/** Throws unless all grantees belong to the project: a grant to another user would have no effect. */
 async function requireHolders(ctx: Ctx, project: ProjectSubject, grants: readonly Grant[]): Promise<void> {
   const users = grants.flatMap(({ user_id }) => user_id ?? [])
   const groups = grants.flatMap(({ group_id }) => group_id ?? [])
@@ -69,7 +69,7 @@ const record = (
   name: string,
 ) => emit(tx, { kind: what, projectId, actorId: ctx.actor?.id ?? null, payload: { ref_kind: kind, name } })
 
-/** Adds a rule. Fails with a conflict when there is one of this name. */
+/** Adds a rule. Throws `conflict` if a rule of this name exists. */
 export async function protectRef(
   ctx: Ctx,
   project: ProjectSubject,
@@ -93,17 +93,17 @@ export async function protectRef(
 
 export type GrantChanges = {
   readonly add: readonly Grant[]
-  /** Ids of entries; `all` for every one. */
+  /** Ids of grants; `all` removes every grant. */
   readonly remove: readonly number[] | 'all'
 }
 
-/** A rule that names who may take it away is for them alone; otherwise it could be made to mean nothing. */
+/** If a rule lists who may unprotect it, only those may change it; otherwise others could make it ineffective. */
 function requireUnprotecting(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): void {
   const isNamed = rule.access.some(({ action }) => action === 'unprotect')
   if (isNamed && !isGranted(rule, 'unprotect', ctx.actor, project.facts.level)) throw forbidden()
 }
 
-/** Changes what is given; entries that are taken away go before others come. For those who may take the rule away. */
+/** Updates the given flags and grants; removals come before additions. Needs the right to unprotect. */
 export async function changeProtectedRef(
   ctx: Ctx,
   project: ProjectSubject,
@@ -129,7 +129,7 @@ export async function changeProtectedRef(
   return getProtectedRef(ctx, project, rule.kind, rule.name)
 }
 
-/** Takes a rule away, for those who may. False when somebody else just did. */
+/** Removes a rule. Needs the right to unprotect. False if a concurrent request removed it. */
 export async function unprotectRef(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): Promise<boolean> {
   requireUnprotecting(ctx, project, rule)
   return ctx.transaction(async (tx) => {

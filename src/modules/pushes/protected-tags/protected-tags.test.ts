@@ -6,7 +6,7 @@ const rulesOf = (id: number) => `/projects/${id}/protected_tags`
 const at = (id: number, name: string) => `${rulesOf(id)}/${encodeURIComponent(name)}`
 
 describe('protected tags', () => {
-  test('are made, read, listed and removed', async ({ world }) => {
+  test('protected tags are created, read, listed and deleted', async ({ world }) => {
     const mia = await world.user()
     const { id } = await world.project({ members: [[mia, 'maintainer']] })
     const made = await mia.post(rulesOf(id), { name: 'v/*', create_access_level: 30 })
@@ -26,14 +26,14 @@ describe('protected tags', () => {
       status: 409,
       json: { message: "Protected tag 'w' already exists" },
     })
-    // A branch of the same name is another matter.
+    // A branch of the same name is unaffected.
     expect((await mia.post(`/projects/${id}/protected_branches`, { name: 'w' })).status).toBe(201)
     expect((await mia.delete(at(id, 'w'))).status).toBe(204)
     expect(await mia.get(at(id, 'w'))).toMatchObject({ status: 404, json: { message: '404 Not found' } })
     expect((await mia.get(`/projects/${id}/protected_branches/w`)).status).toBe(200)
   })
 
-  test('people are named', async ({ world }) => {
+  test('users can be named in protected tags', async ({ world }) => {
     const mia = await world.user()
     const { id } = await world.project({ members: [[mia, 'maintainer']] })
     expect(await mia.post(rulesOf(id), { name: 'x', allowed_to_create: [{ user_id: mia.id }] })).toMatchObject({
@@ -50,7 +50,7 @@ describe('protected tags', () => {
     ['reporter', 403],
     ['developer', 403],
     ['maintainer', 200],
-  ] as const)('a %s gets %i', async ([level, status], { world }) => {
+  ] as const)('protected tags for a %s: %i', async ([level, status], { world }) => {
     const ann = await world.user()
     const { id } = await world.project({ members: [[ann, level]] })
     await world.root.post(rulesOf(id), { name: 'v' })
@@ -61,7 +61,7 @@ describe('protected tags', () => {
     expect((await ann.delete(at(id, 'v'))).status).toBe(good(204))
   })
 
-  test('hostile names are answered, never a failure of ours', async ({ world }) => {
+  test('hostile names of protected tags cause no 500', async ({ world }) => {
     const { id } = await world.project()
     for (const name of hostileRefs) {
       const made = await world.root.post(rulesOf(id), { name })

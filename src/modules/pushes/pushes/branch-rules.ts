@@ -10,7 +10,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { canPushToBranch, isReserved } from '../branch-access/can-push.ts'
 import { onEach, type PushFacts } from './rule.ts'
 
-/** What protects branches, told in this order. Costs git processes for protected branches only. */
+/** Rules of protected branches, checked in this order. Runs git processes for protected branches only. */
 export const protectedBranchRule = onEach(async (change, facts) => {
   const name = branchName(change.name)
   if (name === undefined) return undefined
@@ -41,7 +41,9 @@ function deletion({ ctx, project, way }: PushFacts): string | undefined {
   return way.door === 'api' ? undefined : 'You can only delete protected branches using the web interface.'
 }
 
-/** Who may only merge may still begin a branch, from what is protected already and not by accident. */
+/**
+ * Users who may merge but not push may create a protected branch only from a commit that a protected branch contains.
+ */
 async function creation(name: string, to: Oid, facts: PushFacts): Promise<string | undefined> {
   const { protections, way } = facts
   if (protections.grants('push', 'branch', name)) return undefined
@@ -61,7 +63,7 @@ function update(name: string, { protections, way }: PushFacts): string | undefin
     : 'You are not allowed to merge code into protected branches on this project.'
 }
 
-/** Something would be lost, or is no commit at all. */
+/** Whether the change loses commits, or one of the objects is not a commit. */
 async function isForced(objects: Repository, from: NonNullable<RefChange['from']>, to: Oid): Promise<boolean> {
   const [before, after] = await Promise.all([readCommit(objects, from), readCommit(objects, to)])
   if (!before || !after) return true

@@ -8,11 +8,11 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { CodeOwners } from './code-owners.ts'
 import { onEach } from './rule.ts'
 
-/** The first of these that is there counts. */
+/** Locations of the file; the first that exists counts. */
 const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS']
 const maxBytes = 1024 * 1024
 
-/** Files with owners, as the branch says before the push, change by merge requests only. */
+/** Files with code owners, according to the branch before the push, change through merge requests only. */
 export const codeOwnersRule = onEach(async ({ name: ref, from, to }, { protections, way, ...facts }) => {
   const name = branchName(ref)
   if (name === undefined || from === null || to === null || way.merges) return undefined
@@ -32,7 +32,7 @@ async function readCodeOwners(objects: Repository, commit: Oid): Promise<CodeOwn
   for (const place of places) {
     const entry = await findEntry(objects, commit, place)
     if (entry?.type !== 'blob') continue
-    // One that nobody can have read protects everything rather than nothing.
+    // A CODEOWNERS file that is too large to read protects all files rather than none.
     if ((entry.sizeBytes ?? 0) > maxBytes) return new CodeOwners('* @everybody')
     const blob = await readBlob(objects, entry.oid, { maxBytes })
     if (blob) return new CodeOwners(blob.content.toString('utf8'))

@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'vitest'
 import { CodeOwners } from './code-owners.ts'
 
-describe('files with owners', () => {
+describe('code owners', () => {
   test.for([
-    ['* @ann', 'a.txt', true, 'a star is every file'],
-    ['* @ann', 'a/b/c.txt', true, 'in every folder'],
-    ['*.rb @ann', 'lib/x.rb', true, 'an ending, wherever'],
-    ['*.rb @ann', 'x.rbs', false, 'and nothing longer'],
-    ['/x.rb @ann', 'x.rb', true, 'a slash is the top'],
-    ['/x.rb @ann', 'lib/x.rb', false, 'and only that'],
-    ['docs/ @ann', 'docs/a.md', true, 'a folder is all in it'],
-    ['docs/ @ann', 'docs/a/b.md', true, 'however deep'],
-    ['docs/ @ann', 'src/docs/a.md', true, 'wherever it is'],
-    ['/docs/ @ann', 'src/docs/a.md', false, 'unless at the top'],
-    ['docs/* @ann', 'docs/a/b.md', false, 'a star is one name'],
-    ['docs/**/*.md @ann', 'docs/a/b/c.md', true, 'two stars are folders'],
-    ['docs/**/*.md @ann', 'docs/c.md', true, 'or none'],
-    ['a?c @ann', 'abc', true, 'a question mark is a letter'],
-    ['path\\ with\\ blanks/ @ann', 'path with blanks/x', true, 'blanks behind a backslash'],
-    ['\\#file @ann', '#file', true, 'a hash, too'],
-    ['# * @ann', 'x', false, 'a comment gives nothing'],
-    ['[Section] @ann', 'Section', false, 'nor does a heading'],
-    ['* @ann\nREADME.md', 'README.md', false, 'the last line counts: no owner any more'],
-    ['README.md\n* @ann', 'README.md', true, 'the last line counts: an owner again'],
-    ['x ann@example.com', 'x', true, 'an address is an owner'],
-    ['x ann', 'x', false, 'a word is none'],
-    ['\r\n* @ann\r\n', 'x', true, 'whatever ends lines'],
-    ['', 'x', false, 'nothing gives nothing'],
-  ] as const)('%j and %s: %s, %s', ([text, path, expected]) => {
+    ['* @ann', 'a.txt', true, 'a star matches every file'],
+    ['* @ann', 'a/b/c.txt', true, 'a star matches in every folder'],
+    ['*.rb @ann', 'lib/x.rb', true, 'an extension matches anywhere'],
+    ['*.rb @ann', 'x.rbs', false, 'not a longer extension'],
+    ['/x.rb @ann', 'x.rb', true, 'a slash anchors at the root'],
+    ['/x.rb @ann', 'lib/x.rb', false, 'a slash anchors at the root only'],
+    ['docs/ @ann', 'docs/a.md', true, 'a folder matches its content'],
+    ['docs/ @ann', 'docs/a/b.md', true, 'a folder matches at any depth'],
+    ['docs/ @ann', 'src/docs/a.md', true, 'a folder matches anywhere'],
+    ['/docs/ @ann', 'src/docs/a.md', false, 'an anchored folder matches at the root only'],
+    ['docs/* @ann', 'docs/a/b.md', false, 'a star matches one name'],
+    ['docs/**/*.md @ann', 'docs/a/b/c.md', true, 'two stars match folders'],
+    ['docs/**/*.md @ann', 'docs/c.md', true, 'two stars match no folder'],
+    ['a?c @ann', 'abc', true, 'a question mark matches a letter'],
+    ['path\\ with\\ blanks/ @ann', 'path with blanks/x', true, 'escaped spaces'],
+    ['\\#file @ann', '#file', true, 'an escaped hash'],
+    ['# * @ann', 'x', false, 'comments are ignored'],
+    ['[Section] @ann', 'Section', false, 'headings are ignored'],
+    ['* @ann\nREADME.md', 'README.md', false, 'the last match wins: no owner'],
+    ['README.md\n* @ann', 'README.md', true, 'the last match wins: an owner'],
+    ['x ann@example.com', 'x', true, 'an e-mail is an owner'],
+    ['x ann', 'x', false, 'a word is not an owner'],
+    ['\r\n* @ann\r\n', 'x', true, 'any line ends'],
+    ['', 'x', false, 'an empty file has no owners'],
+  ] as const)('%j and the path %s have owners: %s (%s)', ([text, path, expected]) => {
     expect(new CodeOwners(text).owns(path)).toBe(expected)
   })
 
-  // Backtracking would not end. How many comparisons there are at most is tested in git/path-pattern.test.ts.
-  test('are found for patterns that would make a backtracking matcher take for ever', () => {
+  // Backtracking would not end. git/path-pattern.test.ts tests the maximum number of comparisons.
+  test('code owners are found for patterns on which a backtracking matcher would not end', () => {
     const owners = new CodeOwners(`${'**/a*'.repeat(50)}b @ann\n${'*a'.repeat(200)}b @ann`)
     expect(owners.owns(`${'a/'.repeat(500)}${'a'.repeat(1000)}`)).toBe(false)
   })

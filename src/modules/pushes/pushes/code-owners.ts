@@ -1,12 +1,12 @@
 import { compilePattern, matchesPath, type PathPattern } from '../../../git/format/path-pattern.ts'
 
-/** A line of a CODEOWNERS file that gives files to somebody, or (without owners) takes them from whoever had them. */
+/** A line of a CODEOWNERS file that assigns owners to files or, without owners, removes them. */
 type Entry = { readonly pattern: PathPattern; readonly owned: boolean }
 
-/** Beyond this nobody can mean it; what follows is left out. */
+/** Maximum entries; further lines are ignored. */
 const maxEntries = 10_000
 
-/** Which files have owners. Patterns are those of `.gitignore` without `!`; the last that matches counts. */
+/** Which files have owners. Patterns are those of `.gitignore` without `!`; the last match counts. */
 export class CodeOwners {
   readonly #entries: readonly Entry[]
 
@@ -27,11 +27,11 @@ export class CodeOwners {
   }
 }
 
-/** `docs/ @ann ann@example.com`; blanks in a path stand behind a backslash. */
+/** Parses a line such as `docs/ @ann ann@example.com`; blanks in a path are escaped with a backslash. */
 function parseLine(line: string): Entry | undefined {
   const words = line.trim().match(/(?:\\.|[^\s\\])+/g) ?? []
   const [first, ...rest] = words
-  // A section heading is no pattern.
+  // A section heading is not a pattern.
   if (first === undefined || first.startsWith('#') || /^\^?\[[^\]]*\](\[\d+\])?$/.test(line.trim())) return undefined
   const path = first.replace(/\\(.)/g, '$1')
   const owned = rest.some((word) => word.includes('@'))

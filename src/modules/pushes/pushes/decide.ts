@@ -16,7 +16,7 @@ import { tagRule } from './tag-rules.ts'
 
 export const refusedPush = 'You are not allowed to push code to this project.'
 
-/** Git takes names from a push that no command of its own would make, and that nobody could use: `-x`, `HEAD`. */
+/** Git accepts ref names in a push that its own commands refuse, such as `-x` and `HEAD`; they are unusable. */
 function unnamable(ref: RefChange['name']): string | undefined {
   const [branch, tag] = [branchName(ref), tagName(ref)]
   if (branch !== undefined && !branchRef(branch)) return `A branch cannot be called ${branch}.`
@@ -32,7 +32,7 @@ const namesEachRefOnce: PushRule = ({ changes }) => {
   return undefined
 }
 
-/** Every rule, cheap ones first. Later areas (push rules) add theirs here. */
+/** All rules, cheap ones first. */
 const rules: readonly PushRule[] = [
   namesEachRefOnce,
   onEach(({ name }) => (isHiddenRef(name) ? `The reference ${name} is not yours to change.` : undefined)),
@@ -42,7 +42,7 @@ const rules: readonly PushRule[] = [
       : undefined,
   ),
   onEach(({ name, from, to }) => (from === null && to !== null ? unnamable(name) : undefined)),
-  // Such a branch could not be told from a commit.
+  // Such a branch name is ambiguous with a commit id.
   onEach(({ name, from, to }) =>
     from === null && to !== null && /^[0-9a-f]{40}$/.test(branchName(name) ?? '')
       ? 'You cannot create a branch with a 40-character hexadecimal branch name.'
@@ -55,14 +55,13 @@ const rules: readonly PushRule[] = [
   largeFilesRule,
 ]
 
-/** Either why all of it is refused, in a sentence, or the project that it is let into. */
+/** Either the reason for refusing the whole push, or the project with the rights it was checked against. */
 export type Verdict = { readonly refused: string } | { readonly refused: undefined; readonly project: ProjectSubject }
 
 /**
- * The verdict on a change of refs, whatever the door. Project
- * and protections are read anew, since a push may have taken long: who lost the right meanwhile may not push any more.
- * Two statements on one round trip; git processes only where a branch is protected, and one for a push
- * where large files may be stored.
+ * Decides about a change of refs, for every transport. Loads project and protections again, because a push may take
+ * long and the user may have lost access in the meantime. Two statements in one round trip; git processes only where a
+ * branch is protected, and one for a push if large files are enabled.
  */
 export async function decide(
   ctx: Ctx,

@@ -8,11 +8,11 @@ import { type Commit, readCommit, titleOf } from '../../../git/objects/commits.t
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
-/** New commits are counted to here. */
+/** Maximum number of new commits that are counted. */
 const countedCommits = 10_000
 const titleLength = 70
 
-/** A change of a branch or tag, as people call it. */
+/** A change of a branch or tag with its short name. */
 type Named = {
   readonly change: RefChange
   readonly name: string
@@ -21,8 +21,9 @@ type Named = {
 }
 
 /**
- * What people are shown of a push: each branch and tag, or one line for branches (or tags) that were all created, moved or
- * removed, when those are more than the setting says. Refs of other kinds show nothing. A walk of the new commits for each line.
+ * Entries of the activity feed for a push: one for each branch and tag, or a single one for all branches (or tags) that
+ * were created, moved or removed if they are more than the setting allows. Other refs have no entry. One commit walk
+ * for each entry.
  */
 export async function feedOfPush(
   ctx: Ctx,
@@ -80,7 +81,7 @@ async function alone(
   })
 }
 
-/** How many commits came with a tip, given one from which everything was there. */
+/** Number of commits that are new with a tip; `known` is the previous tip. */
 async function countNew(repo: Repository, tip: Commit, known: Oid | undefined): Promise<number> {
   if (tip.parents.length === 1 && tip.parents[0] === known) return 1
   return countCommits(repo, { from: [tip.oid], ...(known && { excluding: [known] }) }, { atMost: countedCommits })
@@ -91,7 +92,7 @@ async function tipOf(repo: Repository, branch: string | null): Promise<Oid | und
   return ref && (await readRef(repo, ref))
 }
 
-/** By characters rather than code units, so that none is cut in two. */
+/** Cuts by code point rather than code unit, so that no character is split. */
 function shortened(title: string): string {
   const characters = [...title.slice(0, 2 * titleLength + 2)]
   return characters.length > titleLength ? `${characters.slice(0, titleLength - 3).join('')}...` : title

@@ -6,7 +6,7 @@ import { callerSignature } from '../../accounts/index.ts'
 import { initialBranch, type Located, openForWriting } from '../../projects/index.ts'
 import { moveRefs } from './move-refs.ts'
 
-/** The commit that a new project may begin with: a README that names and describes it. */
+/** Creates the first commit of a new project: a README with its name and description. */
 export async function commitReadme(
   ctx: Ctx,
   project: Located & { name: string; description: string | null },

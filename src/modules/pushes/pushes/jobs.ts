@@ -7,10 +7,10 @@ import { findProject, housekeepingDueIn, housekeepWhenDue, openRepository } from
 import { saveRepositoryFacts } from './queries.ts'
 import { repositoryFacts } from './repository-facts.ts'
 
-/** More files of refs than this make lists of them slow. */
+/** Maximum loose refs; more make listing refs slow. */
 const looseRefs = 500
 
-/** Packs a repository when enough pushes have come. */
+/** Packs a repository after enough pushes. */
 export const housekeepAfterPushes = job({
   name: 'housekeep_after_pushes',
   input: Type.Object({ projectId: Type.Integer() }),
@@ -30,14 +30,14 @@ async function planHousekeeping(ctx: Ctx, projectId: number): Promise<void> {
   if (dueMs !== undefined) await ctx.transaction((tx) => enqueue(tx, housekeepAfterPushes, { projectId }, dueMs))
 }
 
-/** After pushes (src/reactions.ts): keeps the commit-graph fresh and counts what records show. */
+/** Runs after pushes (src/reactions.ts): updates the commit-graph and the counts in records. */
 export const refreshRepository = job({
   name: 'refresh_repository',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_repository:${projectId}`,
   queue: ({ projectId }) => `repository:${projectId}`,
   rests: true,
-  // Over four minutes: a shorter outage of the database must not cost what records show.
+  // Retries for over four minutes, so that records are updated after a short outage of the database.
   attempts: 6,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)

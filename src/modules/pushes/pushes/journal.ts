@@ -20,20 +20,19 @@ import {
   settlePush,
 } from './queries.ts'
 
-/*
- * Refs and database are two stores. A change is first written down as intended (committed), then the refs move, then one
- * transaction settles it: what moved is marked, and what follows (events, jobs, activity) is written with it. After a
- * crash in between, settling compares the refs with what was intended. So nothing that moved is without its
- * consequences, and nothing has them twice.
+/**
+ * Refs and database are two stores. A push first commits a record of its intent, then moves the refs; then one
+ * transaction settles it: it marks the refs that moved and writes the effects (events, jobs, activity). After a crash
+ * in between, settling compares the refs with the intent. So every move has its effects, and has them once.
  */
 
-/** Writes down what is about to move. Returns the id to settle. One statement. */
+/** Records the intended changes. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
-/** Ends a push of which it is known that nothing moved. */
+/** Ends a push in which certainly nothing moved. */
 export const drop = (ctx: Ctx, pushId: number): Promise<boolean> => ctx.transaction((tx) => settlePush(tx, pushId, []))
 
-/** Removes changes of a push under way that are known not to have happened. */
+/** Removes changes from a pending push that certainly did not happen. */
 export const forget = (ctx: Ctx, pushId: number, changes: readonly RefChange[]): Promise<number> =>
   deleteChanges(
     ctx.db,
@@ -42,7 +41,7 @@ export const forget = (ctx: Ctx, pushId: number, changes: readonly RefChange[]):
   )
 
 /**
- * Compares the refs with what was intended and writes what follows, once. Changes of refs in `known` happened, wherever the refs
+ * Compares the refs with the intent and writes the effects once. Changes of refs in `known` happened, whatever the refs
  * are now. Returns the changes that happened.
  */
 export async function settle(
@@ -53,7 +52,7 @@ export async function settle(
   const projectId = await projectOfUnsettled(ctx.db, pushId)
   if (projectId === undefined) return []
   return ctx.transaction(async (tx) => {
-    // Pushes of a project settle one after the other: each sees what the others have claimed.
+    // Pushes of a project settle one after the other, so that each sees the changes that others have claimed.
     const [project, push] = await Promise.all([lockProject(tx, projectId), findPush(tx, pushId)])
     if (!project || !push) return []
     const repo = openRepository(ctx, project)
@@ -63,7 +62,7 @@ export async function settle(
     const moved = push.changes.filter(
       ({ name, to, continued, claimed }) => known.has(name) || (!claimed && (continued || now.get(name) === to)),
     )
-    // What moved before a crash may not be synced yet.
+    // Refs that moved before a crash may not be synced to disk yet.
     await syncRefs(repo, moved)
     const settled = await settlePush(
       tx,
@@ -82,12 +81,12 @@ export async function settle(
   })
 }
 
-/** The branch may have become the default one, or somebody else may have settled the push. */
+/** The default branch differs from the caller's, or another process settled the push. */
 const notAsThought = new Error('not as it was thought')
 
 /**
- * As `settle`, where it is known that all changes of the push happened. Takes the default branch as the caller knows it. One round
- * trip and the commit.
+ * As `settle`, if all changes of the push certainly happened. Assumes the default branch that the caller read. One
+ * round trip and the commit.
  */
 export async function conclude(
   ctx: Ctx,
@@ -102,17 +101,17 @@ export async function conclude(
   try {
     await ctx.transaction(async (tx) => {
       const names = [...known]
-      // The project is locked by the first that is written, as `settle` locks it first.
+      // The first statement locks the project, as `settle` locks it first.
       const [branch, settled] = await Promise.all([write(tx, projectId, push, told), settlePush(tx, id, names)])
       if (!settled || branch !== main) throw notAsThought
     })
   } catch {
-    // Of that, nothing is left, and whatever was wrong with it is asked anew.
+    // The transaction was rolled back; `settle` reads everything again.
     await settle(ctx, id, known)
   }
 }
 
-/** What follows from refs that have moved. */
+/** Writes the effects of moved refs. */
 async function writeConsequences(
   ctx: Ctx,
   tx: Tx,
@@ -129,7 +128,7 @@ async function writeConsequences(
   await write(tx, project.id, push, { ...told, first })
 }
 
-/** What is shown of a push, and of the root of the default branch if that moved. */
+/** Feed entries of a push, and the root files of the default branch if it moved. */
 type Told = {
   readonly feed: readonly FeedEntry[]
   readonly rootFiles: RootFiles | undefined
@@ -141,7 +140,7 @@ async function tell(ctx: Ctx, repo: Repository, changes: readonly RefChange[], m
   return { feed: await feedOfPush(ctx, repo, main, changes), rootFiles: tip && (await rootFilesAt(repo, tip)) }
 }
 
-/** All of it goes to the database at once. Resolves with the default branch. */
+/** Sends all statements at once. Resolves with the default branch. */
 async function write(
   tx: Tx,
   projectId: number,
@@ -163,7 +162,7 @@ async function write(
 
 const preferred = ['master', 'main']
 
-/** The branch that an empty repository begins with. What came past the rules on names is none. */
+/** The first branch of an empty repository. Branches with invalid names do not count. */
 function firstBranch(moved: readonly RefChange[]): string | undefined {
   const branches = moved
     .filter(({ to }) => to !== null)

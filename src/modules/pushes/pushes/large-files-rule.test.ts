@@ -10,8 +10,8 @@ const pointer = (content: string) =>
 
 const refusal = /LFS objects are missing\. Ensure LFS is properly set up or try a manual "git lfs push --all"\./
 
-describe('a push that points to large files', () => {
-  test('waits for the files, wherever in its history they are', async ({ world }) => {
+describe('pushes with LFS pointers', () => {
+  test('a push is refused until the LFS files of its whole history are uploaded', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     const work = folder.path
@@ -31,13 +31,13 @@ describe('a push that points to large files', () => {
     await expect(git(work, 'push', '-q', url, 'main')).rejects.toThrow(refusal)
     await upload(world.root, project, content)
     await git(work, 'push', '-q', url, 'main')
-    // What is there is not looked at again.
+    // Existing commits are not checked again.
     await world.rows('delete from large_files where project_id = $1', [project.id])
     await git(work, 'push', '-q', url, 'main~1:refs/heads/again')
     await git(work, 'push', '-q', url, ':again')
   })
 
-  test('is let through where large files are switched off', async ({ world }) => {
+  test('a push with missing LFS files is accepted when LFS is disabled', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project({ lfs_enabled: false })
     await git(folder.path, 'init', '-q', '-b', 'main')
@@ -47,7 +47,7 @@ describe('a push that points to large files', () => {
     await git(folder.path, 'push', '-q', world.remote(project, world.root), 'main')
   })
 
-  test('is found among thousands of small files', async ({ world }) => {
+  test('a missing LFS file is found among thousands of small files', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()
     await git(folder.path, 'init', '-q', '-b', 'main')
@@ -62,7 +62,7 @@ describe('a push that points to large files', () => {
   })
 })
 
-describe('a pointer', () => {
+describe('LFS pointers', () => {
   test.for([
     [`version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12\n`, 'a'.repeat(64)],
     [
@@ -73,7 +73,7 @@ describe('a pointer', () => {
     [`version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\n`, undefined],
     [`oid sha256:${'a'.repeat(64)}\nsize 12\n`, undefined],
     ['', undefined],
-  ])('%j names %s', ([text, oid]) => {
+  ])('the LFS pointer %j names %s', ([text, oid]) => {
     expect(parsePointer(text!)?.oid).toBe(oid)
   })
 })

@@ -5,9 +5,9 @@ import { openStorage } from '../large-files/storage.ts'
 import type { PushRule } from './rule.ts'
 
 /**
- * Commits that point to large files come after the files. Looks at what git sent, at the cost of a process. Not at what the
- * API writes, where that would cost more than the commit: it stores large files itself, and who writes a pointer there by
- * hand harms nobody but his readers.
+ * Requires large files to be stored before commits that point to them. Checks pushes through git, at the cost of a
+ * process. It skips commits of the API, where the check would cost more than the commit: the API stores large files
+ * itself, and a pointer written there by hand only breaks that file.
  */
 export const largeFilesRule: PushRule = async ({ ctx, project, way, changes, objects }) => {
   const tips = changes.flatMap(({ to }) => to ?? [])

@@ -13,18 +13,24 @@ const refused = 'You are not allowed to merge code into protected branches on th
 
 describe('merging into a protected branch', () => {
   test.for([
-    { level: 'developer', push: 40, merge: 30, outcome: 'moved', sentence: 'who may merge need not push' },
-    { level: 'developer', push: 30, merge: 40, outcome: 'moved', sentence: 'who may push may merge' },
-    { level: 'developer', push: 40, merge: 40, outcome: refused, sentence: 'others may not' },
-    { level: 'developer', push: 0, merge: 0, outcome: refused, sentence: 'nor when nobody may' },
-    { level: 'maintainer', push: 0, merge: 40, outcome: 'moved', sentence: 'a maintainer may' },
-    { level: 'maintainer', push: 0, merge: 0, outcome: refused, sentence: 'but not when nobody may' },
+    { level: 'developer', push: 40, merge: 30, outcome: 'moved', sentence: 'merge access needs no push access' },
+    { level: 'developer', push: 30, merge: 40, outcome: 'moved', sentence: 'push access includes merge access' },
+    { level: 'developer', push: 40, merge: 40, outcome: refused, sentence: 'refused without access' },
+    { level: 'developer', push: 0, merge: 0, outcome: refused, sentence: 'refused when no one has access' },
+    { level: 'maintainer', push: 0, merge: 40, outcome: 'moved', sentence: 'a maintainer has access' },
+    {
+      level: 'maintainer',
+      push: 0,
+      merge: 0,
+      outcome: refused,
+      sentence: 'refused to maintainers when no one has access',
+    },
     {
       level: 'reporter',
       push: 30,
       merge: 30,
       outcome: 'You are not allowed to push code to this project.',
-      sentence: 'a role is needed',
+      sentence: 'refused below developer',
     },
   ] as const)('$level, push $push, merge $merge: $sentence', async ({ level, push, merge, outcome }, { world }) => {
     const ann = await world.user()
@@ -42,7 +48,7 @@ describe('merging into a protected branch', () => {
     if (outcome === 'moved') expect(await moving).toBe('moved')
     else await expect(moving).rejects.toMatchObject({ kind: 'forbidden', message: `Forbidden - ${outcome}` })
     expect(repository.git('rev-parse', 'main')).toBe(outcome === 'moved' ? to : from)
-    // The same change as a push is another matter.
+    // The same change as a push is decided differently.
     if (outcome === 'moved' && push > levels[level])
       await expect(moveRefs(ctx, id, repo, [{ name: branchRef('main')!, from: to, to: from }])).rejects.toMatchObject({
         kind: 'forbidden',

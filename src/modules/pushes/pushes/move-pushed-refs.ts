@@ -12,16 +12,16 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { Failure } from '../../../kernel/failure.ts'
 
-/** How often refs are tried again of which none is found to be in the way. */
+/** Maximum retries when no single ref is found to cause the refusal. */
 const attempts = 3
 
-/** Whether an update changes anything: a client may ask to delete a ref that it knows does not exist. */
+/** Whether an update changes anything: a client may delete a ref that it knows does not exist. */
 export const changesRef = ({ from, to }: RefChange): boolean => from !== null || to !== null
 
 /**
- * Moves the refs of a push, hundreds at once: 4,000 take a third of the time that they take one by one. Refs that cannot be
- * moved are taken out and the others tried again. Nothing is left to git: it does not tell us what it moved, and it deletes
- * a ref whatever its value when the old value is none or an object that does not exist.
+ * Moves the refs of a push, hundreds at once: 4,000 take a third of the time of single updates. Refs that cannot be
+ * moved are removed and the rest is retried. Git does not move the refs itself: it does not report what it moved, and
+ * it deletes a ref whatever its value if the old value is zero or a missing object.
  */
 export async function movePushedRefs(
   repo: Repository,
@@ -49,8 +49,8 @@ const allOf = (updates: readonly { readonly name: RefName }[], outcome: MoveOutc
   new Map(updates.map(({ name }) => [name, outcome]))
 
 /**
- * Refs directly below `refs/`, which git refuses from a push but not from us: one called `refs/tags` is a file where the
- * folder of all tags belongs.
+ * Refuses refs directly below `refs/`, which git refuses in a push but not in update-ref: `refs/tags` would be a file
+ * in place of the folder of all tags.
  */
 const refuseShortNames = (updates: readonly RefChange[]): Outcomes =>
   allOf(
@@ -58,7 +58,7 @@ const refuseShortNames = (updates: readonly RefChange[]): Outcomes =>
     unmoved('the name needs a folder below refs/'),
   )
 
-/** Moves those that can be moved. */
+/** Moves each ref that can be moved. */
 async function moveEach(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {
   const outcomes = new Map<RefName, MoveOutcome>()
   let left = updates
@@ -78,7 +78,7 @@ async function moveEach(repo: Repository, updates: readonly RefUpdate[]): Promis
   return outcomes
 }
 
-/** Moves the refs around one that another process holds a lock on. */
+/** Isolates refs that another process has locked by bisection, and moves the others. */
 async function moveInHalves(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {
   if (updates.length === 1) return allOf(updates, unmoved(locked))
   const middle = Math.ceil(updates.length / 2)
@@ -86,7 +86,7 @@ async function moveInHalves(repo: Repository, updates: readonly RefUpdate[]): Pr
   return new Map([...first, ...(await moveEach(repo, updates.slice(middle)))])
 }
 
-/** Moves all or none. With `refused` there are some already that cannot be moved. */
+/** Moves all or none. `refused` has the refs that are known to be immovable. */
 async function moveTogether(repo: Repository, updates: readonly RefUpdate[], refused: Outcomes): Promise<Outcomes> {
   let found = refused
   for (let attempt = 1; found.size === 0 && attempt <= attempts; attempt++) {
@@ -102,12 +102,12 @@ const movedMeanwhile = 'the reference has moved'
 const locked = 'the reference is being changed by another process'
 
 /**
- * All have this outcome. `refused`: none has moved, for a reason that lies in some of the refs. `locked`: none has moved,
- * because another process holds a lock on some of them.
+ * All updates have this outcome. `refused`: none moved, because of some of the refs. `locked`: none moved, because
+ * another process has locked some of them.
  */
 async function tryToMove(repo: Repository, updates: readonly RefUpdate[]): Promise<MoveOutcome | 'refused' | 'locked'> {
   try {
-    // To delete what does not exist takes nothing but that it still does not.
+    // Deleting a missing ref only requires that it is still missing.
     const changing = updates.filter(({ from, to }) => from !== 'absent' || to !== null)
     if (changing.length < updates.length && (await staleUpdates(repo, updates)).length > 0) return 'refused'
     return (await updateRefs(repo, changing)) === 'moved' ? 'moved' : 'refused'

@@ -8,16 +8,15 @@ import { conclude, drop, intend, settle } from './journal.ts'
 import type { Way } from './rule.ts'
 
 export type MoveOptions = Partial<Way> & {
-  /** What a refusal with this reason becomes. Default: a `forbidden` failure. */
+  /** Turns the reason of a refusal into a failure. Default: `forbidden`. */
   readonly refusal?: (reason: string) => Failure
-  /** Stores the objects that the changes bring, while the verdict is found and the intent written. Default: they are there. */
+  /** Stores the new objects, in parallel with the decision and the journal. Default: they are stored already. */
   readonly store?: () => Promise<void>
 }
 
 /**
- * Moves refs of a project for the caller, all or none, with the same verdict, journal and consequences as a push. `stale` when a
- * ref is not where `from` says: nothing has moved. A refusal is a `forbidden` failure with the reason, or what `refusal` makes
- * of it.
+ * Moves refs of a project for the caller, all or none, with the same rules, journal and effects as a push. `stale` if a
+ * ref is not at `from`: nothing has moved. A refusal throws `forbidden` with the reason, or the result of `refusal`.
  */
 export async function moveRefs(
   ctx: Ctx,
@@ -29,7 +28,7 @@ export async function moveRefs(
   const push = { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes }
   const stored = store()
   const objects = () => stored.then(() => repo)
-  // Neither is left to itself when the other fails.
+  // Waits for both even if one fails.
   const [intent, storing] = await Promise.allSettled([
     decide(ctx, projectId, changes, objects, { door, ...way }).then(async (verdict) => {
       if (verdict.refused !== undefined) throw refusal(verdict.refused)
@@ -54,7 +53,8 @@ export async function moveRefs(
     if (error instanceof NothingMoved) outcome = 'failed'
     throw error
   } finally {
-    // What is certain is not compared: a ref may be where it was to go because of another push. Without an outcome the refs tell.
+    // A certain outcome is not compared with the refs: another push may have moved a ref to the same place. Without an
+    // outcome the refs decide.
     if (outcome === 'moved') await conclude(ctx, repo, { id, ...push }, main)
     else await (outcome === undefined ? settle(ctx, id) : drop(ctx, id))
   }

@@ -3,7 +3,7 @@ import { type Client, git, temporaryFolder, test, type World } from '../../../..
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 
-/** A project with a branch `main`, a clone of it, and people with these levels. */
+/** A project with a branch `main`, a clone of it, and users with these levels. */
 async function cloned(world: World, folder: string, rules: readonly object[], people: readonly Level[]) {
   const members = await Promise.all(people.map(async (level) => [await world.user(), level] as [Client, Level]))
   const project = await storedProject(world, { visibility: 'private', members })
@@ -52,13 +52,13 @@ const texts = {
   createTag: 'You are not allowed to create this tag as it is protected.',
 }
 
-describe('who pushes to a protected branch', () => {
+describe('pushes to protected branches', () => {
   test.for([
     { push: 0, developer: texts.push, maintainer: texts.push, admin: texts.push },
     { push: 30, developer: 'pushed', maintainer: 'pushed', admin: 'pushed' },
     { push: 40, developer: texts.push, maintainer: 'pushed', admin: 'pushed' },
     { push: 60, developer: texts.push, maintainer: texts.push, admin: 'pushed' },
-  ] as const)('by level $push', async ({ push, developer, maintainer, admin }, { world }) => {
+  ] as const)('push level $push of a protected branch', async ({ push, developer, maintainer, admin }, { world }) => {
     await using folder = await temporaryFolder()
     const rules = [{ name: 'main', push_access_level: push, merge_access_level: 30 }]
     const it = await cloned(world, folder.path, rules, ['developer', 'maintainer'])
@@ -79,13 +79,13 @@ describe('who pushes to a protected branch', () => {
     }
   })
 
-  test('by name: a person, a group, and nobody else', async ({ world }) => {
+  test('only the named user and group push to a branch protected for them', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [], ['developer', 'developer', 'developer', 'maintainer'])
     const [ann, bob, cid, mia] = it.people as [Client, Client, Client, Client]
     const group = await world.group({ members: [[bob, 'guest']] })
     const project = `/projects/${it.id}`
-    // There is no call for sharing yet.
+    // There is no API for shares yet.
     await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 10)', [
       it.id,
       group.id,
@@ -98,13 +98,13 @@ describe('who pushes to a protected branch', () => {
       outcomes.push(await it.push(who, 'HEAD:main'))
     }
     expect(outcomes).toEqual(['pushed', 'pushed', texts.push, texts.push, 'pushed'])
-    // Who is named but lost his role pushes nothing.
+    // A named user who lost their role cannot push.
     await world.root.put(`${project}/members/${ann.id}`, { access_level: 20 })
     await it.commit()
     expect(await it.push(ann, 'HEAD:main')).not.toBe('pushed')
   })
 
-  test('the most permissive of several rules counts', async ({ world }) => {
+  test('the most permissive of several matching rules decides a push', async ({ world }) => {
     await using folder = await temporaryFolder()
     const rules = [
       { name: 'm*', push_access_level: 0 },
@@ -115,7 +115,7 @@ describe('who pushes to a protected branch', () => {
     expect(await it.push(it.people[0]!, 'HEAD:main')).toBe('pushed')
   })
 
-  test('one refused branch refuses the whole push', async ({ world }) => {
+  test('a push with one refused branch is refused completely', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [{ name: 'main' }], ['developer'])
     await it.commit()
@@ -125,15 +125,15 @@ describe('who pushes to a protected branch', () => {
   })
 })
 
-describe('what nobody does to a protected branch over git', () => {
-  test('a force push, unless the rule says so', async ({ world }) => {
+describe('forced pushes and deletions of protected branches', () => {
+  test('a forced push to a protected branch is refused unless allow_force_push is set', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [{ name: 'main', push_access_level: 30 }], ['developer', 'maintainer'])
     for (const who of [...it.people, world.root]) {
       await git(it.work, 'reset', '-q', '--hard', it.first)
       await it.commit()
       expect(await it.push(who, '+HEAD:main')).toBe(texts.force)
-      // Also to a commit that is there already.
+      // Also to an existing commit.
       expect(await it.push(who, `+${it.first}:main`)).toBe(texts.force)
     }
     expect(it.repository.git('rev-parse', 'main')).toBe(it.second)
@@ -145,7 +145,7 @@ describe('what nobody does to a protected branch over git', () => {
     expect(await it.push(it.people[0]!, '+HEAD:main')).toBe('pushed')
   })
 
-  test('a history of its own is a force push, too', async ({ world }) => {
+  test('a push of an unrelated history to a protected branch is refused as forced', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [{ name: 'main', push_access_level: 30 }], ['maintainer'])
     await git(it.work, 'checkout', '-q', '--orphan', 'other')
@@ -153,7 +153,7 @@ describe('what nobody does to a protected branch over git', () => {
     expect(await it.push(it.people[0]!, '+HEAD:main')).toBe(texts.force)
   })
 
-  test('unprotected branches are forced by developers', async ({ world }) => {
+  test('developers force-push and delete unprotected branches', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [{ name: 'main' }], ['developer'])
     await it.push(it.people[0]!, 'HEAD:mine')
@@ -161,7 +161,7 @@ describe('what nobody does to a protected branch over git', () => {
     expect(await it.push(it.people[0]!, ':mine')).toBe('pushed')
   })
 
-  test('deleting is for maintainers, by the API', async ({ world }) => {
+  test('a protected branch is deleted by maintainers and by the API only', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [{ name: 'rel-*', push_access_level: 30 }], ['developer', 'maintainer'])
     const [ann, mia] = it.people as [Client, Client]
@@ -174,13 +174,13 @@ describe('what nobody does to a protected branch over git', () => {
   })
 })
 
-describe('creating a branch that a rule covers', () => {
+describe('creation of branches that match a rule', () => {
   test.for([
     { push: 30, merge: 40, git: 'pushed', api: 201, message: undefined },
     { push: 40, merge: 40, git: texts.create, api: 400, message: texts.create },
     { push: 0, merge: 30, git: texts.createOverGit, api: 201, message: undefined },
     { push: 0, merge: 0, git: texts.create, api: 400, message: texts.create },
-  ] as const)('push $push, merge $merge: a developer over git and by the API', async (row, { world }) => {
+  ] as const)('push $push, merge $merge: a developer creates over git and by the API', async (row, { world }) => {
     await using folder = await temporaryFolder()
     const rules = [{ name: 'main' }, { name: 'rel-*', push_access_level: row.push, merge_access_level: row.merge }]
     const it = await cloned(world, folder.path, rules, ['developer'])
@@ -190,13 +190,13 @@ describe('creating a branch that a rule covers', () => {
     expect(made).toMatchObject({ status: row.api, json: row.message === undefined ? {} : { message: row.message } })
   })
 
-  test('who may only merge begins it from what is protected', async ({ world }) => {
+  test('a user who may only merge creates a protected branch only from a protected one', async ({ world }) => {
     await using folder = await temporaryFolder()
     const rules = [{ name: 'main' }, { name: 'rel-*', push_access_level: 0, merge_access_level: 30 }]
     const it = await cloned(world, folder.path, rules, ['developer'])
     const [ann] = it.people as [Client]
     await it.commit()
-    // A commit that only this push brings, then one that an unprotected branch has.
+    // A commit that only this push contains, then one of an unprotected branch.
     expect(await it.push(ann, 'HEAD:rel-1')).toBe(texts.basis)
     expect(await it.push(ann, 'HEAD:free')).toBe('pushed')
     expect(await it.push(ann, 'HEAD:rel-1')).toBe(texts.basis)
@@ -211,37 +211,40 @@ describe('protected tags', () => {
     { level: 0, developer: texts.createTag, maintainer: texts.createTag, admin: texts.createTag },
     { level: 30, developer: 'pushed', maintainer: 'pushed', admin: 'pushed' },
     { level: 40, developer: texts.createTag, maintainer: 'pushed', admin: 'pushed' },
-  ] as const)('are made by level $level, and then stay', async ({ level, developer, maintainer, admin }, { world }) => {
-    await using folder = await temporaryFolder()
-    const it = await cloned(world, folder.path, [], ['developer', 'maintainer'])
-    const [ann, mia] = it.people as [Client, Client]
-    const tags = `/projects/${it.id}/repository/tags`
-    await world.root.post(`/projects/${it.id}/protected_tags`, { name: 'v*', create_access_level: level })
-    for (const [who, tag, expected] of [
-      [ann, 'v1', developer],
-      [mia, 'v2', maintainer],
-      [world.root, 'v3', admin],
-    ] as const) {
-      expect(await it.push(who, `HEAD:refs/tags/${tag}`)).toBe(expected)
-      const made = await who.post(tags, { tag_name: `${tag}-api`, ref: 'main' })
-      if (expected !== 'pushed') {
-        expect(made).toMatchObject({ status: 400, json: { message: expected } })
-        continue
+  ] as const)(
+    'creating tags protected for level $level',
+    async ({ level, developer, maintainer, admin }, { world }) => {
+      await using folder = await temporaryFolder()
+      const it = await cloned(world, folder.path, [], ['developer', 'maintainer'])
+      const [ann, mia] = it.people as [Client, Client]
+      const tags = `/projects/${it.id}/repository/tags`
+      await world.root.post(`/projects/${it.id}/protected_tags`, { name: 'v*', create_access_level: level })
+      for (const [who, tag, expected] of [
+        [ann, 'v1', developer],
+        [mia, 'v2', maintainer],
+        [world.root, 'v3', admin],
+      ] as const) {
+        expect(await it.push(who, `HEAD:refs/tags/${tag}`)).toBe(expected)
+        const made = await who.post(tags, { tag_name: `${tag}-api`, ref: 'main' })
+        if (expected !== 'pushed') {
+          expect(made).toMatchObject({ status: 400, json: { message: expected } })
+          continue
+        }
+        expect(made).toMatchObject({ status: 201, json: { protected: true } })
+        await it.commit()
+        expect(await it.push(who, `+HEAD:refs/tags/${tag}`)).toBe(texts.change)
+        expect(await it.push(who, `:refs/tags/${tag}`)).toBe(texts.removeTag)
+        expect(await who.delete(`${tags}/${tag}`)).toMatchObject({ status: 400, json: { message: texts.removeTag } })
       }
-      expect(made).toMatchObject({ status: 201, json: { protected: true } })
-      await it.commit()
-      expect(await it.push(who, `+HEAD:refs/tags/${tag}`)).toBe(texts.change)
-      expect(await it.push(who, `:refs/tags/${tag}`)).toBe(texts.removeTag)
-      expect(await who.delete(`${tags}/${tag}`)).toMatchObject({ status: 400, json: { message: texts.removeTag } })
-    }
-    expect(await it.push(ann, 'HEAD:refs/tags/free')).toBe('pushed')
-    expect(await it.push(ann, `+${it.first}:refs/tags/free`)).toBe('pushed')
-    expect(await it.push(ann, ':refs/tags/free')).toBe('pushed')
-  })
+      expect(await it.push(ann, 'HEAD:refs/tags/free')).toBe('pushed')
+      expect(await it.push(ann, `+${it.first}:refs/tags/free`)).toBe('pushed')
+      expect(await it.push(ann, ':refs/tags/free')).toBe('pushed')
+    },
+  )
 })
 
-describe('files with owners', () => {
-  test('change by merge requests only, where the rule says so', async ({ world }) => {
+describe('code owners of files', () => {
+  test('files with code owners change only by merge requests if the rule requires it', async ({ world }) => {
     await using folder = await temporaryFolder()
     const it = await cloned(world, folder.path, [], ['maintainer'])
     const [mia] = it.people as [Client]
@@ -258,7 +261,7 @@ describe('files with owners', () => {
     }
     expect(await attempt('src/x.sql', 'owned')).toMatch(/match CODEOWNERS are disabled/)
     expect(await attempt('docs/a/b.md', 'owned')).toMatch(/match CODEOWNERS are disabled/)
-    expect(await attempt('docs/free.md', 'nobody owns it any more')).toBe('pushed')
+    expect(await attempt('docs/free.md', 'without an owner')).toBe('pushed')
     expect(await attempt('src/x.ts', 'free')).toBe('pushed')
   })
 })

@@ -31,39 +31,39 @@ async function push(world: World, project: TestProject, files: Record<string, st
   return (await git(folder.path, 'rev-parse', 'HEAD')) as Oid
 }
 
-describe('the verdict on a push', () => {
+describe('the decision on a push', () => {
   test.for([
-    { sentence: 'a branch may be made', name: 'refs/heads/next', from: null, to: oid('1'), text: undefined },
-    { sentence: 'another branch may go', name: 'refs/heads/next', from: oid('1'), to: null, text: undefined },
+    { sentence: 'a branch may be created', name: 'refs/heads/next', from: null, to: oid('1'), text: undefined },
+    { sentence: 'another branch may be deleted', name: 'refs/heads/next', from: oid('1'), to: null, text: undefined },
     {
-      sentence: 'the default branch may not go',
+      sentence: 'the default branch cannot be deleted',
       name: 'refs/heads/main',
       from: oid('1'),
       to: null,
       text: 'The default branch of a project cannot be deleted.',
     },
     {
-      sentence: 'a branch may not look like a commit',
+      sentence: 'a branch cannot be named like a commit',
       name: `refs/heads/${'a'.repeat(40)}`,
       from: null,
       to: oid('1'),
       text: 'You cannot create a branch with a 40-character hexadecimal branch name.',
     },
     {
-      sentence: 'one that does may go',
+      sentence: 'a branch named like a commit may be deleted',
       name: `refs/heads/${'a'.repeat(40)}`,
       from: oid('1'),
       to: null,
       text: undefined,
     },
     {
-      sentence: 'hidden refs are not to be changed',
+      sentence: 'hidden refs cannot be changed',
       name: 'refs/keep-around/1',
       from: null,
       to: oid('1'),
       text: expect.stringContaining('is not yours to change'),
     },
-  ])('$sentence', async ({ name, from, to, text }, { world }) => {
+  ])('the decision on a push: $sentence', async ({ name, from, to, text }, { world }) => {
     const project = await world.project()
     await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
     const ctx = await contextFor(world, world.root)
@@ -81,7 +81,7 @@ describe('the verdict on a push', () => {
     expect(refused).toEqual(text)
   })
 
-  test('goes by the rights at that moment', async ({ world }) => {
+  test('the decision on a push uses the current rights of the user', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     const ctx = await contextFor(world, ann)
@@ -102,11 +102,11 @@ describe('the verdict on a push', () => {
   })
 })
 
-describe('settling a push', () => {
+describe('settling of pushes', () => {
   const events = (world: World, project: TestProject) =>
     world.rows(`select payload from events where project_id = $1 and kind = 'pushed' order by id`, [project.id])
 
-  test('marks what moved, tells it once, and drops what did not', async ({ world }) => {
+  test('settling a push records the refs that moved, emits one event, and drops others', async ({ world }) => {
     const project = await world.project()
     const head = await push(world, project, { a: 'a' })
     const ctx = await contextFor(world, world.root)
@@ -123,8 +123,8 @@ describe('settling a push', () => {
     })
     expect((await settle(ctx, intended)).map(({ name }) => name)).toEqual(['refs/heads/main'])
     expect(await settle(ctx, intended)).toEqual([])
-    const told = (await events(world, project)).slice(before)
-    expect(told).toMatchObject([{ payload: { push_id: intended, ref_count: 1 } }])
+    const emitted = (await events(world, project)).slice(before)
+    expect(emitted).toMatchObject([{ payload: { push_id: intended, ref_count: 1 } }])
     const moved = await world.rows(
       `select convert_from(ref, 'UTF8') as name, moved from ref_changes where push_id = $1 order by 1`,
       [intended],
@@ -136,7 +136,7 @@ describe('settling a push', () => {
   })
 
   test.for(['main', 'another'])(
-    'by who moved the refs himself tells it once, whatever became the default branch: he knows %s',
+    'a push settled by its own process emits one event whatever became default: known %s',
     async (known, { world }) => {
       const project = await world.project()
       const head = await push(world, project, { a: 'a' })
@@ -153,17 +153,17 @@ describe('settling a push', () => {
     },
   )
 
-  test('one that cannot be settled holds up no other, and is tried again', async ({ world }) => {
+  test('a push that cannot be settled does not block others and is retried', async ({ world }) => {
     const ctx = await contextFor(world, world.root)
     const [broken, sound] = [await world.project(), await world.project()]
-    const begun: number[] = []
+    const pushIds: number[] = []
     for (const project of [broken, sound]) {
       await push(world, project, { a: 'a' })
       const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-      begun.push(await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes }))
+      pushIds.push(await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes }))
     }
     const states = async () => {
-      const rows = await world.rows('select state from pushes where id = any($1) order by id', [begun])
+      const rows = await world.rows('select state from pushes where id = any($1) order by id', [pushIds])
       return rows.map(({ state }) => state)
     }
     const dir = openRepository(ctx, (await loadProject(String(broken.id), ctx))!).gitDir
@@ -175,7 +175,7 @@ describe('settling a push', () => {
     expect(await states()).toEqual(['dropped', 'dropped'])
   })
 
-  test('of a branch that nobody could name leaves the project without a default one', async ({ world }) => {
+  test('a push of a branch that cannot be the default leaves the project without one', async ({ world }) => {
     const project = await world.project()
     const ctx = await contextFor(world, world.root)
     const repo = await openForWriting(ctx, (await loadProject(String(project.id), ctx))!)
@@ -186,7 +186,7 @@ describe('settling a push', () => {
     expect((await world.root.get(`/projects/${project.id}`)).json.default_branch).toBeNull()
   })
 
-  test('of which nothing moved says nothing', async ({ world }) => {
+  test('a push that moved nothing emits no event', async ({ world }) => {
     const project = await world.project()
     const ctx = await contextFor(world, world.root)
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
@@ -196,7 +196,7 @@ describe('settling a push', () => {
     expect(await world.rows('select state from pushes where id = $1', [intended])).toEqual([{ state: 'dropped' }])
   })
 
-  test('of refs that somebody else had already moved there tells nothing, since nothing moved', async ({ world }) => {
+  test('a push of refs that another push had already moved emits no event', async ({ world }) => {
     const project = await world.project()
     const head = await push(world, project, { a: 'a' })
     const ctx = await contextFor(world, world.root)
@@ -207,7 +207,7 @@ describe('settling a push', () => {
     expect(await events(world, project)).toEqual(before)
   })
 
-  test('makes the first branch the default one, and later ones not', async ({ world }) => {
+  test('the first pushed branch becomes the default, later ones do not', async ({ world }) => {
     const project = await world.project()
     const branch = async () => (await world.root.get(`/projects/${project.id}`)).json.default_branch
     await push(world, project, { a: 'a' }, 'trunk')
@@ -219,7 +219,7 @@ describe('settling a push', () => {
 
 const mit = `MIT License
 
-Copyright (c) 2020 Somebody
+Copyright (c) 2020 Example
 
 Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
 
@@ -228,8 +228,8 @@ The above copyright notice and this permission notice shall be included in all c
 THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 `
 
-describe('README and licence', () => {
-  test('are shown from the answer to a commit, a push or another default branch on', async ({ world }) => {
+describe('README and licence of a project', () => {
+  test('README and licence are updated before the response to a commit, push or edit', async ({ world }) => {
     const project = await world.project({ initialize_with_readme: true })
     const { json: made } = await world.root.get(`/projects/${project.id}`)
     expect(made).toMatchObject({ readme_url: expect.stringMatching(/\/-\/blob\/master\/README\.md$/) })
@@ -250,7 +250,7 @@ describe('README and licence', () => {
     })
   })
 
-  test('and its commits are counted anew when another branch is the default one', async ({ world }) => {
+  test('changing the default branch queues a recount of languages and commits', async ({ world }) => {
     const project = await world.project({ initialize_with_readme: true })
     await push(world, project, { 'a.rb': 'puts 1' }, 'next')
     await world.takeJobs(`%:${project.id}`)
@@ -268,7 +268,7 @@ describe('the job after a push', () => {
     return (await world.root.get(`/projects/${project.id}?statistics=true&license=true`)).json
   }
 
-  test('finds README and licence at the root, and counts', async ({ world }) => {
+  test('the job after a push finds README and licence at the root, and counts', async ({ world }) => {
     const project = await world.project()
     await push(world, project, { readme: 'plain', 'README.md': '# Hi', LICENSE: mit, 'docs/README.md': 'no' })
     const web = `${world.origin}/${project.full_path}/-/blob/main`
@@ -282,7 +282,7 @@ describe('the job after a push', () => {
     expect(json).not.toHaveProperty('license')
   })
 
-  test('has nothing to show without them, and another licence is other', async ({ world }) => {
+  test('a project without README and licence has null, and an unknown licence is other', async ({ world }) => {
     const [bare, own] = [await world.project(), await world.project()]
     await push(world, bare, { 'src/a': 'a' })
     expect(await refreshed(world, bare)).toMatchObject({ readme_url: null, license_url: null, license: null })
@@ -290,7 +290,7 @@ describe('the job after a push', () => {
     expect(await refreshed(world, own)).toMatchObject({ license: { key: 'other', name: 'Other' } })
   })
 
-  test('finds a licence by its whole name, and takes one that is far too long for another', async ({ world }) => {
+  test('a licence is found by its whole file name, and one that is too long is other', async ({ world }) => {
     const [near, long] = [await world.project(), await world.project()]
     await push(world, near, { 'license-checker.js': mit, 'licenses.json': '{}' })
     expect(await refreshed(world, near)).toMatchObject({ license_url: null, license: null })
@@ -303,7 +303,7 @@ describe('the job after a push', () => {
     })
   })
 
-  test('does no harm to an empty project or one that is gone', async ({ world }) => {
+  test('the job after a push ignores empty and missing projects', async ({ world }) => {
     const project = await world.project()
     expect(await refreshed(world, project)).toMatchObject({ empty_repo: true, statistics: { commit_count: 0 } })
     await refreshRepository.run({ projectId: 2147483647 }, await contextFor(world, null))

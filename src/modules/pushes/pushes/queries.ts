@@ -3,7 +3,7 @@ import { empty, sql } from '../../../db/sql.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RootFiles } from '../../projects/index.ts'
 
-/** Through which door refs were changed. */
+/** Transport through which refs were changed. */
 export type DoorName = 'http' | 'ssh' | 'api' | 'system'
 
 export type NewPush = {
@@ -14,7 +14,7 @@ export type NewPush = {
   changes: readonly RefChange[]
 }
 
-/** Writes down what is about to move, before it does. One statement. Returns the id of the push. */
+/** Records the intended changes before the refs move. One statement. Returns the id of the push. */
 export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
   (await tx.row<{ id: number }>(sql`
     with push as (
@@ -34,7 +34,7 @@ export type PushRow = {
   door: DoorName
   state: 'intended' | 'done' | 'dropped'
   options: string[]
-  /** In the order in which they were said. */
+  /** In the order of the push. */
   changes: {
     name: RefChange['name']
     from: RefChange['from']
@@ -45,9 +45,8 @@ export type PushRow = {
 }
 
 /**
- * A push with its changes. `continued` tells that a later push began where this change ended: then it did happen,
- * whatever the ref is now. `claimed` tells that another push made the very same change while this one was under way: only
- * one of them moved the ref.
+ * A push with its changes. `continued`: a later push started at the end of this change, so it did happen, whatever the
+ * ref is now. `claimed`: a concurrent push made the same change, and only one of the two moved the ref.
  */
 export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
   db.row<PushRow>(sql`
@@ -62,16 +61,16 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
         from ref_changes c where c.push_id = p.id), '[]') as changes
     from pushes p where p.id = ${id}`)
 
-/** The project of a push that nobody has settled yet. */
+/** The project of a push that is not settled yet. */
 export const projectOfUnsettled = async (db: Db, id: number): Promise<number | undefined> =>
   (await db.row<{ project_id: number }>(sql`select project_id from pushes where id = ${id} and state <> 'done'`))
     ?.project_id
 
-/** Crosses out some changes of a push that is under way. */
+/** Removes changes from a pending push. */
 export const deleteChanges = (db: Db, pushId: number, names: readonly string[]): Promise<number> =>
   db.run(sql`delete from ref_changes where push_id = ${pushId} and convert_from(ref, 'UTF8') = any(${names}::text[])`)
 
-/** Settles a push once: false when somebody else has. */
+/** Settles a push once: false if another process did. */
 export async function settlePush(tx: Tx, id: number, moved: readonly string[]): Promise<boolean> {
   const state = moved.length > 0 ? 'done' : 'dropped'
   const settled = await tx.row(sql`
@@ -84,13 +83,13 @@ export async function settlePush(tx: Tx, id: number, moved: readonly string[]): 
   return settled !== undefined
 }
 
-/** Where pushes are under way, or were when the service was cut off. */
+/** Repositories with pending pushes, or with pushes that a crash interrupted. */
 export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repository_storage: string }[]> =>
   db.rows(
     sql`select id, repository_storage from projects where id in (select project_id from pushes where state = 'intended')`,
   )
 
-/** Pushes that nobody has settled for so long, oldest first. */
+/** Pushes that are pending for longer than this, oldest first, at most 1,000. */
 export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     select id from pushes where state = 'intended' and created_at <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
@@ -101,13 +100,14 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
 /** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
 const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(refCount / 20))
 
-/** Notes that something happened in a project. */
+/** Sets the time of the project's last activity to now. */
 export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
 
 /**
- * The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one; `rootFiles` are
- * those of a default branch that moved. Returns the default branch; `undefined` when the project goes.
+ * As `noteActivity`, for a push, which housekeeping counts. A first branch becomes the default branch, unless there is
+ * one; `rootFiles` are those of a default branch that moved. Returns the default branch; `undefined` if the project is
+ * being deleted.
  */
 export const notePush = async (
   tx: Tx,
@@ -133,7 +133,7 @@ export type RepositoryFacts = RootFiles & {
   readonly repositorySize: number
 }
 
-/** What records show of a repository, as it is now. */
+/** Saves the current facts of a repository that records show. */
 export const saveRepositoryFacts = (db: Db, projectId: number, facts: RepositoryFacts): Promise<number> =>
   db.run(sql`
     with counted as (

@@ -7,14 +7,14 @@ import { repositoryDir } from '../../projects/index.ts'
 import { settle } from './journal.ts'
 import { repositoriesBeingPushed, unsettledPushes } from './queries.ts'
 
-/** Between the verdict and the last ref a push needs milliseconds; after this it was cut off. */
+/** A push takes milliseconds from its decision to its last ref; after this time it counts as interrupted. */
 const cutOffAfterSeconds = 120
 /** Less than the time between two runs of the job. */
 const seenForMs = 30_000
 
 /**
- * Clears away the locks that a crash left on refs of pushes under way, which would refuse every later one. Only for a
- * start, before anything of ours runs git. Returns how many went.
+ * Removes lock files that a crash left on refs of pending pushes; they would block every later push. Call it at startup
+ * only, before this service runs git. Returns the number removed.
  */
 export async function releaseLocks(db: Db, repositoriesDir: string): Promise<number> {
   let released = 0
@@ -27,8 +27,8 @@ export async function releaseLocks(db: Db, repositoriesDir: string): Promise<num
 }
 
 /**
- * Settles pushes that a crash cut off. With 0, all there are: for a start, when nobody pushes yet. One that cannot be
- * settled is told to the log, and tried again next time: it holds up neither the others nor the start.
+ * Settles pushes that a crash interrupted. With 0, all pending ones: for startup, before pushes are accepted. A failure
+ * is logged and retried next time; it blocks neither other pushes nor the startup.
  */
 export async function recoverPushes(
   ctx: Ctx,
@@ -47,12 +47,12 @@ export async function recoverPushes(
   return recovered
 }
 
-/** Pushes that were found unsettled, and when, by a clock that is never set. */
+/** Pushes found unsettled, with the time by a monotonic clock. */
 const found = new Map<number, number>()
 
 /**
- * Those that an earlier run found as well. When the clock is set forward, pushes under way look as if they had been cut off, and
- * settling them now would lose what follows from them.
+ * The pushes that an earlier run found too. When the clock is set forward, pending pushes look interrupted, and
+ * settling them early would lose their effects.
  */
 function seenBefore(ids: readonly number[]): readonly number[] {
   const now = performance.now()

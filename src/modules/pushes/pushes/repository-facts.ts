@@ -6,7 +6,7 @@ import { repositorySize } from '../../../git/transfer/maintenance.ts'
 import { noRootFiles, rootFilesAt } from '../../projects/index.ts'
 import type { RepositoryFacts } from './queries.ts'
 
-/** What records show of a repository: counts, and what lies in the root of its default branch. */
+/** Facts of a repository that records show: counts, and files in the root of its default branch. */
 export async function repositoryFacts(repo: Repository, defaultBranch: string | null): Promise<RepositoryFacts> {
   const ref = defaultBranch === null ? undefined : branchRef(defaultBranch)
   const head = ref && (await readRef(repo, ref))

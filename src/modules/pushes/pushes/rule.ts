@@ -5,30 +5,33 @@ import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
 import type { DoorName } from './queries.ts'
 
-/** How refs come to move. */
+/** How refs are changed. */
 export type Way = {
   readonly door: DoorName
-  /** The changes merge something that was asked for: who may merge need not be allowed to push. */
+  /** The changes merge a merge request: users who may merge need not be allowed to push. */
   readonly merges?: boolean
-  /** What is new continues from what was there, as whoever made it knows: nothing can be lost, and nobody need look. */
+  /** The new tips descend from the old ones, as the caller guarantees, so a check for lost commits is unnecessary. */
   readonly continues?: boolean
 }
 
-/** What a rule may look at. */
+/** What a rule can inspect. */
 export type PushFacts = {
   readonly ctx: Ctx
   readonly project: ProjectSubject
   readonly protections: Protections
   readonly way: Way
   readonly changes: readonly RefChange[]
-  /** Reads what the push brings as well, before git has accepted it, once that is there. */
+  /** Repository that includes the new objects, before git accepts them. Resolves once they are stored. */
   objects(): Promise<Repository>
 }
 
-/** A rule on pushes: the complaint, or `undefined` when it has none. The first complaint refuses the whole push. */
+/**
+ * A push rule: returns an error message, or `undefined` if it allows the push. The first message refuses the whole
+ * push.
+ */
 export type PushRule = (facts: PushFacts) => Promise<string | undefined> | string | undefined
 
-/** A rule that looks at each change by itself. */
+/** A rule that checks each change separately. */
 export const onEach =
   (complaint: (change: RefChange, facts: PushFacts) => ReturnType<PushRule>): PushRule =>
   async (facts) => {

@@ -5,7 +5,7 @@ import type { PushRule } from './rule.ts'
 
 const mebibyte = 1024 * 1024
 
-/** Why a repository grows no more, if it has reached the limit of the installation. */
+/** Error message if the repository has reached the size limit of the installation. */
 export async function sizeComplaint(ctx: Ctx, projectId: number): Promise<string | undefined> {
   const limit = ctx.settings.repository_size_limit
   if (limit === 0 || !planOffers(ctx.plan, 'premium')) return undefined
@@ -15,6 +15,6 @@ export async function sizeComplaint(ctx: Ctx, projectId: number): Promise<string
     : `Your push has been rejected, because this repository has exceeded its size limit of ${limit} MB by ${over.toFixed(2)} MB. Please contact your Stithy administrator for more information.`
 }
 
-/** What only deletes refs passes. */
+/** Pushes that only delete refs pass. */
 export const sizeLimitRule: PushRule = async ({ ctx, project, changes }) =>
   changes.every(({ to }) => to === null) ? undefined : sizeComplaint(ctx, project.id)

@@ -3,7 +3,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { tagName } from '../../../git/format/ref-name.ts'
 import { onEach } from './rule.ts'
 
-/** What protects tags: a protected one is made once, by whom its rule names, and then stays. */
+/** Rule of protected tags: the users its rule names may create one; it cannot be changed afterwards. */
 export const tagRule = onEach(({ name: ref, from, to }, { ctx, project, protections }) => {
   const name = tagName(ref)
   if (name === undefined) return undefined

@@ -22,14 +22,14 @@ const bytes = async (world: World, path: string, who: Client = world.root) => {
 
 const programs: Record<string, string> = { gz: 'gzip', tgz: 'gzip', 'tar.gz': 'gzip', tar: 'cat' }
 
-/** What an archive holds, as real programs unpack it: path → mode and content, or where a link points. */
+/** Content of an archive as real programs unpack it: path → mode and content, or target of a link. */
 function unpacked(body: Buffer, suffix: string): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'stithy-archive-'))
   const file = join(folder, 'archive')
   const out = join(folder, 'out')
   writeFileSync(file, body)
   execFileSync('mkdir', [out])
-  // Without a locale, unzip writes no name that is not ASCII as it is.
+  // Without a locale, unzip does not write names that are not ASCII unchanged.
   if (suffix === 'zip') execFileSync('unzip', ['-q', file, '-d', out], { env: { ...process.env, LC_ALL: 'C.UTF-8' } })
   else {
     const program = programs[suffix] ?? 'bzip2'
@@ -52,7 +52,7 @@ const prefixed = (top: string, files: Record<string, string>) =>
   Object.fromEntries(Object.entries(files).map(([name, content]) => [`${top}/${name}`, content]))
 
 describe('GET /projects/:id/repository/archive', () => {
-  test('D1-ARCHIVE-FORMAT: every suffix, unpacked by real programs, twice the same bytes', async ({ world }) => {
+  test('D1-ARCHIVE-FORMAT: real programs unpack every format, which is byte-identical each time', async ({ world }) => {
     const project = await storedProject(world)
     const commit = project.repository.commit({
       'a.txt': 'one\r\n',
@@ -84,7 +84,7 @@ describe('GET /projects/:id/repository/archive', () => {
       expect(one.headers['content-type']).toBe(suffix === 'zip' ? 'application/zip' : 'application/octet-stream')
       seen.set(suffix, one.body)
     }
-    // Whatever tells the time would tell another one now.
+    // Waits until the clock changes, so that a time in the archive would differ.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     for (const [suffix, body] of seen)
       expect((await bytes(world, at(project, `.${suffix}`))).body.equals(body), suffix).toBe(true)
@@ -92,14 +92,14 @@ describe('GET /projects/:id/repository/archive', () => {
     expect((await bytes(world, at(project))).body.equals(usual.body)).toBe(true)
     const zip = await bytes(world, at(project, '.zip'))
     expect((await bytes(world, at(project, '', 'format=zip'))).body.equals(zip.body)).toBe(true)
-    // The time in the header of gzip is none.
+    // The time in the gzip header is zero.
     expect(usual.body.readUInt32LE(4)).toBe(0)
     for (const suffix of ['rar', 'tar.xz', 'json', '1', 'tar.gz.gz', 'TAR'])
       expect(await world.root.get(at(project, `.${suffix}`)), suffix).toMatchObject({ status: 400 })
     expect(await world.root.get(at(project, '.tar%2Fgz'))).toMatchObject({ status: 400 })
   })
 
-  test('D1-ARCHIVE-SHA: branch, tag, full and short id, and the tip of the default branch', async ({ world }) => {
+  test('D1-ARCHIVE-SHA: archive of a branch, tag, full or short id, or the default branch', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: 'first' })
     const second = project.repository.commit({ a: 'second' })
@@ -124,7 +124,7 @@ describe('GET /projects/:id/repository/archive', () => {
     expect(execFileSync('git', ['get-tar-commit-id'], { input: entry.body }).toString().trim()).toBe(first)
   })
 
-  test('only a path of it', async ({ world }) => {
+  test('archive of a path contains only that path', async ({ world }) => {
     const project = await storedProject(world)
     const commit = project.repository.commit({ 'lib/deep/a': 'a', 'lib/-b': 'b', other: 'c', '--help': 'h' })
     const top = (path: string) => `${project.full_path.split('/').at(-1)}-main-${commit}-${path}`
@@ -140,9 +140,7 @@ describe('GET /projects/:id/repository/archive', () => {
       })
   })
 
-  test('attributes of the tree decide what is left out and filled in; pointers to large files stay', async ({
-    world,
-  }) => {
+  test('.gitattributes exclude and substitute files of an archive; LFS pointers stay', async ({ world }) => {
     const project = await storedProject(world)
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n'
     const commit = project.repository.commit({
@@ -161,7 +159,7 @@ describe('GET /projects/:id/repository/archive', () => {
     expect(found).toEqual(prefixed(top, { version: `file ${commit}\n`, 'x.bin': `file ${pointer}` }))
   })
 
-  test('HEAD says what GET would send', async ({ world }) => {
+  test('HEAD of an archive has the headers of GET', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a' })
     for (const suffix of ['', '.zip', '.tar.bz2']) {
@@ -174,7 +172,7 @@ describe('GET /projects/:id/repository/archive', () => {
     expect(await world.root.head(at(project, '', 'sha=nope'))).toMatchObject({ status: 404 })
   })
 
-  test('what is not there, and what only looks like a ref or a path', async ({ world }) => {
+  test('404 for an archive of a missing or hostile ref or path', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'a.txt': 'a', 'dir/b.txt': 'b' })
     const missing = { status: 404, json: { message: '404 File Not Found' } }
@@ -191,7 +189,7 @@ describe('GET /projects/:id/repository/archive', () => {
     }
   })
 
-  test('D1-AUTH-PUBLIC-READS: who may read the files may take them', async ({ world }) => {
+  test('D1-AUTH-PUBLIC-READS: an archive needs read access to the code', async ({ world }) => {
     const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     expect(await world.anonymous.get(at(open))).toMatchObject({ status: 200 })
     for (const [who, status] of [
@@ -205,7 +203,7 @@ describe('GET /projects/:id/repository/archive', () => {
       for (const suffix of ['', '.zip']) expect(await who.get(at(closed, suffix))).toMatchObject({ status })
   })
 
-  test('a machine without bzip2 says so, for GET and HEAD', async ({ world }) => {
+  test('an archive format is unavailable when its program is missing', async ({ world }) => {
     const { archiveStream, canArchive } = await import('../../../git/transfer/archive.ts')
     const { Runner } = await import('../../../git/runner/client.ts')
     const { Git } = await import('../../../git/git.ts')
@@ -230,10 +228,10 @@ describe('GET /projects/:id/repository/archive', () => {
   })
 })
 
-describe('a large archive', () => {
+describe('large archives', () => {
   const size = 64 * 1024 * 1024
 
-  /** Eight files of content that does not compress, which never pass through this process. */
+  /** Eight files of incompressible content, which never pass through this process. */
   function grow({ repository }: StoredProject) {
     const made = `for name in 1 2 3 4 5 6 7 8; do
       oid=$(head -c ${size / 8} /dev/urandom | git -c core.compression=0 hash-object -w --stdin)
@@ -243,8 +241,8 @@ describe('a large archive', () => {
     repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', '-m', 'Large', tree))
   }
 
-  // That it streams in little memory is tested in test/scenarios/memory.test.ts.
-  test('ends when its reader goes away', async ({ world }) => {
+  // test/scenarios/memory.test.ts tests that it streams in little memory.
+  test('the git process of an archive ends when the client disconnects', async ({ world }) => {
     const project = await storedProject(world)
     grow(project)
     const processes = () =>

@@ -15,8 +15,8 @@ const at = (project: StoredProject, path: string, query = 'ref=main') =>
   `/projects/${project.id}/repository/files/${enc(path)}/blame?${query}`
 const shape = (ranges: any[]) => ranges.map(({ commit, lines }) => [commit.id, lines])
 
-/** What `git blame` says, with neighbours of one commit put together. */
-function judged(repository: TestRepository, path: string, ref = 'main') {
+/** The result of `git blame`, with adjacent lines of one commit merged. */
+function blameByGit(repository: TestRepository, path: string, ref = 'main') {
   const output = repository.git('blame', '--line-porcelain', ref, '--', path)
   const ranges: [string, string[]][] = []
   let commit = ''
@@ -30,13 +30,13 @@ function judged(repository: TestRepository, path: string, ref = 'main') {
   return ranges
 }
 
-/** Numbers that look random and are the same each time. */
+/** Pseudo-random numbers that are the same each time. */
 function* numbers(seed: number) {
   for (let state = seed; ; state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) yield state / 2_147_483_648
 }
 
 describe('GET /projects/:id/repository/files/:file_path/blame', () => {
-  test('D1-FILE-BLAME: ranges, each a commit with the lines it wrote, in the order of the file', async ({ world }) => {
+  test('D1-FILE-BLAME: ranges of lines with their commits, in the order of the file', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ 'dir/a.txt': 'one\ntwo\nthree\n' }, { message: 'First\n\nLong.\n' })
     const second = project.repository.commit(
@@ -67,7 +67,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
     ])
   })
 
-  test('agrees with git over renames, merges and much editing', async ({ world }) => {
+  test('blame agrees with git over renames, merges and many edits', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const random = numbers(7)
@@ -94,13 +94,13 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
       ['a.txt', base],
       ['a.txt', 'side'],
     ] as const) {
-      const expected = judged(repository, path, ref)
+      const expected = blameByGit(repository, path, ref)
       expect(expected.length).toBeGreaterThan(20)
       expect(shape((await world.root.get(at(project, path, `ref=${ref}`))).json), path).toEqual(expected)
     }
   })
 
-  test('no text, no newline, no UTF-8, other newlines', async ({ world }) => {
+  test('blame of binary and empty files, other encodings and other line ends', async ({ world }) => {
     const project = await storedProject(world)
     const commit = project.repository.commit({
       empty: '',
@@ -130,7 +130,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
     expect(await lines('link')).toEqual(['empty'])
   })
 
-  test('a range of lines', async ({ world }) => {
+  test('blame of a range of lines, and 400 for an invalid range', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: '1\n2\n3\n4\n5\n' })
     const second = project.repository.commit({ a: '1\n2\nx\n4\n5\n' })
@@ -156,7 +156,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
       })
   })
 
-  test('HEAD tells what HEAD of the file tells', async ({ world }) => {
+  test('HEAD of a blame has the headers of HEAD of the file', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'a.txt': 'one\n' })
     const file = await world.root.head(`/projects/${project.id}/repository/files/a.txt?ref=main`)
@@ -174,7 +174,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
     ).toMatchObject({ status: 304, text: '' })
   })
 
-  test('D1-AUTH-PUBLIC-READS D1-FILES-SCOPES: who may read the file may know who wrote it', async ({ world }) => {
+  test('D1-AUTH-PUBLIC-READS D1-FILES-SCOPES: blame needs read access to the file', async ({ world }) => {
     const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     expect(await world.anonymous.get(at(open, 'a'))).toMatchObject({ status: 200 })
     for (const [who, status] of [
@@ -188,7 +188,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
       for (const verb of ['GET', 'HEAD']) expect(await who.send(verb, at(closed, 'a'))).toMatchObject({ status })
   })
 
-  test('what is not there, and what only looks like a ref or a path', async ({ world }) => {
+  test('404 for a blame of a missing or hostile ref or path', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'a.txt': 'a\n', 'dir/b.txt': 'b\n' })
     const get = (path: string, query?: string) => world.root.get(at(project, path, query))
@@ -208,12 +208,12 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
     expect(await world.root.get(at(empty, 'a'))).toMatchObject({ status: 404 })
   })
 
-  test('neither a file nor an answer is too large for the server', async ({ world }) => {
+  test('413 for a blame of a file or with a result above the limits', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ large: 'x'.repeat(9 * 1024 * 1024), lines: '\n'.repeat(600_000) })
     for (const path of ['large', 'lines'])
       expect(await world.root.get(at(project, path)), path).toMatchObject({ status: 413 })
-    // Two commits in turns, one of them with a message that fills the answer when it stands at every second line.
+    // Two alternating commits, one with a message so long that its repetition at every second line fills the response.
     const message = 'm'.repeat(200_000)
     project.repository.commit({ turns: 'a\n'.repeat(400) }, { message })
     project.repository.commit({ turns: Array.from({ length: 400 }, (_, i) => (i % 2 ? 'a\n' : `${i}\n`)).join('') })
@@ -223,7 +223,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
     ).toBeGreaterThan(1)
   })
 
-  test('2,000 lines of 100 commits are blamed by one process beside the one that reads objects', async ({ world }) => {
+  test('blame of 2,000 lines in 100 commits starts one process besides the object reader', async ({ world }) => {
     const project = await storedProject(world)
     const lines = Array.from({ length: 2_000 }, (_, index) => `line ${index}`)
     for (let round = 0; round < 100; round++) {

@@ -7,7 +7,7 @@ const branchesOf = (id: number) => `/projects/${id}/repository/branches`
 const at = (id: number, name: string) => `${branchesOf(id)}/${encodeURIComponent(name)}`
 
 describe('GET branches', () => {
-  test('a record has the whole commit and what the caller may', async ({ world }) => {
+  test('a branch has the whole commit and the permissions of the caller', async ({ world }) => {
     const ann = await world.user()
     const { id, full_path, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     const oid = repository.commit({ 'a.txt': 'a' }, { message: 'First line\n\nMore\n' })
@@ -32,7 +32,7 @@ describe('GET branches', () => {
     expect((await world.anonymous.get(at(id, 'main'))).json).toMatchObject({ can_push: false })
   })
 
-  test('an empty repository has none', async ({ world }) => {
+  test('an empty repository has no branches', async ({ world }) => {
     const project = await world.project()
     expect(await world.root.get(branchesOf(project.id))).toMatchObject({
       status: 200,
@@ -44,18 +44,18 @@ describe('GET branches', () => {
 
   test.for([
     ['', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'all, by name'],
-    ['?search=fix', ['fix', 'Fix-1', 'prefix'], 'a part in any case, the very name first'],
+    ['?search=fix', ['fix', 'Fix-1', 'prefix'], 'a part in any case, the exact name first'],
     ['?search=^fix', ['Fix-1', 'fix'], 'the beginning'],
     ['?search=fix$', ['fix', 'prefix'], 'the end'],
     ['?search=^fix$', ['fix'], 'both'],
     ['?search=/', ['feature/a', 'feature/b'], 'a slash'],
-    ['?search=.*', [], 'no patterns'],
-    ['?search=(a%2B)%2B$', [], 'of no kind'],
-    ['?search=%25', [], 'a percent sign is one'],
-    ['?search=', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'an empty search is none'],
+    ['?search=.*', [], 'no wildcards'],
+    ['?search=(a%2B)%2B$', [], 'no regular expressions'],
+    ['?search=%25', [], 'a percent sign is literal'],
+    ['?search=', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'an empty search is ignored'],
     ['?sort=updated_desc&per_page=2', ['fix', 'prefix'], 'newest commit first'],
     ['?sort=updated_asc&per_page=2', ['main', 'Fix-1'], 'oldest commit first'],
-  ] as const)('%s finds %s: %s', async ([query, names], { world }) => {
+  ] as const)('branches%s lists %s: %s', async ([query, names], { world }) => {
     const { id, repository } = await storedProject(world)
     for (const branch of ['main', 'Fix-1', 'feature/a', 'feature/b', 'prefix', 'fix'])
       repository.commit({ a: branch }, { branch })
@@ -63,7 +63,7 @@ describe('GET branches', () => {
     expect(found.json.map(({ name }: { name: string }) => name)).toEqual(names)
   })
 
-  test('pages by number and by keyset are the same list', async ({ world }) => {
+  test('offset and keyset pages contain the same branches', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     const names = ['main', ...Array.from({ length: 7 }, (_, n) => `b${n}`)]
     for (const branch of names) repository.commit({ a: branch }, { branch })
@@ -84,7 +84,7 @@ describe('GET branches', () => {
     })
   })
 
-  test('merged is what the default branch has, and is not at', async ({ world }) => {
+  test('merged is true for branches contained in the default branch, except at its tip', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     const first = repository.commit({ a: '1' })
     repository.commit({ a: '2' })
@@ -103,7 +103,7 @@ describe('GET branches', () => {
       expect((await world.root.get(at(id, name))).json.merged).toBe(merged(name))
   })
 
-  test('names with slashes and odd letters are one segment', async ({ world }) => {
+  test('branch names with slashes and special characters are one path segment', async ({ world }) => {
     const { id, repository, full_path } = await storedProject(world)
     for (const branch of ['main', 'feature/x', 'ünï#1%41', 'a.json']) repository.commit({ a: branch }, { branch })
     for (const name of ['feature/x', 'ünï#1%41', 'a.json'])
@@ -118,13 +118,13 @@ describe('GET branches', () => {
 })
 
 describe('POST branches', () => {
-  test('begins at a branch, a tag or a commit', async ({ world }) => {
+  test('a branch is created from a branch, a tag or a commit', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     const first = repository.commit({ a: '1' })
     const second = repository.commit({ a: '2' })
     repository.git('update-ref', 'refs/tags/v1', first)
-    // A branch and a tag of one name: the branch is meant.
+    // Of a branch and a tag with the same name, the branch is used.
     repository.git('update-ref', 'refs/tags/main', first)
     const made = async (branch: string, ref: string) => (await ann.post(branchesOf(id), { branch, ref })).json
     expect(await made('from/branch', 'main')).toMatchObject({ name: 'from/branch', commit: { id: second } })
@@ -158,13 +158,13 @@ describe('POST branches', () => {
       409,
       { message: 'The reference refs/heads/main/x cannot be created while refs/heads/main exists' },
     ],
-  ] as const)('%j is a %i', async ([input, status, json], { world }) => {
+  ] as const)('creating a branch with %j is a %i', async ([input, status, json], { world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     expect(await world.root.post(branchesOf(id), input)).toMatchObject({ status, json })
   })
 
-  test('nothing begins in an empty repository', async ({ world }) => {
+  test('400 for a branch from a ref of an empty repository', async ({ world }) => {
     const project = await world.project()
     expect(await world.root.post(branchesOf(project.id), { branch: 'x', ref: 'main' })).toMatchObject({
       status: 400,
@@ -172,7 +172,7 @@ describe('POST branches', () => {
     })
   })
 
-  test('of twelve at once, one makes the branch', async ({ world }) => {
+  test('one of twelve concurrent creations of the same branch succeeds', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     const all = await Promise.all(
@@ -186,7 +186,7 @@ describe('POST branches', () => {
   })
 
   test.for(hostileRefs.map((name) => [name.slice(0, 40), name] as const))(
-    '%j names nothing and makes nothing odd',
+    'the branch or ref %j is not found, and created only if git accepts the name',
     async ([, name], { world }) => {
       const { id, repository } = await storedProject(world)
       repository.commit({ a: '1' })
@@ -202,11 +202,11 @@ describe('POST branches', () => {
       ])
         expect(got.status, got.text).toBeLessThan(500)
       const made = await world.root.post(branchesOf(id), { branch: name, ref: 'main' })
-      // Git is the judge of what may be a name.
+      // Git decides which names are valid.
       const isName = (() => {
         try {
           repository.git('check-ref-format', '--branch', name)
-          // No file system keeps longer ones.
+          // No file system allows longer names.
           return !/^[0-9a-f]{40}$/.test(name) && !name.startsWith('@{') && name.length < 250
         } catch {
           return false
@@ -219,7 +219,7 @@ describe('POST branches', () => {
 })
 
 describe('DELETE branches', () => {
-  test('takes the ref away', async ({ world }) => {
+  test('deleting a branch deletes its ref', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     repository.commit({ a: '1' })
@@ -233,7 +233,7 @@ describe('DELETE branches', () => {
     })
   })
 
-  test('If-Unmodified-Since is held against the commit', async ({ world }) => {
+  test('412 when the commit of a branch is newer than If-Unmodified-Since', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
     repository.git('update-ref', 'refs/heads/x', 'main')
@@ -243,7 +243,7 @@ describe('DELETE branches', () => {
     expect(await world.root.delete(at(id, 'x'), since(1_600_000_000))).toMatchObject({ status: 204 })
   })
 
-  test('merged branches go later, but for protected ones and the default', async ({ world }) => {
+  test('merged branches are deleted by a job, except protected ones and the default', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     const first = repository.commit({ a: '1' })
@@ -269,7 +269,7 @@ describe('DELETE branches', () => {
     expect(pushes).toEqual([{ actor_id: ann.id, refs: 2 }])
   })
 
-  test('who lost the right before they go, deletes nothing', async ({ world }) => {
+  test('merged branches are not deleted when the user loses the permission before the job', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     const first = repository.commit({ a: '1' })
@@ -281,10 +281,10 @@ describe('DELETE branches', () => {
   })
 })
 
-describe('who may what with branches', () => {
+describe('permissions for branches', () => {
   test.for([
-    { who: 'nobody', visibility: 'public', level: undefined, read: 200, write: 401, protect: 401 },
-    { who: 'nobody', visibility: 'private', level: undefined, read: 404, write: 401, protect: 401 },
+    { who: 'anonymous', visibility: 'public', level: undefined, read: 200, write: 401, protect: 401 },
+    { who: 'anonymous', visibility: 'private', level: undefined, read: 404, write: 401, protect: 401 },
     { who: 'a stranger', visibility: 'public', level: 'none', read: 200, write: 403, protect: 403 },
     { who: 'a stranger', visibility: 'internal', level: 'none', read: 200, write: 403, protect: 403 },
     { who: 'a stranger', visibility: 'private', level: 'none', read: 404, write: 404, protect: 404 },
@@ -293,9 +293,9 @@ describe('who may what with branches', () => {
     { who: 'a developer', visibility: 'private', level: 'developer', read: 200, write: 201, protect: 403 },
     { who: 'a maintainer', visibility: 'private', level: 'maintainer', read: 200, write: 201, protect: 200 },
   ] as const)(
-    '$who of a $visibility project: reads $read, writes $write, protects $protect',
+    '$who, $visibility project: reads $read, writes $write, protects $protect',
     async ({ who, visibility, level, read, write, protect }, { world }) => {
-      const ann = who === 'nobody' ? world.anonymous : await world.user()
+      const ann = who === 'anonymous' ? world.anonymous : await world.user()
       const { id, repository } = await storedProject(world, {
         visibility,
         members: level === undefined || level === 'none' ? [] : [[ann, level]],
@@ -313,7 +313,7 @@ describe('who may what with branches', () => {
     },
   )
 
-  test('an archived project is read only, whoever asks', async ({ world }) => {
+  test('branches of an archived project are read-only', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     await world.archive({ id } as never)
@@ -323,7 +323,7 @@ describe('who may what with branches', () => {
     expect((await world.root.delete(`/projects/${id}/repository/merged_branches`)).status).toBe(403)
   })
 
-  test('without the repository there are no branches', async ({ world }) => {
+  test('403 for branches when the repository is disabled', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     const off = {
@@ -336,7 +336,7 @@ describe('who may what with branches', () => {
     expect((await world.root.post(branchesOf(id), { branch: 'new', ref: 'main' })).status).toBe(403)
   })
 
-  test('a token that only reads makes no branch', async ({ world }) => {
+  test('403 for creating a branch with a token that may only read', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'maintainer']] })
     repository.commit({ a: '1' })
@@ -348,7 +348,7 @@ describe('who may what with branches', () => {
   })
 })
 
-test('what the API makes is fetched by git, and the other way round', async ({ world }) => {
+test('git fetches branches created by the API, and the API lists pushed ones', async ({ world }) => {
   await using folder = await temporaryFolder()
   const project = await world.project()
   await git(folder.path, 'init', '-q', '-b', 'main')

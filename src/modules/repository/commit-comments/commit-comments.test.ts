@@ -18,7 +18,7 @@ async function discussed(world: World) {
 }
 
 describe('POST /projects/:id/repository/commits/:sha/comments', () => {
-  test('D1-COMMENT-ON-LINE D1-COMMENT-TWO-FORMS: is about a line that the commit changed', async ({ world }) => {
+  test('D1-COMMENT-ON-LINE D1-COMMENT-TWO-FORMS: a comment on a changed line has its position', async ({ world }) => {
     const { project, second } = await discussed(world)
     const ann = await world.user()
     const made = await ann.post(at(project, second), { note: 'Why?', path: 'a.txt', line: 5, line_type: 'new' })
@@ -40,7 +40,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
     expect(json[0].author).toMatchObject({ email: '', created_at: expect.stringMatching(/^\d{4}-.*Z$/) })
   })
 
-  test('D1-COMMENT-FALLBACK D1-COMMENT-FALLBACK-NULLS: is about the whole commit when there is no such line', async ({
+  test('D1-COMMENT-FALLBACK D1-COMMENT-FALLBACK-NULLS: comment on the commit without such a line', async ({
     world,
   }) => {
     const { project, second } = await discussed(world)
@@ -75,7 +75,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
       expect(await place(second, more), JSON.stringify(more)).toEqual(unattached)
   })
 
-  test('what must be given, and what must be there', async ({ world }) => {
+  test('400 for a comment without required parameters, 404 for a missing commit', async ({ world }) => {
     const { project, second } = await discussed(world)
     const post = (body: object, sha: string = second) => world.root.post(at(project, sha), body)
     for (const [body, error] of [
@@ -106,7 +106,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
     }
   })
 
-  test('who may comment', async ({ world }) => {
+  test('commenting needs access to the project and its code, and a project not archived', async ({ world }) => {
     const [stranger, guest, reporter, external] = await Promise.all([
       world.user(),
       world.user(),
@@ -136,10 +136,10 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
     }
   })
 
-  test('emits note_created without the text of the comment, and notes the activity', async ({ world }) => {
+  test('a comment emits note_created without its text, and updates the activity', async ({ world }) => {
     const { project, second } = await discussed(world)
     await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
-    await world.root.post(at(project, second), { note: 'Told', path: 'a.txt', line: 5 })
+    await world.root.post(at(project, second), { note: 'Text', path: 'a.txt', line: 5 })
     await world.root.post(at(project, second), { note: ' ' })
     const events = await world.rows(`select * from events where project_id = $1 and kind = 'note_created'`, [
       project.id,
@@ -163,7 +163,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
 })
 
 describe('GET /projects/:id/repository/commits/:sha/comments', () => {
-  test('those of the commit, the oldest first, in pages', async ({ world }) => {
+  test('comments of a commit are listed oldest first, in pages', async ({ world }) => {
     const { project, first, second } = await discussed(world)
     for (const note of ['one', 'two', 'three']) await world.root.post(at(project, second), { note })
     await world.root.post(at(project, first), { note: 'elsewhere' })
@@ -178,7 +178,7 @@ describe('GET /projects/:id/repository/commits/:sha/comments', () => {
     expect(await notes('', first)).toEqual({ notes: ['elsewhere'], total: '1' })
   })
 
-  test('is activity of the project, and no push', async ({ world }) => {
+  test('a comment updates the activity of the project and does not count as a push', async ({ world }) => {
     const project = await storedProject(world)
     const sha = project.repository.commit({ a: 'a' })
     await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
@@ -188,7 +188,7 @@ describe('GET /projects/:id/repository/commits/:sha/comments', () => {
     expect(await world.rows('select pushes from project_housekeeping where project_id = $1', [project.id])).toEqual([])
   })
 
-  test('many at once are all kept', async ({ world }) => {
+  test('concurrent comments are all stored', async ({ world }) => {
     const { project, second } = await discussed(world)
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, index) => world.root.post(at(project, second), { note: `${index}` })),
@@ -197,7 +197,7 @@ describe('GET /projects/:id/repository/commits/:sha/comments', () => {
     expect((await world.root.get(`${at(project, second)}?per_page=100`)).json).toHaveLength(20)
   })
 
-  test('a private profile does not tell when it was made', async ({ world }) => {
+  test('comments of a user with a private profile do not show their created_at', async ({ world }) => {
     const { project, second } = await discussed(world)
     const shy = await world.user({ private_profile: true })
     await shy.post(at(project, second), { note: 'n' })

@@ -21,11 +21,11 @@ const refused = (field: string, text: string) => ({
 })
 
 describe('discussions of a commit', () => {
-  test('are begun, answered and read, one by one and in pages', async ({ world }) => {
+  test('discussions of a commit are started, answered and read, singly and in pages', async ({ world }) => {
     const { discussions, second, comments } = await discussed(world)
     const [ann, bob] = [await world.user(), await world.user()]
-    const begun = await ann.post(discussions, { body: 'Why?' })
-    expect(begun).toMatchObject({
+    const started = await ann.post(discussions, { body: 'Why?' })
+    expect(started).toMatchObject({
       status: 201,
       json: {
         id: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -33,7 +33,7 @@ describe('discussions of a commit', () => {
         notes: [{ type: 'DiscussionNote', body: 'Why?', author: { id: ann.id }, commit_id: second, system: false }],
       },
     })
-    const one = `${discussions}/${begun.json.id}`
+    const one = `${discussions}/${started.json.id}`
     const answered = await bob.post(`${one}/notes`, { body: 'Because' })
     expect(answered).toMatchObject({ status: 201, json: { type: 'DiscussionNote', author: { id: bob.id } } })
     const bodies = ({ notes }: { notes: { body: string }[] }) => notes.map(({ body }) => body)
@@ -44,13 +44,11 @@ describe('discussions of a commit', () => {
     const list = await ann.get(`${discussions}?per_page=1&page=2`)
     expect(list.json.map(bodies)).toEqual([['Another']])
     expect(list.headers['x-total']).toBe('2')
-    // All of them are comments, too.
+    // All of them are listed as comments, too.
     expect((await ann.get(comments)).json).toMatchObject([{ note: 'Why?' }, { note: 'Because' }, { note: 'Another' }])
   })
 
-  test('have the comments of the commit among them: one on a line can be answered, another cannot', async ({
-    world,
-  }) => {
+  test('comments are discussions: those on a line can be answered, others cannot', async ({ world }) => {
     const { discussions, comments } = await discussed(world)
     await world.root.post(comments, { note: 'whole' })
     await world.root.post(comments, { note: 'line', path: 'a.txt', line: 5 })
@@ -68,7 +66,7 @@ describe('discussions of a commit', () => {
     expect((await world.root.get(comments)).json[2]).toMatchObject({ note: 'x', path: 'a.txt', line: 5 })
   })
 
-  test('may be about a line that the diff shows, as their answers are then', async ({ world }) => {
+  test('a discussion can be on a line of the diff, and its answers are on the same line', async ({ world }) => {
     const { discussions, comments, place } = await discussed(world)
     for (const [lines, comment] of [
       [{ new_line: 5 }, { path: 'a.txt', line: 5, line_type: 'new' }],
@@ -97,7 +95,7 @@ describe('discussions of a commit', () => {
     ).toBe(201)
   })
 
-  test('are about no other place', async ({ world }) => {
+  test('400 for a discussion on another position', async ({ world }) => {
     const { discussions, place, second } = await discussed(world)
     for (const more of [
       { new_line: 1 },
@@ -127,9 +125,7 @@ describe('discussions of a commit', () => {
       })
   })
 
-  test('notes are changed and taken back by their authors and by maintainers; the last takes the discussion with it', async ({
-    world,
-  }) => {
+  test('authors and maintainers edit and delete notes; deleting the last ends the discussion', async ({ world }) => {
     const [ann, bob, developer, maintainer] = [
       await world.user(),
       await world.user(),
@@ -170,7 +166,7 @@ describe('discussions of a commit', () => {
     expect(kinds.map(({ kind }) => kind)).toEqual(['note_created', 'note_updated', 'note_updated', 'note_deleted'])
   })
 
-  test('are those of the commit that is named, and of no other', async ({ world }) => {
+  test('404 for a discussion of another commit', async ({ world }) => {
     const { discussions, project, first } = await discussed(world)
     const { id, notes } = (await world.root.post(discussions, { body: 'x' })).json
     const other = `/projects/${project.id}/repository/commits/${first}/discussions`

@@ -44,7 +44,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect(bare.json).toMatchObject({ coverage: null, target_url: null, description: null, finished_at: null })
   })
 
-  test('D1-STATUS-NAME-CONTEXT: context is the same as name, and neither is `default`', async ({ world }) => {
+  test('D1-STATUS-NAME-CONTEXT: context is an alias of name, and the default is `default`', async ({ world }) => {
     const { project, second } = await reported(world)
     const name = async (body: object) => (await report(world, project, second, { state: 'success', ...body })).json.name
     expect(await name({})).toBe('default')
@@ -55,7 +55,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect(names).toEqual(['default', 'ci/x', 'wins'])
   })
 
-  test('D1-STATUS-UPSERT: what is not finished goes on in its row; after an end, a report begins a new one', async ({
+  test('D1-STATUS-UPSERT: an unfinished status is updated, a finished one is followed by a new one', async ({
     world,
   }) => {
     const { project, second } = await reported(world)
@@ -89,7 +89,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     }
   })
 
-  test('D1-STATUS-UPSERT: what is said again, or goes back, becomes what is said', async ({ world }) => {
+  test('D1-STATUS-UPSERT: a repeated or earlier state updates the status', async ({ world }) => {
     const { project, second } = await reported(world)
     for (const [first, next] of [
       ['pending', 'pending'],
@@ -107,18 +107,18 @@ describe('POST /projects/:id/statuses/:sha', () => {
     }
   })
 
-  test('somebody else, or another ref, begins a row of his own', async ({ world }) => {
+  test('another user or ref gets a separate status', async ({ world }) => {
     const { project, second } = await reported(world)
     const ann = await world.user({ admin: true })
     const one = (await report(world, project, second, { state: 'running', ref: 'main' })).json
     const other = (await report(world, project, second, { state: 'running', ref: 'feature' })).json
-    const hers = (await ann.post(reportPath(project, second), { state: 'running', ref: 'main' })).json
-    expect(new Set([one.id, other.id, hers.id]).size).toBe(3)
-    expect(one.pipeline_id).toBe(hers.pipeline_id)
+    const otherUsers = (await ann.post(reportPath(project, second), { state: 'running', ref: 'main' })).json
+    expect(new Set([one.id, other.id, otherUsers.id]).size).toBe(3)
+    expect(one.pipeline_id).toBe(otherUsers.pipeline_id)
     expect(one.pipeline_id).not.toBe(other.pipeline_id)
   })
 
-  test('without a ref: that of the newest pipeline, else the first branch that has the commit', async ({ world }) => {
+  test('the default ref is that of the newest pipeline, else the first branch with the commit', async ({ world }) => {
     const { project, first, second } = await reported(world)
     const ref = async (sha: string, body = {}) =>
       (await report(world, project, sha, { state: 'success', ...body })).json
@@ -135,14 +135,14 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect(await report(world, project, lost, { state: 'success', ref: 'gone' })).toMatchObject(missing)
   })
 
-  test('a branch that is gone may still be reported on where it was before', async ({ world }) => {
+  test('a deleted branch can still be reported on where it was before', async ({ world }) => {
     const { project, second } = await reported(world)
     await report(world, project, second, { state: 'running', ref: 'feature' })
     project.repository.git('branch', '-D', 'feature')
     expect(await report(world, project, second, { state: 'success', ref: 'feature' })).toMatchObject({ status: 201 })
   })
 
-  test('D1-STATUS-PIPELINE: pipeline_id picks one of several; one that nobody has makes another', async ({ world }) => {
+  test('D1-STATUS-PIPELINE: pipeline_id selects a pipeline; an unknown one creates another', async ({ world }) => {
     const { project, second } = await reported(world)
     const post = async (body: object) => (await report(world, project, second, { state: 'running', ...body })).json
     const one = (await post({ ref: 'main', name: 'a' })).pipeline_id
@@ -156,27 +156,27 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect(json.pipeline_id).not.toBe(one)
   })
 
-  test('of two at once one row wins, and both answers are true', async ({ world }) => {
+  test('concurrent reports of one status create one row and true responses', async ({ world }) => {
     const { project, second } = await reported(world)
     const race = (state: string, name: string) =>
       Promise.all(Array.from({ length: 8 }, () => report(world, project, second, { state, name })))
-    const begun = await race('running', 'begin')
-    expect(begun.map(({ status, json }) => [status, json.id])).toEqual(Array(8).fill([201, begun[0]!.json.id]))
+    const started = await race('running', 'begin')
+    expect(started.map(({ status, json }) => [status, json.id])).toEqual(Array(8).fill([201, started[0]!.json.id]))
     const ended = await race('success', 'end')
     expect(ended.map(({ status }) => status)).toEqual(Array(8).fill(201))
     const latest = (await world.root.get(statusesPath(project, second))).json
     expect(latest.map(({ name, id }: any) => [name, id])).toEqual([
-      ['begin', begun[0]!.json.id],
+      ['begin', started[0]!.json.id],
       ['end', Math.max(...ended.map(({ json }) => json.id))],
     ])
-    expect(new Set([...ended, ...begun].flatMap(({ json }) => json.pipeline_id ?? [])).size).toBe(1)
+    expect(new Set([...ended, ...started].flatMap(({ json }) => json.pipeline_id ?? [])).size).toBe(1)
     const names = Array.from({ length: 12 }, (_, index) => `job-${index}`)
     await Promise.all(names.map((name) => report(world, project, second, { state: 'failed', name })))
     const pipelines = (await world.root.get(`/projects/${project.id}/pipelines`)).json
     expect(pipelines).toMatchObject([{ status: 'running' }])
   })
 
-  test('pipelines of many commits at once get a number each', async ({ world }) => {
+  test('concurrent pipelines of several commits get distinct iids', async ({ world }) => {
     const { project } = await reported(world)
     const shas = Array.from({ length: 8 }, (_, index) => project.repository.commit({ n: `${index}` }))
     const made = await Promise.all(shas.map((sha) => report(world, project, sha, { state: 'success', ref: 'main' })))
@@ -185,7 +185,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect(iids).toEqual([8, 7, 6, 5, 4, 3, 2, 1])
   })
 
-  test('what must be given, and how it must look', async ({ world }) => {
+  test('400 for reports without required or with invalid parameters', async ({ world }) => {
     const { project, second } = await reported(world)
     const post = (body: object, sha: string = second) => report(world, project, sha, { state: 'success', ...body })
     for (const [body, error] of [
@@ -214,7 +214,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect((await world.root.get(statusesPath(project, second))).json).toEqual([])
   })
 
-  test('hostile names of commits and refs are a 4xx and leave nothing', async ({ world }) => {
+  test('4xx for hostile names of commits and refs in reports, without side effects', async ({ world }) => {
     const { project, second } = await reported(world)
     for (const ref of hostileRefs) {
       const label = JSON.stringify(ref.slice(0, 60))
@@ -225,7 +225,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect((await world.root.get(`/projects/${project.id}/pipelines`)).json).toEqual([])
   })
 
-  test('who may', async ({ world }) => {
+  test('reporting a status is for developers and up', async ({ world }) => {
     const who = { stranger: await world.user() } as Record<string, Client>
     const roles = ['guest', 'reporter', 'developer', 'maintainer'] as const
     for (const role of [...roles, 'owner']) who[role] = await world.user()
@@ -252,9 +252,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     }
   })
 
-  test('tells commit_status_changed and pipeline_changed with each change, and nothing of what is said again', async ({
-    world,
-  }) => {
+  test('status and pipeline events are emitted on each change, not on repetitions', async ({ world }) => {
     const { project, second } = await reported(world)
     for (const state of ['pending', 'running', 'running', 'success'])
       await report(world, project, second, { state, ref: 'main', name: 'build', coverage: 50 })
@@ -280,7 +278,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
 })
 
 describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
-  test('D1-STATUSES-ALL: the latest of each name, in pages; all of them with `all`', async ({ world }) => {
+  test('D1-STATUSES-ALL: the latest status of each name, in pages; all of them with `all`', async ({ world }) => {
     const { project, second } = await reported(world)
     for (const name of ['a', 'b', 'a', 'a', 'c'])
       await report(world, project, second, { state: 'success', name, ref: 'main' })
@@ -295,7 +293,7 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
     expect(await names('all=true&pagination=keyset&per_page=2')).toMatchObject({ names: 'ab' })
   })
 
-  test('D1-STATUSES-REF: of a ref, the default branch without; stage and name filter', async ({ world }) => {
+  test('D1-STATUSES-REF: statuses of a ref, default branch by default; stage and name filter', async ({ world }) => {
     const { project, first, second } = await reported(world)
     const other = project.repository.commit({ 'c.txt': 'c' }, { branch: 'other', parents: [second] })
     await report(world, project, second, { state: 'success', name: 'x', ref: 'main' })
@@ -316,11 +314,11 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
     expect(await names('stage=&name=&ref='), 'what is empty filters nothing').toBe(await names(''))
     expect(await names('name=x')).toBe('x')
     expect(await names('name=y')).toBe('')
-    // Nothing was said of this one there, and the default branch has it not.
+    // It has no report there, and the default branch does not contain it.
     expect(await names('', other)).toBe('z')
     expect(await names('', 'other')).toBe('z')
     expect(await names('', other.slice(0, 8))).toBe('z')
-    // Once the default branch has gone elsewhere, the commit is nobody's more than another's.
+    // Once the default branch has moved away, no branch has the commit before others.
     project.repository.git('branch', '-f', 'main', first)
     expect(await names()).toBe('xy')
     expect(await world.root.get(statusesPath(project, 'nope'))).toMatchObject({
@@ -329,7 +327,7 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
     })
   })
 
-  test('who may', async ({ world }) => {
+  test('statuses are visible as pipelines are', async ({ world }) => {
     const [stranger, external, guest, reporter] = [
       await world.user(),
       await world.user({ external: true }),
@@ -356,7 +354,7 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
     }
   })
 
-  test('outlives whoever reported it, and goes with the project', async ({ world }) => {
+  test('statuses outlive their reporter, and are deleted with the project', async ({ world }) => {
     const { project, second } = await reported(world)
     const ann = await world.user({ admin: true })
     await ann.post(reportPath(project, second), { state: 'success', ref: 'main' })
@@ -371,8 +369,8 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
   })
 })
 
-describe('a single commit', () => {
-  test('tells its newest pipeline to whoever may read pipelines', async ({ world }) => {
+describe('pipeline of a commit', () => {
+  test('a commit shows its newest pipeline to callers who can read pipelines', async ({ world }) => {
     const { project, second } = await reported(world)
     const shown = async (who = world.root) => {
       const { json } = await who.get(`/projects/${project.id}/repository/commits/${second}`)

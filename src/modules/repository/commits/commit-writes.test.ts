@@ -18,7 +18,7 @@ const list = (git: (...args: string[]) => string, ref = 'main') =>
   git('ls-tree', '-r', ref).replaceAll(/ blob [0-9a-f]{40}\t/g, ' ')
 
 describe('POST /projects/:id/repository/commits', () => {
-  test('D1-COMMIT-CREATED-RECORD D1-ACTION-CONTENT D1-ACTION-PREVIOUS-PATH D1-ACTION-ENCODING D1-ACTION-CHMOD: one commit of every action', async ({
+  test('D1-COMMIT-CREATED-RECORD D1-ACTION-CONTENT D1-ACTION-PREVIOUS-PATH D1-ACTION-ENCODING D1-ACTION-CHMOD: a commit with every action', async ({
     world,
   }) => {
     const { ann, id, git, first } = await storedFiles(world)
@@ -67,7 +67,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect(git('fsck', '--strict')).toBe('')
   })
 
-  test('D1-ACTION-MOVE-CONTENT: a move keeps the content unless it brings one, be it empty', async ({ world }) => {
+  test('D1-ACTION-MOVE-CONTENT: a move keeps the content unless it has one, even if empty', async ({ world }) => {
     const { ann, id, git } = await storedFiles(world)
     const move = (previous_path: string, file_path: string, more = {}) => ({
       action: 'move',
@@ -83,7 +83,7 @@ describe('POST /projects/:id/repository/commits', () => {
         move('run', 'run/run', { content: 'y' }),
       ]),
     )
-    // `dir` is there until its last file has gone.
+    // `dir` exists until its last file is removed.
     expect(made).toMatchObject({ status: 400, json: { message: 'A directory with this name already exists' } })
     const again = await ann.post(
       commitsOf(id),
@@ -98,7 +98,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect([git('show', 'main:a/a.txt'), git('show', 'main:c'), git('show', 'main:run/run')]).toEqual(['a', '', 'y'])
   })
 
-  test('D1-COMMIT-STATS-DEFAULT D1-COMMIT-ENCODING: stats may be left out; a form does as well', async ({ world }) => {
+  test('D1-COMMIT-STATS-DEFAULT D1-COMMIT-ENCODING: stats can be omitted, forms are accepted', async ({ world }) => {
     const { ann, id } = await storedFiles(world)
     const made = await ann.send('POST', commitsOf(id), {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -131,12 +131,12 @@ describe('POST /projects/:id/repository/commits', () => {
       'actions[0][encoding] does not have a valid value',
     ],
     [
-      'two beginnings',
+      'two starts',
       commit([create('x')], { start_branch: 'main', start_sha: 'abc1234' }),
       'start_branch, start_sha are mutually exclusive',
     ],
   ]
-  test.for(sentences)('refuses %s', async ([, body, error], { world }) => {
+  test.for(sentences)('400 for a commit with %s', async ([, body, error], { world }) => {
     const { ann, id, tip, first } = await storedFiles(world)
     expect(await ann.post(commitsOf(id), body)).toMatchObject({ status: 400, json: { error } })
     expect(tip()).toBe(first)
@@ -145,18 +145,18 @@ describe('POST /projects/:id/repository/commits', () => {
   const exists = (what: string) => `A ${what} with this name already exists`
   const absent = "A file with this name doesn't exist"
   const messages: readonly [what: string, body: object, message: string][] = [
-    ['a file that is there', commit([create('a.txt')]), exists('file')],
-    ['a directory that is there', commit([create('dir')]), exists('directory')],
+    ['creation of an existing file', commit([create('a.txt')]), exists('file')],
+    ['creation of an existing directory', commit([create('dir')]), exists('directory')],
     ['a file below a file', commit([create('a.txt/b')]), exists('file')],
     ['the same file twice', commit([create('x'), create('x')]), exists('file')],
-    ['an update of nothing', commit([{ action: 'update', file_path: 'x', content: '' }]), absent],
+    ['an update of a missing file', commit([{ action: 'update', file_path: 'x', content: '' }]), absent],
     ['an update of a directory', commit([{ action: 'update', file_path: 'dir', content: '' }]), absent],
     ['a removal of a directory', commit([{ action: 'delete', file_path: 'dir' }]), absent],
     ['a move of a directory', commit([{ action: 'move', file_path: 'x', previous_path: 'dir' }]), absent],
-    ['a removal of nothing', commit([{ action: 'delete', file_path: 'dir/x' }]), absent],
+    ['a removal of a missing file', commit([{ action: 'delete', file_path: 'dir/x' }]), absent],
     ['a removal below a file', commit([{ action: 'delete', file_path: 'a.txt/x' }]), absent],
-    ['a mode of nothing', commit([{ action: 'chmod', file_path: 'x', execute_filemode: true }]), absent],
-    ['a move of nothing', commit([{ action: 'move', file_path: 'y', previous_path: 'x' }]), absent],
+    ['a mode of a missing file', commit([{ action: 'chmod', file_path: 'x', execute_filemode: true }]), absent],
+    ['a move of a missing file', commit([{ action: 'move', file_path: 'y', previous_path: 'x' }]), absent],
     ['a move onto a file', commit([{ action: 'move', file_path: 'a.txt', previous_path: 'run' }]), exists('file')],
     ['a move onto itself', commit([{ action: 'move', file_path: 'run', previous_path: 'run' }]), exists('file')],
     ['an empty path', commit([create('')]), 'You must provide a file path'],
@@ -165,28 +165,28 @@ describe('POST /projects/:id/repository/commits', () => {
       commit([{ action: 'move', file_path: 'y', previous_path: '' }]),
       'You must provide a file path',
     ],
-    ['a path that climbs', commit([create('dir/../x')]), 'Path cannot include directory traversal'],
+    ['a path with ..', commit([create('dir/../x')]), 'Path cannot include directory traversal'],
     ['an empty segment', commit([create('dir//x')]), "invalid path: 'dir//x'"],
-    ["git's own folder", commit([create('x/.GIT/config')]), "invalid path: 'x/.GIT/config'"],
+    ['the .git folder', commit([create('x/.GIT/config')]), "invalid path: 'x/.GIT/config'"],
     ['no actions at all', commit([]), 'Nothing would change: the commit would be empty'],
     [
-      'what changes nothing',
+      'no change',
       commit([{ action: 'update', file_path: 'a.txt', content: 'a\n' }]),
       'Nothing would change: the commit would be empty',
     ],
     ['no Base64', commit([{ ...create('x', 'a-b'), encoding: 'base64' }]), 'The content is not valid Base64'],
     [
-      'a branch that is not there',
+      'a missing branch',
       commit([create('x')], { branch: 'none' }),
       'You can only create or edit files when you are on a branch',
     ],
     [
-      'a start that is not there',
+      'a missing start branch',
       commit([create('x')], { branch: 'new', start_branch: 'none' }),
       'You can only create or edit files when you are on a branch',
     ],
     [
-      'a branch that cannot be',
+      'an invalid branch name',
       commit([create('x')], { branch: 'a..b', start_branch: 'main' }),
       "Something went wrong when we tried to create 'a..b' for you: Branch name is invalid",
     ],
@@ -206,21 +206,19 @@ describe('POST /projects/:id/repository/commits', () => {
       `Cannot find start_sha '${'b'.repeat(40)}'`,
     ],
     [
-      'a submodule that runs something',
+      'a submodule that runs a command',
       commit([create('.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = -u./x\n')]),
       "invalid file: '.gitmodules'",
     ],
   ]
-  test.for(messages)('refuses %s', async ([, body, message], { world }) => {
+  test.for(messages)('400 with a message for a commit with %s', async ([, body, message], { world }) => {
     const { ann, id, tip, first, git } = await storedFiles(world)
     expect(await ann.post(commitsOf(id), body)).toMatchObject({ status: 400, json: { message } })
     expect(tip()).toBe(first)
     expect(git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
   })
 
-  test('D1-COMMIT-NEW-BRANCH D1-COMMIT-FORCE: begins a branch at another or at a commit, and overwrites one when forced', async ({
-    world,
-  }) => {
+  test('D1-COMMIT-NEW-BRANCH D1-COMMIT-FORCE: starts a branch, overwrites one when forced', async ({ world }) => {
     const { ann, id, git, first, repository } = await storedFiles(world)
     const second = repository.commit({ 'c.txt': 'c\n' })
     const send = (more: object) => ann.post(commitsOf(id), commit([create('x')], more))
@@ -237,9 +235,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect(git('rev-parse', 'main')).toBe(second)
   })
 
-  test('D1-ACTION-LAST-COMMIT: a file that changed since is left alone; what nobody committed is not checked', async ({
-    world,
-  }) => {
+  test('D1-ACTION-LAST-COMMIT: a file changed since is refused, an unknown commit is ignored', async ({ world }) => {
     const { ann, id, first, repository, tip } = await storedFiles(world)
     const second = repository.commit({ 'a.txt': 'changed\n' })
     const of = (action: object, last_commit_id: string) => commit([{ ...action, last_commit_id }])
@@ -262,7 +258,7 @@ describe('POST /projects/:id/repository/commits', () => {
       expect((await ann.post(commitsOf(id), of(action, last))).status).toBe(201)
   })
 
-  test('the first commit makes any branch of an empty repository, which becomes the default', async ({ world }) => {
+  test('the first commit creates any branch of an empty repository, which becomes the default', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']] })
     expect(await ann.post(commitsOf(project.id), commit([], { branch: 'trunk' }))).toMatchObject({ status: 400 })
@@ -278,9 +274,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect((await ann.post(commitsOf(project.id), commit([create('c')], { branch: 'other' }))).status).toBe(400)
   })
 
-  test('D1-COMMIT-START-PROJECT: starts from a project of the fork network, whose objects come along', async ({
-    world,
-  }) => {
+  test('D1-COMMIT-START-PROJECT: starts from a project of the fork network, with its objects', async ({ world }) => {
     const { ann, id, first, git, repository } = await storedFiles(world)
     const [fork, stranger, hidden] = await Promise.all([
       storedProject(world, { visibility: 'private', members: [[ann, 'developer']] }),
@@ -312,13 +306,13 @@ describe('POST /projects/:id/repository/commits', () => {
   })
 
   test.for([
-    ['nobody', 'public', 'none', 401, '401 Unauthorized'],
+    ['anonymous', 'public', 'none', 401, '401 Unauthorized'],
     ['a stranger', 'private', 'none', 404, '404 Project Not Found'],
     ['a stranger', 'public', 'none', 403, '403 Forbidden - You are not allowed to push into this branch'],
     ['a guest', 'private', 'guest', 403, '403 Forbidden - You are not allowed to push into this branch'],
     ['a reporter', 'private', 'reporter', 403, '403 Forbidden - You are not allowed to push into this branch'],
-  ] as const)('%s of a %s project (%s) gets %i', async ([who, visibility, level, status, message], { world }) => {
-    const ann = who === 'nobody' ? world.anonymous : await world.user()
+  ] as const)('%s of a %s project (%s): commit is %i', async ([who, visibility, level, status, message], { world }) => {
+    const ann = who === 'anonymous' ? world.anonymous : await world.user()
     const project = await storedProject(world, {
       visibility,
       members: level === 'none' ? [] : [[ann as Client, level]],
@@ -333,7 +327,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect(project.repository.git('rev-parse', 'main')).toBe(first)
   })
 
-  test('an archived project takes none, a token must have the scope', async ({ world }) => {
+  test('403 for commits to an archived project, and with a token without the scope', async ({ world }) => {
     const { ann, id } = await storedFiles(world)
     const reader = await world.as(ann, ['read_api', 'read_repository'])
     expect((await reader.post(commitsOf(id), commit([create('x')]))).status).toBe(403)
@@ -342,7 +336,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect((await world.root.post(commitsOf(id), commit([create('x')]))).status).toBe(403)
   })
 
-  test('32 writers at once make one line of history, in which each acknowledged write is', async ({ world }) => {
+  test('32 concurrent commits form one linear history with each acknowledged commit', async ({ world }) => {
     const { ann, id, git } = await storedFiles(world)
     const answers = await Promise.all(
       Array.from({ length: 32 }, (_, n) =>
@@ -359,9 +353,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect(git('ls-tree', '--name-only', 'main:f').split('\n')).toHaveLength(32)
   })
 
-  test('D1-FILE-FAIL-TRAVERSAL: hostile paths are refused and move nothing, or are what they say', async ({
-    world,
-  }) => {
+  test('D1-FILE-FAIL-TRAVERSAL: hostile paths are refused, or stored as they are', async ({ world }) => {
     const { ann, id, tip, first, git } = await storedFiles(world)
     for (const path of [
       ...hostilePaths,
@@ -383,7 +375,7 @@ describe('POST /projects/:id/repository/commits', () => {
       expect(away.status, `move ${JSON.stringify(path)}`).toBe(400)
     }
     expect(tip()).toBe(first)
-    // A new path is taken only if git itself takes it, and then it is exactly that.
+    // A new path is accepted only if git accepts it, and then stored exactly.
     for (const path of hostilePaths) {
       const before = tip()
       const made = await ann.post(commitsOf(id), commit([create(path)]))
@@ -396,7 +388,7 @@ describe('POST /projects/:id/repository/commits', () => {
     expect(git('fsck', '--strict', '--no-dangling')).toBe('')
   })
 
-  test('hostile branches, starts and commits are refused and move nothing', async ({ world }) => {
+  test('hostile branches, starts and commits are refused and move no ref', async ({ world }) => {
     const { ann, id, git } = await storedFiles(world)
     const refs = () => git('for-each-ref', '--format=%(refname) %(objectname)')
     const before = refs()

@@ -4,7 +4,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from './testing.ts'
 
 describe('GET /projects/:id/repository/contributors', () => {
-  test('D1-CONTRIBUTORS-ORDER: by commits, fewest first, with their lines; merges do not count', async ({ world }) => {
+  test('D1-CONTRIBUTORS-ORDER: contributors by commits, fewest first, with lines, no merges', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     repository.commit({ a: '1\n2\n' }, { author: 'Ann <ann@example.com>' })

@@ -4,7 +4,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { history, linesOf, storedProject } from './testing.ts'
 
 describe('GET /projects/:id/repository/commits/:sha/diff', () => {
-  test('D1-COMMIT-SHA-NAME: shows what git shows, whatever the history', async ({ world }) => {
+  test('D1-COMMIT-SHA-NAME: the diff of a commit is that of git, for any history', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const made = history(repository, 'diffs', 25)
@@ -19,7 +19,7 @@ describe('GET /projects/:id/repository/commits/:sha/diff', () => {
     }
   })
 
-  test('kinds of changes', async ({ world }) => {
+  test('the diff of a commit has new, deleted, renamed, mode and binary changes', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const long = 'line\n'.repeat(30)
@@ -85,7 +85,7 @@ describe('GET /projects/:id/repository/commits/:sha/diff', () => {
     })
   })
 
-  test('D1-DIFF-LIMITS: a thousand files, and fifty thousand lines', async ({ world }) => {
+  test('D1-DIFF-LIMITS: a diff has at most 1,000 files and 50,000 lines', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const files = repository.commit(Object.fromEntries(Array.from({ length: 1100 }, (_, at) => [`f${at}`, `${at}\n`])))

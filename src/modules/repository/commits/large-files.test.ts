@@ -4,15 +4,15 @@ import { batch, follow, oidOf } from '../../pushes/large-files/testing.ts'
 
 const create = (file_path: string, content: string) => ({ action: 'create', file_path, content })
 
-describe('new files that .gitattributes gives to git LFS', () => {
-  test('are committed as pointers, their contents stored', async ({ world }) => {
+describe('commits of files that .gitattributes assigns to LFS', () => {
+  test('new LFS files are committed as pointers, and their content is stored', async ({ world }) => {
     const project = await world.project()
     const commit = (...actions: object[]) =>
       world.root.post(`/projects/${project.id}/repository/commits`, { branch: 'main', commit_message: 'Add', actions })
     const raw = async (path: string) =>
       (await world.root.get(`/projects/${project.id}/repository/files/${encodeURIComponent(path)}/raw?ref=main`)).text
     const content = unique('large')
-    // What the same commit says of attributes counts from the next one on.
+    // Changes of attributes apply from the next commit on.
     expect((await commit(create('.gitattributes', '*.bin filter=lfs\n'), create('first.bin', 'small'))).status).toBe(
       201,
     )
@@ -26,7 +26,7 @@ describe('new files that .gitattributes gives to git LFS', () => {
 
     expect((await commit(create('b.bin', pointer))).status).toBe(201)
     expect(await raw('b.bin')).toBe(pointer)
-    // Nothing is stored for a commit that is not made.
+    // Nothing is stored for a refused commit.
     expect((await commit(create('c.bin', 'unused'), create('art/a.bin', 'again'))).status).toBe(400)
     expect((await batch(world.root, project, 'download', ['unused'])).json.objects[0].error.code).toBe(404)
 

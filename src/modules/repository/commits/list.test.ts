@@ -7,7 +7,7 @@ const enc = encodeURIComponent
 const ids = (records: { id: string }[]) => records.map(({ id }) => id)
 
 describe('GET /projects/:id/repository/commits', () => {
-  test('lists what git lists, page by page', async ({ world }) => {
+  test('commits are those of git, page by page', async ({ world }) => {
     for (const seed of ['one', 'two', 'three']) {
       const project = await storedProject(world)
       const { repository } = project
@@ -44,7 +44,7 @@ describe('GET /projects/:id/repository/commits', () => {
         ['path=nope', ['main', '--', 'nope']],
       ]
       for (const [query, words] of queries) {
-        // The history of one file is what git follows, which leaves out no side of a merge.
+        // The history of one file is that of `git log --follow`, which omits no side of a merge.
         const follows = query.includes('file')
         const expected = linesOf(
           repository.git(...(follows ? ['log', '--follow', '--format=%H'] : ['rev-list']), ...words),
@@ -67,7 +67,7 @@ describe('GET /projects/:id/repository/commits', () => {
     }
   })
 
-  test('D1-COMMITS-REF-NAME D1-COMMITS-ALL: what cannot be found is an empty list', async ({ world }) => {
+  test('D1-COMMITS-REF-NAME D1-COMMITS-ALL: commits of a missing ref are an empty list', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a' })
     const at = `/projects/${project.id}/repository/commits`
@@ -84,7 +84,7 @@ describe('GET /projects/:id/repository/commits', () => {
     })
   })
 
-  test('D1-COMMITS-SINCE-UNTIL: both ends are included, and no date is too far away', async ({ world }) => {
+  test('D1-COMMITS-SINCE-UNTIL: both ends are included, and any date is accepted', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a' }, { seconds: 1_700_000_000 })
     const count = async (query: string) =>
@@ -108,7 +108,7 @@ describe('GET /projects/:id/repository/commits', () => {
       })
   })
 
-  test('D1-COMMITS-PATH: a file is followed through its renames, a directory is not', async ({ world }) => {
+  test('D1-COMMITS-PATH: a file is followed through renames, a directory is not', async ({ world }) => {
     const project = await storedProject(world)
     const content = 'line\n'.repeat(20)
     const made = [
@@ -126,7 +126,7 @@ describe('GET /projects/:id/repository/commits', () => {
     expect(ids((await world.root.get(`${at}?path=old.txt`)).json)).toEqual(made.slice(1))
   })
 
-  test('D1-COMMITS-FIRST-PARENT D1-COMMITS-ORDER: other values are refused', async ({ world }) => {
+  test('D1-COMMITS-FIRST-PARENT D1-COMMITS-ORDER: 400 for invalid values', async ({ world }) => {
     const project = await storedProject(world)
     const at = `/projects/${project.id}/repository/commits`
     expect(await world.root.get(`${at}?order=date`)).toMatchObject({
@@ -140,7 +140,7 @@ describe('GET /projects/:id/repository/commits', () => {
     expect(await world.root.get(`${at}?pagination=keyset`)).toMatchObject({ status: 405 })
   })
 
-  test('what was asked before takes no process, but for the readers that stay', async ({ world }) => {
+  test('a repeated request for commits starts no git process', async ({ world }) => {
     const project = await storedProject(world)
     history(project.repository, 'costs', 30)
     const at = `/projects/${project.id}/repository`
@@ -162,11 +162,11 @@ describe('GET /projects/:id/repository/commits', () => {
       for (const form of forms) await world.root.get(`${at}/${form}`)
     }
     expect(await gitCommands(world, again)).toEqual([])
-    // Commands are seen at all: this order only git can tell.
+    // Verifies that commands are recorded: only git knows this order.
     expect(await gitCommands(world, () => world.root.get(`${at}/commits?order=topo`))).not.toEqual([])
   })
 
-  test('above 10,000 no page tells the total, not the last one either', async ({ world }) => {
+  test('no page of commits has a total above 10,000, not even the last one', async ({ world }) => {
     const project = await storedProject(world)
     const line = Array.from(
       { length: 10_001 },
@@ -181,7 +181,7 @@ describe('GET /projects/:id/repository/commits', () => {
     expect(last.headers['link']).not.toContain('rel="last"')
   })
 
-  test('D1-COMMITS-WITH-STATS: the lines of each commit', async ({ world }) => {
+  test('D1-COMMITS-WITH-STATS: with_stats adds the changed lines of each commit', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: '1\n2\n3\n' })
     project.repository.commit({ a: '1\n3\n4\n5\n', bin: Buffer.from([0, 1]) })

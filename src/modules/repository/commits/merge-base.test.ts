@@ -5,7 +5,7 @@ import { history, linesOf, pick, storedProject } from './testing.ts'
 const enc = encodeURIComponent
 
 describe('GET /projects/:id/repository/merge_base', () => {
-  test('D1-MERGE-BASE: what git says', async ({ world }) => {
+  test('D1-MERGE-BASE: the merge base is that of git', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const made = history(repository, 'bases', 30)

@@ -6,7 +6,7 @@ import type { Commit } from '../../../git/objects/commits.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
-import { inTurn } from '../../../kernel/turns.ts'
+import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { moveRefs } from '../../pushes/index.ts'
 import { type RefusalKind, refusalOf } from './branch-access.ts'
@@ -42,7 +42,7 @@ export function moveBranch(
   { project, repo, branch, ref, refusal }: Target,
   make: (tip: Oid | null) => Promise<MadeCommit>,
 ): Promise<Commit> {
-  return inTurn(`${repo.gitDir} ${ref}`, async () => {
+  return runExclusive(`${repo.gitDir} ${ref}`, async () => {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const tip = (await readRef(repo, ref)) ?? null
       const { commit, store } = await make(tip)

@@ -6,7 +6,9 @@ import { storedProject } from './testing.ts'
 const enc = encodeURIComponent
 
 describe('GET /projects/:id/repository/commits/:sha', () => {
-  test('D1-COMMIT-SHA-NAME D1-COMMIT-DETAIL D1-COMMIT-STATS-DEFAULT: by hash, branch and tag', async ({ world }) => {
+  test('D1-COMMIT-SHA-NAME D1-COMMIT-DETAIL D1-COMMIT-STATS-DEFAULT: a commit by hash, branch, tag', async ({
+    world,
+  }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: '1\n' })
     const sha = project.repository.commit(
@@ -53,7 +55,7 @@ describe('GET /projects/:id/repository/commits/:sha', () => {
     })
   })
 
-  test('D1-COMMIT-DATES-ABSENT: whole commits have their dates in every answer', async ({ world }) => {
+  test('D1-COMMIT-DATES-ABSENT: complete commits have their dates in every response', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const first = repository.commit({ a: '1' })
@@ -87,7 +89,7 @@ describe('GET /projects/:id/repository/commits/:sha', () => {
       })
   })
 
-  test('text of any encoding is shown as text, and a commit without a message has a title', async ({ world }) => {
+  test('a commit in any encoding is shown as text, and one without a message has a title', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const tree = gitIn(repository.gitDir, ['mktree'])

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test, type World } from '../../../../test/world.ts'
 import { storedProject } from './testing.ts'
 
-/** `main` and `stable` part after the first commit. */
+/** `main` and `stable` diverge after the first commit. */
 async function storedLines(world: World) {
   const ann = await world.user({ name: 'Ann Example' })
   const { id, repository } = await storedProject(world, { visibility: 'private', members: [[ann, 'developer']] })
@@ -23,7 +23,7 @@ const sorry = (infinitive: string, participle: string) =>
   `Sorry, we cannot ${infinitive} this commit automatically. This commit may already have been ${participle}, or a more recent commit may have updated some of its content.`
 
 describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
-  test('keeps the author and takes the change alone', async ({ world }) => {
+  test('a cherry-pick keeps the author and applies only the change of the commit', async ({ world }) => {
     const { ann, fix, pick, git } = await storedLines(world)
     const before = git('rev-parse', 'stable')
     const made = await pick(fix, 'stable')
@@ -48,7 +48,7 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
     expect((await pick(fix.slice(0, 8), 'stable', { message: 'Mine' })).json).toMatchObject({ error_code: 'empty' })
   })
 
-  test('D1-CHERRY-PICK-ERROR: conflict and empty, nothing moved and nothing left behind', async ({ world }) => {
+  test('D1-CHERRY-PICK-ERROR: a conflict or empty pick moves no ref and leaves nothing', async ({ world }) => {
     const { fix, pick, git, repository } = await storedLines(world)
     repository.commit({ 'a.txt': '1\n2\n3\n4\nV\n' }, { branch: 'stable' })
     const before = git('for-each-ref')
@@ -61,7 +61,7 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
     expect(git('count-objects', '-v')).toContain('garbage: 0')
   })
 
-  test('a merge is taken against its first parent, a first commit against nothing', async ({ world }) => {
+  test('a merge is picked against its first parent, a first commit against the empty tree', async ({ world }) => {
     const { first, fix, pick, git, repository } = await storedLines(world)
     const side = repository.commit({ 'd.txt': 'd\n' }, { branch: 'side', parents: [first] })
     const merge = repository.commit({ 'd.txt': 'd\n' }, { parents: [fix, side], message: 'Merge side' })
@@ -74,14 +74,14 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
     expect(git('ls-tree', '--name-only', 'orphan')).toBe('a.txt\nb.txt\ne.txt')
   })
 
-  test('follows renames', async ({ world }) => {
+  test('a cherry-pick follows renames', async ({ world }) => {
     const { fix, pick, git, repository } = await storedLines(world)
     repository.commit({ 'a.txt': null, 'dir/z.txt': '1\n2\n3\n4\n5\n' }, { branch: 'stable' })
     expect((await pick(fix, 'stable')).status).toBe(201)
     expect(git('show', 'stable:dir/z.txt')).toBe('1\n2\n3\n4\nfive')
   })
 
-  test('a dry run moves nothing', async ({ world }) => {
+  test('a dry run of a cherry-pick or revert moves no ref', async ({ world }) => {
     const { fix, pick, revert, git } = await storedLines(world)
     const before = git('for-each-ref')
     expect((await pick(fix, 'stable', { dry_run: true })).json).toEqual({ dry_run: 'success' })
@@ -96,7 +96,7 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
     ['a malformed branch', 'main', 'a..b', 400, { message: 'The branch refname is invalid' }],
     ['a blank branch', 'main', ' ', 400, { error: 'branch is empty' }],
     ['no branch', 'main', undefined, 400, { error: 'branch is missing' }],
-  ] as const)('%s', async ([, sha, branch, status, json], { world }) => {
+  ] as const)('cherry-pick and revert of %s are refused', async ([, sha, branch, status, json], { world }) => {
     const { pick, revert, git } = await storedLines(world)
     const before = git('for-each-ref')
     expect(await pick(sha, branch)).toMatchObject({ status, json })
@@ -106,7 +106,7 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
 })
 
 describe('POST /projects/:id/repository/commits/:sha/revert', () => {
-  test('undoes the change in the name of the caller', async ({ world }) => {
+  test('a revert undoes the change and has the caller as author', async ({ world }) => {
     const { fix, revert, git, ann } = await storedLines(world)
     expect(await revert('main', 'main')).toMatchObject({
       status: 201,
@@ -122,13 +122,13 @@ describe('POST /projects/:id/repository/commits/:sha/revert', () => {
     expect(git('fsck', '--strict')).toBe('')
   })
 
-  test('a long title is cut to 81', async ({ world }) => {
+  test('the title of a revert has at most 81 characters', async ({ world }) => {
     const { revert, repository } = await storedLines(world)
     const long = repository.commit({ 'x.txt': 'x\n' }, { message: 'y'.repeat(200) })
     expect((await revert(long, 'main')).json.title).toBe(`Revert "${'y'.repeat(78)}..."`)
   })
 
-  test('the first commit of all can be undone', async ({ world }) => {
+  test('the first commit of a repository can be reverted', async ({ world }) => {
     const { first, revert, git } = await storedLines(world)
     git('branch', 'start', first)
     expect((await revert(first, 'start')).status).toBe(201)
@@ -136,7 +136,7 @@ describe('POST /projects/:id/repository/commits/:sha/revert', () => {
     expect(git('fsck', '--strict')).toBe('')
   })
 
-  test('D1-REVERT-ERROR: conflict, and empty when it was undone before', async ({ world }) => {
+  test('D1-REVERT-ERROR: conflict, or empty when already reverted', async ({ world }) => {
     const { fix, revert, git, repository } = await storedLines(world)
     const message = sorry('revert', 'reverted')
     expect((await revert(fix, 'main')).status).toBe(201)

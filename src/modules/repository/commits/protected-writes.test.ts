@@ -41,8 +41,8 @@ const commit = (branch: string, more: object = {}) => ({
 })
 const file = (branch: string, more: object = {}) => ({ branch, commit_message: 'm', content: 'x', ...more })
 
-describe('protected branches', () => {
-  test('are closed to who may not push there, before anything else is looked at', async ({ world }) => {
+describe('commits to protected branches', () => {
+  test('403 for a commit to a protected branch without push access, before other checks', async ({ world }) => {
     const { dev, base, second, git } = await storedProtected(world)
     const closed = { status: 403, json: { message: `403 Forbidden - ${refusal}` } }
     expect(await dev.post(`${base}/commits`, commit('main'))).toMatchObject(closed)
@@ -61,7 +61,7 @@ describe('protected branches', () => {
     expect((await dev.post(`${base}/commits`, commit('open'))).status).toBe(201)
   })
 
-  test('are open to who may, but nothing in them is overwritten', async ({ world }) => {
+  test('users with push access commit to a protected branch, but cannot overwrite it', async ({ world }) => {
     const { maintainer, base, first, git } = await storedProtected(world)
     expect((await maintainer.post(`${base}/commits`, commit('main'))).status).toBe(201)
     const tip = git('rev-parse', 'main')
@@ -75,7 +75,7 @@ describe('protected branches', () => {
     )
   })
 
-  test('an empty repository waits for a maintainer where the setting says so', async ({ world }) => {
+  test('400 for a first commit by a developer when the default branch is protected', async ({ world }) => {
     const dev = await world.user()
     const { id } = await world.project({ members: [[dev, 'developer']] })
     expect(await dev.post(`/projects/${id}/repository/files/x`, file('main'))).toMatchObject({
@@ -87,8 +87,8 @@ describe('protected branches', () => {
   })
 })
 
-describe('what follows a commit through the API', () => {
-  test('one event for each, as of a push, and none for a refusal; a clone has it', async ({ world }) => {
+describe('effects of commits by the API', () => {
+  test('each commit by the API emits one push event, a refused one none; a clone has it', async ({ world }) => {
     const { dev, base, id, second, git } = await storedProtected(world)
     const made = await dev.post(`${base}/commits`, commit('open'))
     await dev.post(`${base}/commits`, commit('open'))

@@ -5,7 +5,7 @@ import type { FileAction } from './file-actions.ts'
 import { storedProject } from './testing.ts'
 import { createCommit } from './write-service.ts'
 
-/** A commit while which others, in other processes, commit as well: `meanwhile` runs before the branch moves. */
+/** A commit during which other processes commit as well: `meanwhile` runs before the branch moves. */
 async function raced(
   world: World,
   action: FileAction,
@@ -49,8 +49,8 @@ async function raced(
 
 const update: FileAction = { action: 'update', file_path: 'a.txt', content: 'mine\n' }
 
-describe('a branch that moves during a commit', () => {
-  test('what others did elsewhere is built upon', async ({ world }) => {
+describe('branches that move during a commit', () => {
+  test('a commit is rebuilt on concurrent commits to other files', async ({ world }) => {
     const { outcome, attempts, git } = await raced(world, update, (n) => (n < 3 ? { [`other-${n}`]: 'x' } : undefined))
     expect([outcome, attempts]).toEqual(['made', 3])
     expect(git('log', '--format=%s', 'main')).toBe('Mine\nTheirs 2\nTheirs 1\nChange')
@@ -64,13 +64,13 @@ describe('a branch that moves during a commit', () => {
     ['a new file', { action: 'create', file_path: 'c/d', content: '' }, { 'c/d': 'theirs\n' }],
     ['a move', { action: 'move', file_path: 'z', previous_path: 'a.txt' }, { 'a.txt': 'theirs\n' }],
     ['the target of a move', { action: 'move', file_path: 'z', previous_path: 'a.txt' }, { z: 'theirs\n' }],
-  ] as const)('D1-FILE-FAIL-STALE: %s of the same file is refused', async ([, action, files], { world }) => {
+  ] as const)('D1-FILE-FAIL-STALE: refused after %s of the same file', async ([, action, files], { world }) => {
     const { outcome, git } = await raced(world, action as FileAction, () => files)
     expect(outcome).toBe('Could not update branch main. Please refresh and try again.')
     expect(git('log', '--format=%s', 'main')).toBe('Theirs 1\nChange')
   })
 
-  test('one that never stands still is given up', async ({ world }) => {
+  test('a commit to a branch that never stops moving is given up', async ({ world }) => {
     const { outcome, attempts, git } = await raced(world, update, (n) => ({ other: `${n}` }))
     expect(outcome).toBe('Could not update branch main. Please refresh and try again.')
     expect(git('log', '--format=%s', 'main').split('\n')).toHaveLength(attempts + 1)

@@ -3,7 +3,7 @@ import { test } from '../../../../test/world.ts'
 import { storedProject } from './testing.ts'
 
 describe('GET /projects/:id/repository/commits/:sha/refs', () => {
-  test('D1-REFS-CONTAINING: branches first, then tags', async ({ world }) => {
+  test('D1-REFS-CONTAINING: refs of a commit are branches first, then tags', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: '1' })
     const second = project.repository.commit({ a: '2' })

@@ -41,7 +41,7 @@ const action: fc.Arbitrary<FileAction> = fc.oneof(
   fc.record({ action: fc.constant('move' as const), file_path: path, previous_path: path, content }),
 )
 
-/** What the actions make of the files of a tree, or that one of them cannot be done: told in the simplest way there is. */
+/** A simple model of the actions: the resulting files of the tree, or that an action is impossible. */
 function expected(before: Tree, actions: readonly FileAction[], hash: (content: string) => string): Tree | 'refused' {
   const files: Tree = new Map(before)
   const isTaken = (at: string, except?: string) =>
@@ -74,15 +74,15 @@ function expected(before: Tree, actions: readonly FileAction[], hash: (content: 
   return files
 }
 
-/** Only those actions that can be done after those before them. */
+/** Only the actions that are possible after those before them. */
 const possible = (before: Tree, actions: readonly FileAction[]) =>
   actions.reduce<FileAction[]>(
     (kept, next) => (expected(before, [...kept, next], (text) => text) === 'refused' ? kept : [...kept, next]),
     [],
   )
 
-describe('trees edited natively', () => {
-  test('are those that git makes of the same edits; a refusal leaves nothing that refers to it', async ({ world }) => {
+describe('tree edits without git', () => {
+  test('edited trees are those of git, and a refused edit leaves no references', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     const base = repository.commit({
@@ -150,7 +150,7 @@ describe('trees edited natively', () => {
     expect(repository.git('fsck', '--strict', '--no-dangling')).toBe('')
   })
 
-  test('a file more or less in a directory of 10,000 leaves all others as they were', async ({ world }) => {
+  test('adding or removing a file in a directory of 10,000 leaves the others unchanged', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     repository.commit(Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`many/${n}.txt`, `${n % 10}`])))
@@ -171,7 +171,7 @@ describe('trees edited natively', () => {
     expect(repository.git('fsck', '--strict', '--no-dangling')).toBe('')
   })
 
-  test('a file may lie as deep as a path is long', async ({ world }) => {
+  test('a file can be nested as deep as the maximum path length', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     repository.commit({ a: 'a\n' })

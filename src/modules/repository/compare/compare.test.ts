@@ -3,7 +3,7 @@ import { test } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { gitIn, type TestRepository } from '../../../git/testing.ts'
 import { gitCommands, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
-import { patiently } from './service.ts'
+import { withTimeout } from './service.ts'
 
 const enc = encodeURIComponent
 const at = (project: StoredProject, from: string, to: string, more = '') =>
@@ -13,8 +13,8 @@ const ids = (answer: any) => answer.json.commits.map(({ id }: any) => id)
 const paths = (answer: any) => answer.json.diffs.map((diff: any) => [diff.old_path, diff.new_path])
 const nothing = { commit: null, commits: [], diffs: [], compare_timeout: false }
 
-/** What git says is between: commits oldest first, and all hunks in a row. */
-function judged(repository: TestRepository, from: string, to: string, dots: '..' | '...') {
+/** The result of git: commits oldest first, and all hunks in sequence. */
+function compareByGit(repository: TestRepository, from: string, to: string, dots: '..' | '...') {
   const hunks = repository
     .git('diff', '-M', `${from}${dots}${to}`)
     .split(/^diff --git .*$/m)
@@ -25,7 +25,7 @@ function judged(repository: TestRepository, from: string, to: string, dots: '..'
 }
 
 describe('GET /projects/:id/repository/compare', () => {
-  test('D1-COMPARE-STRAIGHT: from the merge base, or from the other end', async ({ world }) => {
+  test('D1-COMPARE-STRAIGHT: compares from the merge base, or from the other ref', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const base = repository.commit({ a: 'one\n', b: 'b\n' })
@@ -90,7 +90,7 @@ describe('GET /projects/:id/repository/compare', () => {
     expect(paths(back)).toEqual([['b', 'b']])
   })
 
-  test('agrees with git on histories that branch and merge', async ({ world }) => {
+  test('compare agrees with git on histories that branch and merge', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const text = (word: string) => Array.from({ length: 30 }, (_, line) => `${word} ${line}\n`).join('')
@@ -116,7 +116,7 @@ describe('GET /projects/:id/repository/compare', () => {
       for (const straight of [false, true]) {
         const of = (name: string) => (name.includes('~') ? repository.git('rev-parse', name) : name)
         const answer = await world.root.get(at(project, of(from), of(to), `&straight=${straight}`))
-        const expected = judged(repository, from, to, straight ? '..' : '...')
+        const expected = compareByGit(repository, from, to, straight ? '..' : '...')
         expect(ids(answer), `${from} ${to}`).toEqual(expected.commits)
         expect(
           answer.json.diffs
@@ -130,7 +130,7 @@ describe('GET /projects/:id/repository/compare', () => {
     }
   })
 
-  test('the same commit, nothing in common, and refs that name nothing', async ({ world }) => {
+  test('comparing a commit with itself, unrelated histories and missing refs', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: 'a\n' })
     const root = project.repository.commit({ other: 'o\n' }, { branch: 'orphan' })
@@ -159,7 +159,7 @@ describe('GET /projects/:id/repository/compare', () => {
     expect(await world.root.get(at(empty, 'main', 'main'))).toMatchObject({ status: 200, json: nothing })
   })
 
-  test('both refs must be given, and text that only looks like one names nothing', async ({ world }) => {
+  test('400 for compare without both refs, and hostile refs name nothing', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'a.txt': 'a' })
     const get = (query: string) => world.root.get(`/projects/${project.id}/repository/compare?${query}`)
@@ -182,7 +182,7 @@ describe('GET /projects/:id/repository/compare', () => {
     }
   })
 
-  test('D1-AUTH-PUBLIC-READS: who may read the code may compare it', async ({ world }) => {
+  test('D1-AUTH-PUBLIC-READS: compare needs read access to the code', async ({ world }) => {
     const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     expect(await world.anonymous.get(at(open, 'main', 'main'))).toMatchObject({ status: 200 })
     for (const [who, status] of [
@@ -196,9 +196,7 @@ describe('GET /projects/:id/repository/compare', () => {
       expect(await who.get(at(closed, 'main', 'main'))).toMatchObject({ status })
   })
 
-  test('D1-DIFF-LIMITS: a file too large has no text; beyond what memory allows, files are left out and it says so', async ({
-    world,
-  }) => {
+  test('D1-DIFF-LIMITS: large files have no text; above the limit files are omitted with a flag', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
     project.repository.git('tag', 'before')
@@ -211,7 +209,7 @@ describe('GET /projects/:id/repository/compare', () => {
         { new_path: 'small', diff: '@@ -0,0 +1 @@\n+s\n' },
       ],
     })
-    // More than is shown of one commit, which has limits of its own.
+    // More than the diff of a single commit shows, which has its own limits.
     const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, index) => [`m/${index}`, 'm\n']))
     project.repository.commit(many)
     const whole = await world.root.get(at(project, 'before', 'main'))
@@ -224,14 +222,14 @@ describe('GET /projects/:id/repository/compare', () => {
     expect(cut.json.commits).toHaveLength(3)
   })
 
-  test('what takes too long is told without the difference', async () => {
+  test('a compare that times out omits the diff', async () => {
     const whole = { files: [], overflow: false }
-    expect(await patiently(Promise.resolve(whole), 1_000)).toBe(whole)
-    expect(await patiently(new Promise(() => {}), 10)).toEqual({ files: [], overflow: true })
-    await expect(patiently(Promise.reject(new Error('broken')), 1_000)).rejects.toThrow('broken')
+    expect(await withTimeout(Promise.resolve(whole), 1_000)).toBe(whole)
+    expect(await withTimeout(new Promise(() => {}), 10)).toEqual({ files: [], overflow: true })
+    await expect(withTimeout(Promise.reject(new Error('broken')), 1_000)).rejects.toThrow('broken')
   })
 
-  test('messages that would fill the memory end the list at the newest that fit', async ({ world }) => {
+  test('a compare whose messages exceed the limit has the newest commits that fit', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: '0' })
     project.repository.git('tag', 'before')
@@ -244,7 +242,7 @@ describe('GET /projects/:id/repository/compare', () => {
     expect(answer.json.compare_timeout).toBe(true)
   })
 
-  test('300 commits are compared by three processes', async ({ world }) => {
+  test('a compare of 300 commits starts at most three processes', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
     project.repository.git('tag', 'before')

@@ -12,7 +12,7 @@ const maxCommits = 10_000
 /** Of their messages. */
 const maxMessageCharacters = 32 * 1024 * 1024
 /** Then the commits are told without the difference, which goes on being made for whoever asks again. */
-const differencePatienceMs = 20_000
+const differenceTimeoutMs = 20_000
 
 type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boolean }
 
@@ -47,16 +47,16 @@ async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileByt
   const oldTree = old?.tree ?? emptyTreeOid
   const newTree = now?.tree ?? emptyTreeOid
   if (oldTree === newTree) return { files: [], overflow: false }
-  return patiently(
+  return withTimeout(
     patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }, { wide: true }),
-    differencePatienceMs,
+    differenceTimeoutMs,
   )
 }
 
-/** The difference, or none of it when it takes longer than that. */
-export function patiently(making: Promise<Difference>, patienceMs: number): Promise<Difference> {
+/** The difference; empty with `overflow` if it takes longer than `timeoutMs`. */
+export function withTimeout(difference: Promise<Difference>, timeoutMs: number): Promise<Difference> {
   const { promise, resolve, reject } = Promise.withResolvers<Difference>()
-  const timer = setTimeout(() => resolve({ files: [], overflow: true }), patienceMs)
-  making.then(resolve, reject).finally(() => clearTimeout(timer))
+  const timer = setTimeout(() => resolve({ files: [], overflow: true }), timeoutMs)
+  difference.then(resolve, reject).finally(() => clearTimeout(timer))
   return promise
 }

@@ -16,7 +16,7 @@ async function withFile(world: World, members: readonly [Client, 'developer'][] 
 }
 
 describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () => {
-  test('D1-FILE-WRITE-RESULT D1-FILE-ONE-PER-CALL: a developer creates, changes and deletes a file', async ({
+  test('D1-FILE-WRITE-RESULT D1-FILE-ONE-PER-CALL: a developer creates, edits and deletes a file', async ({
     world,
   }) => {
     const ann = await world.user({ name: 'Ann Example' })
@@ -48,9 +48,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect(project.repository.git('fsck', '--strict')).toBe('')
   })
 
-  test('D1-FILE-ENCODING: content is text, even where it looks like Base64, unless encoding says base64', async ({
-    world,
-  }) => {
+  test('D1-FILE-ENCODING: content is text unless encoding is base64, even if it looks like it', async ({ world }) => {
     const project = await withFile(world)
     let count = 0
     for (const [encoding, stored] of [
@@ -67,7 +65,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     }
   })
 
-  test('D1-FILE-PATH-ENCODED: the path is one segment, decoded', async ({ world }) => {
+  test('D1-FILE-PATH-ENCODED: the path of a written file is one decoded segment', async ({ world }) => {
     const project = await withFile(world)
     for (const path of [
       'a b+c&d=e;f#g?.txt',
@@ -86,7 +84,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect(project.repository.git('fsck', '--strict')).toBe('')
   })
 
-  test('D1-FILE-START-BRANCH: begins a branch, which must not be there yet', async ({ world }) => {
+  test('D1-FILE-START-BRANCH: start_branch creates the branch, which must not exist', async ({ world }) => {
     const project = await withFile(world)
     const send = (more: object) => world.root.post(fileOf(project.id, 'x'), { ...write, ...more })
     expect(await send({ branch: 'new', start_branch: 'main' })).toMatchObject({ status: 201, json: { branch: 'new' } })
@@ -102,7 +100,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     })
   })
 
-  test('D1-FILE-LAST-COMMIT-ID D1-FILE-FAIL-STALE: a file that changed since is left alone', async ({ world }) => {
+  test('D1-FILE-LAST-COMMIT-ID D1-FILE-FAIL-STALE: 400 for a file that changed since', async ({ world }) => {
     const project = await withFile(world)
     const path = fileOf(project.id, 'b.txt')
     const second = project.repository.commit({ 'b.txt': 'changed\n' })
@@ -157,12 +155,12 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
   )
 
   test.for([
-    ['nobody', 'public', 'none', 401, '401 Unauthorized'],
+    ['anonymous', 'public', 'none', 401, '401 Unauthorized'],
     ['a stranger', 'private', 'none', 404, '404 Project Not Found'],
     ['a stranger', 'public', 'none', 403, '403 Forbidden'],
     ['a reporter', 'private', 'reporter', 403, '403 Forbidden'],
-  ] as const)('%s of a %s project (%s) gets %i', async ([who, visibility, level, status, message], { world }) => {
-    const ann = who === 'nobody' ? world.anonymous : await world.user()
+  ] as const)('%s of a %s project (%s): write is %i', async ([who, visibility, level, status, message], { world }) => {
+    const ann = who === 'anonymous' ? world.anonymous : await world.user()
     const project = await storedProject(world, { visibility, members: level === 'none' ? [] : [[ann, level]] })
     const first = project.repository.commit({ 'b.txt': 'b\n' })
     for (const method of ['POST', 'PUT', 'DELETE'])
@@ -173,7 +171,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect(project.repository.git('rev-parse', 'main')).toBe(first)
   })
 
-  test('D1-FILES-SCOPES: needs the scope api; an archived project is closed to all', async ({ world }) => {
+  test('D1-FILES-SCOPES: writing needs the scope api, and 403 in an archived project', async ({ world }) => {
     const ann = await world.user()
     const project = await withFile(world, [[ann, 'developer']])
     const reader = await world.as(ann, ['read_repository', 'read_api', 'write_repository'])
@@ -182,9 +180,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     for (const who of [ann, world.root]) expect((await who.post(fileOf(project.id, 'x'), write)).status).toBe(403)
   })
 
-  test('a large content is stored for a developer; without an account it is 401 before the body is read', async ({
-    world,
-  }) => {
+  test('a large file is stored for a developer; 401 without an account before reading the body', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world, { visibility: 'public', members: [[ann, 'developer']] })
     project.repository.commit({ 'b.txt': 'b\n' })
@@ -195,7 +191,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect((await world.anonymous.post(fileOf(project.id, 'other'), large)).status).toBe(401)
   })
 
-  test("links and submodules survive a neighbour's edit; a link keeps its mode", async ({ world }) => {
+  test('edits of other files keep links and submodules; an edited link keeps its mode', async ({ world }) => {
     const { id, repository } = await withFile(world)
     repository.commit({
       link: { mode: '120000', content: 'b.txt' },
@@ -219,7 +215,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect(modes).toBe('100644 b.txt\n040000 dir\n120000 link\n100755 run\n160000 sub')
   })
 
-  test('D1-FILE-FAIL-TRAVERSAL: hostile paths change and remove nothing', async ({ world }) => {
+  test('D1-FILE-FAIL-TRAVERSAL: hostile paths change and delete nothing', async ({ world }) => {
     const project = await withFile(world)
     for (const path of hostilePaths) {
       for (const method of ['PUT', 'DELETE']) {

@@ -68,9 +68,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     ).toMatchObject({ json: { ref: first.slice(0, 8), commit_id: first } })
   })
 
-  test('D1-FILE-PUBLIC: nobody known reads a public project, a private one is missing for strangers and closed to guests', async ({
-    world,
-  }) => {
+  test('D1-FILE-PUBLIC: anonymous read of public files, 404 for strangers, 403 for guests', async ({ world }) => {
     const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     for (const form of [
       'files/a?ref=main',
@@ -113,7 +111,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
       })
   })
 
-  test('the ref must be given', async ({ world }) => {
+  test('400 for a file without a ref, 404 with a missing ref', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'a.txt': 'a' })
     for (const form of ['a.txt', 'a.txt/raw']) {
@@ -132,9 +130,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     }
   })
 
-  test('directories, submodules and absent paths are no files; a link is its target; traversal is refused', async ({
-    world,
-  }) => {
+  test('404 for directories, submodules and missing paths; a link is its target', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({
       'dir/a.txt': 'a',
@@ -157,7 +153,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
       })
   })
 
-  test('an empty repository and one whose directory is gone have no commit', async ({ world }) => {
+  test('404 for files of an empty or missing repository', async ({ world }) => {
     const project = await storedProject(world)
     const at = `/projects/${project.id}/repository`
     const never = await world.root.post('/projects', { path: `never-${project.id}` })
@@ -186,7 +182,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     }
   })
 
-  test('D1-FILE-HEAD D1-FILE-RAW: every name and content, in four forms', async ({ world }) => {
+  test('D1-FILE-HEAD D1-FILE-RAW: files of every name and content, in four forms', async ({ world }) => {
     const project = await storedProject(world)
     const files = Object.fromEntries(names.map((name, at) => [name, `content ${at}`]))
     const contents: Record<string, string | Buffer> = {
@@ -243,7 +239,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     }
   })
 
-  test('a name in a content disposition is plain and whole', async ({ world }) => {
+  test('the file name in Content-Disposition is given in ASCII and in full', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'popen.rb': '', 'ü "q".txt': '' })
     const of = async (path: string) =>
@@ -254,7 +250,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     expect(await of('ü "q".txt')).toBe(`inline; filename="_ _q_.txt"; filename*=UTF-8''%C3%BC%20%22q%22.txt`)
   })
 
-  test('a caller who has it gets 304, until the branch moves', async ({ world }) => {
+  test('304 for a file with its ETag until the branch moves', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ 'a.txt': 'a' })
     const at = `/projects/${project.id}/repository/files/a.txt?ref=main`
@@ -268,7 +264,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     })
   })
 
-  test('a file too large for one JSON answer is 413, its HEAD and raw form are not', async ({ world }) => {
+  test('413 for a file too large for JSON, but not for HEAD and raw', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ big: Buffer.alloc(32 * 1024 * 1024 + 1) })
     const at = `/projects/${project.id}/repository/files/big`
@@ -281,7 +277,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     expect(raw.text.length).toBe(32 * 1024 * 1024 + 1)
   })
 
-  test('hostile paths and refs are refused or not found in every place', async ({ world }) => {
+  test('hostile paths and refs are refused or not found by every endpoint', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({
       'a.txt': 'a',

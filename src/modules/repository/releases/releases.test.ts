@@ -8,7 +8,7 @@ const at = (id: number, tag?: string, link?: number | '') =>
 
 const described = (tag_name: string, more: object = {}) => ({ tag_name, description: 'News', ...more })
 
-/** A project with the tag `v/1`, and people who develop it and who are its guests. */
+/** A project with the tag `v/1`, a developer and a guest. */
 async function tagged(world: World, visibility: 'public' | 'private' = 'public') {
   const [dan, guest] = [await world.user(), await world.user()]
   const project = await storedProject(world, {
@@ -24,7 +24,7 @@ async function tagged(world: World, visibility: 'public' | 'private' = 'public')
 }
 
 describe('releases', () => {
-  test('tell of a tag: where it is, its sources, and links to what was built', async ({ world }) => {
+  test('a release has its tag, commit, sources and links', async ({ world }) => {
     const { id, full_path, oid, dan } = await tagged(world)
     const assets = {
       links: [
@@ -73,7 +73,7 @@ describe('releases', () => {
       expect((await fetch(url, { headers: { 'private-token': dan.token! } })).status).toBe(200)
   })
 
-  test('make the tag that is not there yet, at a ref that must be named', async ({ world }) => {
+  test('a release creates a missing tag at a ref, which is required', async ({ world }) => {
     const { id, oid, dan, repository } = await tagged(world)
     expect(await dan.post(at(id), described('v2'))).toMatchObject({
       status: 422,
@@ -92,7 +92,7 @@ describe('releases', () => {
     expect(repository.git('cat-file', '-t', 'v2')).toBe('tag')
   })
 
-  test('are one a tag; that of a tag which went by git is forgotten when the tag is made anew', async ({ world }) => {
+  test('a tag has one release; that of a deleted tag is replaced when the tag is recreated', async ({ world }) => {
     const { id, dan, repository } = await tagged(world)
     const twice = await Promise.all([dan.post(at(id), described('v/1')), dan.post(at(id), described('v/1'))])
     expect(twice.map(({ status }) => status).sort()).toEqual([201, 409])
@@ -105,7 +105,7 @@ describe('releases', () => {
     })
   })
 
-  test('are changed, and taken away without the tag; with the tag they go, too', async ({ world }) => {
+  test('releases are edited, and deleted without the tag or together with it', async ({ world }) => {
     const { id, dan } = await tagged(world)
     await dan.post(at(id), described('v/1', { name: 'First' }))
     expect(await dan.put(at(id, 'v/1'), { description: 'Better', released_at: '2099-01-01' })).toMatchObject({
@@ -127,7 +127,7 @@ describe('releases', () => {
     expect((await dan.get(at(id))).json).toEqual([])
   })
 
-  test('are listed by when they are or were released, or by when that was told', async ({ world }) => {
+  test('releases are sorted by released_at or created_at', async ({ world }) => {
     const { id, dan } = await tagged(world)
     for (const [tag, released_at] of [
       ['v2', '2020-01-02'],
@@ -143,7 +143,7 @@ describe('releases', () => {
     expect(await names('?per_page=1&page=2')).toBe('v2')
   })
 
-  test('need no notes, for glab sends none', async ({ world }) => {
+  test('a release needs no description, as glab sends none', async ({ world }) => {
     const { id, dan } = await tagged(world)
     expect(await dan.post(at(id), { tag_name: 'v/1' })).toMatchObject({ status: 201, json: { description: '' } })
     await dan.put(at(id, 'v/1'), { description: 'News' })
@@ -169,13 +169,13 @@ describe('releases', () => {
       }),
       { message: { name: ['has already been taken'], url: ['has already been taken'] } },
     ],
-  ] as const)('refuse %j', async ([input, answer], { world }) => {
+  ] as const)('400 for the release %j', async ([input, answer], { world }) => {
     const { id, dan } = await tagged(world)
     expect(await dan.post(at(id), input)).toMatchObject({ status: 400, json: answer })
     expect((await dan.get(at(id))).json).toEqual([])
   })
 
-  test('tell guests of a private project nothing of its tags', async ({ world }) => {
+  test('guests of a private project see no tags or sources of releases', async ({ world }) => {
     const { id, dan, guest } = await tagged(world, 'private')
     await dan.post(at(id), described('v/1', { assets: { links: [{ name: 'a', url: 'https://a.example' }] } }))
     const [seen] = (await guest.get(at(id))).json
@@ -189,8 +189,8 @@ describe('releases', () => {
   })
 })
 
-describe('links of releases', () => {
-  test('are added, changed, listed and taken away', async ({ world }) => {
+describe('release links', () => {
+  test('release links are added, edited, listed and deleted', async ({ world }) => {
     const { id, dan } = await tagged(world)
     const links = at(id, 'v/1', '')
     const one = { name: 'One', url: 'https://example.com/1' }
@@ -214,7 +214,7 @@ describe('links of releases', () => {
     expect(await dan.get(place)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
   })
 
-  test('of two of one name at once, one is made', async ({ world }) => {
+  test('one of two concurrent release links of the same name succeeds', async ({ world }) => {
     const { id, dan } = await tagged(world)
     await dan.post(at(id), described('v/1'))
     const both = await Promise.all(
@@ -223,7 +223,7 @@ describe('links of releases', () => {
     expect(both.map(({ status }) => status).sort()).toEqual([201, 400])
   })
 
-  test('have a latest one, which is the last that is out', async ({ world }) => {
+  test('the permalink latest is the last release that is out', async ({ world }) => {
     const { id, dan, guest } = await tagged(world, 'private')
     const latest = `/projects/${id}/releases/permalink/latest`
     expect(await dan.get(latest)).toMatchObject({ status: 404, json: { message: '404 Release Not Found' } })

@@ -5,8 +5,8 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from '../commits/testing.ts'
 import { begin, changedCommit, commitSignedBy, hasGpg, Keyring, runDue, signature, signedCommit } from './testing.ts'
 
-describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', () => {
-  test('are verified when the key is of whoever committed', async ({ world }) => {
+describe.skipIf(!hasGpg)('OpenPGP signatures (skipped without gpg)', () => {
+  test('an OpenPGP signature is verified when the key belongs to the committer', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email.toUpperCase()}>`)
@@ -26,7 +26,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await signature(world.anonymous, project, oid.slice(0, 12) as Oid)).toEqual(verified)
   })
 
-  test('are of an unknown key until somebody adds it', async ({ world }) => {
+  test('an OpenPGP signature has an unknown key until a user adds it', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email}>`, { algorithm: 'rsa2048' })
@@ -42,7 +42,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await signature(ann, project, oid)).toMatchObject({ verification_status: 'verified', gpg_key_id: made.id })
   })
 
-  test('are right in the end when the key comes while they are judged', async ({ world }) => {
+  test('OpenPGP signatures are verified in the end when the key is added during verification', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email}>`)
@@ -58,7 +58,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     for (const oid of commits) expect((await signature(ann, project, oid)).verification_status).toBe('verified')
   })
 
-  test('name the subkey that made them', async ({ world }) => {
+  test('an OpenPGP signature by a subkey names the subkey', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email}>`)
@@ -75,7 +75,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     })
   })
 
-  test('of others, or for another address, say so', async ({ world }) => {
+  test('an OpenPGP signature of another user or for another e-mail says so', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const { email: other } = await begin(world)
@@ -90,7 +90,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await status(stranger, email)).toBe('unverified_key')
   })
 
-  test('are held against the addresses that somebody has now', async ({ world }) => {
+  test('OpenPGP signatures are verified again when e-mails of the user change', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email}>`)
@@ -107,7 +107,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await status()).toBe('verified')
   })
 
-  test('count for a further address while it is confirmed and his', async ({ world }) => {
+  test('an OpenPGP signature for a secondary e-mail is valid while the e-mail is confirmed', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const second = `${unique('second')}@example.com`
@@ -127,7 +127,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await status()).toBe('other_user')
   })
 
-  test('stay verified when the key is removed, and are not any more when it is revoked', async ({ world }) => {
+  test('an OpenPGP signature stays verified when its key is deleted, not when it is revoked', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email}>`)
@@ -152,7 +152,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect((await signature(ann, project, unseen)).verification_status).toBe('unknown_key')
   })
 
-  test('of a commit that was changed, or signed twice, verify nothing', async ({ world }) => {
+  test('an OpenPGP signature of a changed or twice signed commit is unverified', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email}>`)
@@ -161,7 +161,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     const status = async (oid: Oid) => (await signature(ann, project, oid)).verification_status
     const header = (text: string) => /gpgsig (?:.*\n )*.*\n/.exec(text)![0]
     const changes: ((text: string) => string)[] = [
-      (text) => text.replace('by ', 'by nobody but '),
+      (text) => text.replace('by ', 'by no one but '),
       (text) => text.replace(/(committer .*) \d+ /, '$1 1 '),
       (text) => text.replace(header(text), header(text).repeat(2)),
       (text) => text.replace(header(text), header(text) + header(text).replace('gpgsig', '')),
@@ -173,7 +173,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await status(good)).toBe('verified')
   })
 
-  test('of a key count if it had not expired when it signed', async ({ world }) => {
+  test('an OpenPGP signature is verified if its key had not expired at the time', async ({ world }) => {
     const { ann, email, project } = await begin(world)
     const born = new Date('2020-01-01T00:00:00Z')
     const userIDs = { name: 'Ann', email }
@@ -196,7 +196,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await status(new Date())).toBe('unverified')
   })
 
-  test('that are none are not found', async ({ world }) => {
+  test('404 for the signature of an unsigned commit', async ({ world }) => {
     const project = await storedProject(world)
     const plain = project.repository.commit({ 'a.txt': 'a' })
     const strange = changedCommit(project, plain, (text) => text.replace('\n\n', '\ngpgsig nonsense\n\n'))

@@ -15,7 +15,7 @@ async function made() {
   return { privateKey, publicKey, armored: armored.trim() }
 }
 
-test('a signature of the bytes is one, of others it is not', async () => {
+test('an OpenPGP signature verifies only its bytes with its key', async () => {
   const { publicKey, armored } = await made()
   const signature = (await parsePgpSignature(armored))!
   expect(signature.keyId).toBe(publicKey.getKeyID().toHex().toUpperCase())
@@ -24,7 +24,7 @@ test('a signature of the bytes is one, of others it is not', async () => {
   expect(await verifiesPgp(signature, (await made()).publicKey, payload)).toBe(false)
 })
 
-test('a signature of nothing in particular, which would fit any commit, is none', async () => {
+test('a standalone OpenPGP signature, which would fit any commit, is refused', async () => {
   const { privateKey } = await made()
   const packet = new SignaturePacket() as any
   packet.signatureType = enums.signature.standalone
@@ -36,7 +36,7 @@ test('a signature of nothing in particular, which would fit any commit, is none'
   expect(await parsePgpSignature(new Signature(packets).armor().trim())).toBeUndefined()
 })
 
-test('what is broken, too long, or more than one is none', async () => {
+test('broken, too long or multiple OpenPGP signatures are refused', async () => {
   const { armored } = await made()
   const lines = armored.split('\n')
   for (const text of [
@@ -51,7 +51,7 @@ test('what is broken, too long, or more than one is none', async () => {
     expect(await parsePgpSignature(text), text.slice(0, 80)).toBeUndefined()
 })
 
-test.skipIf(!hasGpg)('one that ends some day is none (skipped where there is no gpg)', async () => {
+test.skipIf(!hasGpg)('an OpenPGP signature with an expiry is refused (skipped without gpg)', async () => {
   using ring = new Keyring()
   const key = ring.gpgKey('Ann <ann@example.com>')
   expect(await parsePgpSignature(ring.gpgSign(key, payload))).toBeDefined()

@@ -13,30 +13,31 @@ import {
   signedCommit,
 } from './testing.ts'
 
-describe.skipIf(!hasSshKeygen)('SSH signatures (skipped where there is no ssh-keygen)', () => {
+describe.skipIf(!hasSshKeygen)('SSH signatures (skipped without ssh-keygen)', () => {
   test.for([
     ['ed25519', 256],
     ['rsa', 2048],
     ['ecdsa', 256],
     ['ecdsa', 384],
     ['ecdsa', 521],
-  ] as const)('are verified when the key is of whoever committed: %s, %i bits', async ([type, bits], { world }) => {
-    using ring = new Keyring()
-    const { ann, email, project } = await begin(world)
-    const { path, text } = ring.sshKey(type, bits)
-    const made = (await ann.post('/user/keys', { title: 'laptop', key: text })).json
-    const oid = signedCommit(project, ring, { key: path, email, format: 'ssh' })
-    expect(await signature(world.anonymous, project, oid)).toEqual({
-      signature_type: 'SSH',
-      verification_status: 'verified',
-      key: made,
-      commit_source: 'gitaly',
-    })
-  })
+  ] as const)(
+    'an SSH signature is verified when the key belongs to the committer: %s, %i bits',
+    async ([type, bits], { world }) => {
+      using ring = new Keyring()
+      const { ann, email, project } = await begin(world)
+      const { path, text } = ring.sshKey(type, bits)
+      const made = (await ann.post('/user/keys', { title: 'laptop', key: text })).json
+      const oid = signedCommit(project, ring, { key: path, email, format: 'ssh' })
+      expect(await signature(world.anonymous, project, oid)).toEqual({
+        signature_type: 'SSH',
+        verification_status: 'verified',
+        key: made,
+        commit_source: 'gitaly',
+      })
+    },
+  )
 
-  test('are verified when the committer has the private address of commits of the owner of the key', async ({
-    world,
-  }) => {
+  test("an SSH signature is verified for the no-reply e-mail of the key's owner", async ({ world }) => {
     using ring = new Keyring()
     const [{ ann, project }, bob] = [await begin(world), await world.user()]
     const { path, text } = ring.sshKey('ed25519', 256)
@@ -50,7 +51,7 @@ describe.skipIf(!hasSshKeygen)('SSH signatures (skipped where there is no ssh-ke
     expect(await status(bob)).not.toBe('verified')
   })
 
-  test('are of an unknown key until somebody adds it, and stand when it is removed', async ({ world }) => {
+  test('an SSH signature has an unknown key until a user adds it, and outlives its deletion', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const { path, text } = ring.sshKey('ed25519', 256)
@@ -64,7 +65,7 @@ describe.skipIf(!hasSshKeygen)('SSH signatures (skipped where there is no ssh-ke
     expect(await signature(ann, project, oid)).toMatchObject({ verification_status: 'verified', key: null })
   })
 
-  test('of others, or of a key that had expired, say so', async ({ world }) => {
+  test('an SSH signature of another user or by an expired key is not verified', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const { path, text } = ring.sshKey('ed25519', 256)
@@ -83,7 +84,7 @@ describe.skipIf(!hasSshKeygen)('SSH signatures (skipped where there is no ssh-ke
     expect(await status(`${unique('eve')}@example.com`, '2037-12-31')).toBe('other_user')
   })
 
-  test('of a deploy key are of nobody', async ({ world }) => {
+  test('an SSH signature by a deploy key has an unknown key', async ({ world }) => {
     using ring = new Keyring()
     const { email, project } = await begin(world)
     const { path, text } = ring.sshKey('ed25519', 256)
@@ -92,7 +93,7 @@ describe.skipIf(!hasSshKeygen)('SSH signatures (skipped where there is no ssh-ke
     expect(await signature(world.root, project, oid)).toMatchObject({ verification_status: 'unknown_key', key: null })
   })
 
-  test('that are for something else, or of a commit that was changed, verify nothing', async ({ world }) => {
+  test('an SSH signature for another purpose or of a changed commit is unverified', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email } = await begin(world)
     const project = await storedProject(world)

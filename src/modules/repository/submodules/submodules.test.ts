@@ -14,7 +14,7 @@ async function withSubmodule(world: World) {
 }
 
 describe('PUT /projects/:id/repository/submodules/:submodule', () => {
-  test('makes a commit in which a submodule is at another commit', async ({ world }) => {
+  test('PUT of a submodule commits its new target', async ({ world }) => {
     const { id, repository, first, dan } = await withSubmodule(world)
     const made = await dan.put(at(id, 'lib/words'), { branch: 'main', commit_sha: two })
     expect(made).toMatchObject({
@@ -41,14 +41,14 @@ describe('PUT /projects/:id/repository/submodules/:submodule', () => {
     ['lib/words', { commit_sha: undefined }, { error: 'commit_sha is missing' }],
     ['lib/words', { branch: '' }, { error: 'branch is empty' }],
     ['../words', {}, { error: 'submodule should be a valid file path' }],
-  ] as const)('%s %j is refused', async ([path, more, answer], { world }) => {
+  ] as const)('PUT of the submodule %s with %j is refused', async ([path, more, answer], { world }) => {
     const { id, repository, first, dan } = await withSubmodule(world)
     const sent = { branch: 'main', commit_sha: two, ...more }
     expect(await dan.put(at(id, path), sent)).toMatchObject({ status: 400, json: answer })
     expect(repository.git('rev-parse', 'main')).toBe(first)
   })
 
-  test('asks the protection of the branch', async ({ world }) => {
+  test('400 for PUT of a submodule on a protected branch without push access', async ({ world }) => {
     const { id, dan } = await withSubmodule(world)
     await world.root.post(`/projects/${id}/protected_branches`, { name: 'main' })
     expect(await dan.put(at(id, 'lib/words'), { branch: 'main', commit_sha: two })).toMatchObject({

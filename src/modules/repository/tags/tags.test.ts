@@ -20,7 +20,7 @@ describe('POST tags', () => {
     expect(await ann.head(at(id, 'v/1'))).toMatchObject({ status: 200, text: '' })
   })
 
-  test('a message makes an annotated tag that git finds sound', async ({ world }) => {
+  test('a tag with a message is an annotated tag that passes git fsck', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user({ name: 'Änn <Example>\n' })
     const { id, full_path, repository } = await storedProject(world, { members: [[ann, 'developer']] })
@@ -56,14 +56,14 @@ describe('POST tags', () => {
       409,
       { message: 'The reference refs/tags/v1/x cannot be created while refs/tags/v1 exists' },
     ],
-  ] as const)('%j is a %i', async ([input, status, json], { world }) => {
+  ] as const)('creating a tag with %j is a %i', async ([input, status, json], { world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     repository.git('update-ref', 'refs/tags/v1', 'main')
     expect(await world.root.post(tagsOf(id), input)).toMatchObject({ status, json })
   })
 
-  test('of eight at once, one makes the tag', async ({ world }) => {
+  test('one of eight concurrent creations of the same tag succeeds', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     const all = await Promise.all(
@@ -76,7 +76,7 @@ describe('POST tags', () => {
     expect(repository.git('rev-parse', 'refs/tags/v1')).toBe(winner!.json.target)
   })
 
-  test('hostile names make nothing odd', async ({ world }) => {
+  test('hostile names of tags create no ref and cause no 500', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     for (const name of hostileRefs) {
@@ -102,11 +102,11 @@ describe('GET tags', () => {
     ['?order_by=name&sort=asc', ['beta', 'v1.10', 'v1.9'], 'by name'],
     ['?order_by=name', ['v1.9', 'v1.10', 'beta'], 'by name, descending'],
     ['?order_by=version', ['v1.10', 'v1.9', 'beta'], 'by version'],
-    ['?search=^v', ['v1.10', 'v1.9'], 'by how they begin'],
-    ['?search=9$', ['v1.9'], 'by how they end'],
-    ['?search=ET', ['beta'], 'by a part'],
+    ['?search=^v', ['v1.10', 'v1.9'], 'by prefix'],
+    ['?search=9$', ['v1.9'], 'by suffix'],
+    ['?search=ET', ['beta'], 'by part'],
     ['?order_by=name&sort=asc&per_page=2&page=2', ['v1.9'], 'a page'],
-  ] as const)('%s gives %s: %s', async ([query, names], { world }) => {
+  ] as const)('tags%s lists %s: %s', async ([query, names], { world }) => {
     const { id, repository } = await storedProject(world)
     for (const tag of ['beta', 'v1.9', 'v1.10']) {
       repository.commit({ a: tag })
@@ -117,7 +117,7 @@ describe('GET tags', () => {
     if (query === '') expect(got.headers['x-total']).toBe('3')
   })
 
-  test('by keyset, all of them once', async ({ world }) => {
+  test('keyset pages list all tags once', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     for (let n = 0; n < 5; n++) repository.git('update-ref', `refs/tags/t${n}`, 'main')
@@ -152,7 +152,7 @@ describe('GET tags', () => {
 })
 
 describe('release notes of tags', () => {
-  test('are written, changed and go with the tag', async ({ world }) => {
+  test('release notes of a tag are created, changed and deleted with the tag', async ({ world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
     repository.commit({ a: '1' })
@@ -185,7 +185,7 @@ describe('release notes of tags', () => {
     expect((await ann.get(at(id, 'v1'))).json).toMatchObject({ release: null })
   })
 
-  test('come with the tag', async ({ world }) => {
+  test('release notes can be created with the tag', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     const made = await world.root.post(tagsOf(id), { tag_name: 'v1', ref: 'main', release_description: 'Notes' })
@@ -194,7 +194,7 @@ describe('release notes of tags', () => {
 })
 
 describe('DELETE tags', () => {
-  test('takes the ref away, unless it is newer than the caller knows', async ({ world }) => {
+  test('deleting a tag deletes its ref, and is a 412 when the tag is newer', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
     repository.git('update-ref', 'refs/tags/v1', 'main')
@@ -209,7 +209,7 @@ describe('DELETE tags', () => {
     { level: 'reporter', read: 200, write: 403 },
     { level: 'developer', read: 200, write: 201 },
     { level: 'maintainer', read: 200, write: 201 },
-  ] as const)('a $level reads $read, writes $write', async ({ level, read, write }, { world }) => {
+  ] as const)('tags for a $level: read $read, write $write', async ({ level, read, write }, { world }) => {
     const ann = await world.user()
     const { id, repository } = await storedProject(world, { visibility: 'private', members: [[ann, level]] })
     repository.commit({ a: '1' })
@@ -221,7 +221,7 @@ describe('DELETE tags', () => {
     expect((await ann.delete(at(id, 'v1'))).status).toBe(write === 201 ? 204 : write)
   })
 
-  test('an archived project keeps its tags', async ({ world }) => {
+  test('tags of an archived project are read-only', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
     repository.git('update-ref', 'refs/tags/v1', 'main')

@@ -20,7 +20,7 @@ async function put(world: World, project: TestProject, files: Record<string, str
 }
 
 describe('GET /templates', () => {
-  test('tells everybody of files that git ignores', async ({ world }) => {
+  test('gitignore templates are public, and there are no CI or Dockerfile templates', async ({ world }) => {
     expect(await keys(world.anonymous, '/templates/gitignores')).toEqual([
       'C++',
       'Go',
@@ -45,12 +45,12 @@ describe('GET /templates', () => {
         status: 404,
         json: { message: '404 Template Not Found' },
       })
-    // Nothing runs here.
+    // The product runs no jobs.
     expect(await keys(world.anonymous, '/templates/gitlab_ci_ymls')).toEqual([])
     expect(await keys(world.anonymous, '/templates/dockerfiles')).toEqual([])
   })
 
-  test('tells of licences, with names filled in', async ({ world }) => {
+  test('licence templates are public, with names filled in', async ({ world }) => {
     const [popular] = [await keys(world.anonymous, '/templates/licenses?popular=true')]
     expect(popular).toEqual(['apache-2.0', 'gpl-3.0', 'mit'])
     expect(await keys(world.anonymous, '/templates/licenses')).toEqual(
@@ -74,15 +74,13 @@ describe('GET /templates', () => {
     ).toContain(`    Forge\n    Copyright (C) ${year}  Ann\n`)
   })
 
-  test('licences are those that are told by their text in projects', async () => {
+  test('the text of each licence template is recognized in projects', async () => {
     for (const { key, read } of shippedTemplates('licenses')) expect(licenseKeyOf(await read())).toBe(key)
   })
 })
 
 describe('GET /projects/:id/templates', () => {
-  test('has the templates of groups around it before those of all, by the projects that these name', async ({
-    world,
-  }) => {
+  test('templates of a project include those of its groups and of the instance, nearest first', async ({ world }) => {
     const outer = await world.group({ visibility: 'public' })
     const inner = await world.group({ parent: outer, visibility: 'public' })
     const [far, near, all] = [
@@ -129,9 +127,7 @@ describe('GET /projects/:id/templates', () => {
     expect(await keys(world.anonymous, `/projects/${project.id}/templates/gitlab_ci_ymls`)).toEqual([])
   })
 
-  test('of a group are read from a project in the group, or shared with it, while its repository is on', async ({
-    world,
-  }) => {
+  test('template projects of a group must be in the group or shared with it', async ({ world }) => {
     const group = await world.group({ visibility: 'public' })
     const [project, template] = [await world.project({ group, visibility: 'public' }), await world.project({ group })]
     await put(world, template, { 'Dockerfile/Ours.dockerfile': 'FROM ours' })
@@ -147,7 +143,7 @@ describe('GET /projects/:id/templates', () => {
     expect(await shown()).toEqual([])
   })
 
-  test('of issues and merge requests are in its own code, for whoever reads that', async ({ world }) => {
+  test('issue and merge request templates need read access to the code', async ({ world }) => {
     const guest = await world.user()
     const project = await world.project({ members: [[guest, 'guest']] })
     const at = `/projects/${project.id}/templates`

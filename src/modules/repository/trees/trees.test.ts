@@ -9,7 +9,7 @@ import { storedProject } from '../commits/testing.ts'
 const enc = encodeURIComponent
 const submodule = 'c'.repeat(40) as Oid
 
-/** What git itself lists, in the order of the interface. */
+/** The tree as git lists it, in the order of the API. */
 function listed(repository: TestRepository, treeish: string, recursive: boolean) {
   const kinds = { tree: 0, blob: 1, commit: 2 }
   return repository
@@ -23,11 +23,11 @@ function listed(repository: TestRepository, treeish: string, recursive: boolean)
     .sort((a, b) => kinds[a.type] - kinds[b.type])
 }
 
-/** The same number for the same words. */
+/** A number derived from the words. */
 const pick = (words: string, below: number) => createHash('sha256').update(words).digest().readUInt32BE() % below
 
 describe('GET /projects/:id/repository/tree', () => {
-  test('D1-TREE-DEFAULTS D1-TREE-PUBLIC: the root of the default branch, for nobody known', async ({ world }) => {
+  test('D1-TREE-DEFAULTS D1-TREE-PUBLIC: anonymous callers read the root of the default branch', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     repository.commit({
@@ -77,7 +77,7 @@ describe('GET /projects/:id/repository/tree', () => {
     })
   })
 
-  test('a tag of the same name does not stand in for the default branch', async ({ world }) => {
+  test('a tag of the same name does not replace the default branch of a tree', async ({ world }) => {
     const project = await storedProject(world)
     const old = project.repository.commit({ old: '' })
     project.repository.commit({ new: '' })
@@ -85,7 +85,7 @@ describe('GET /projects/:id/repository/tree', () => {
     expect((await world.root.get(`/projects/${project.id}/repository/tree`)).json).toHaveLength(2)
   })
 
-  test('lists what git lists, whatever the tree', async ({ world }) => {
+  test('trees are those of git', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const parts = ['a', 'b', 'a.txt', 'B', 'a b', 'ü', '"q"', '%41', "it's", 'z-', 'a-b', 'a0', '日本']
@@ -121,7 +121,7 @@ describe('GET /projects/:id/repository/tree', () => {
     }
   })
 
-  test('5,000 entries, by page and by keyset', async ({ world }) => {
+  test('offset and keyset pages of 5,000 tree entries are complete', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     repository.commit(
@@ -152,7 +152,7 @@ describe('GET /projects/:id/repository/tree', () => {
     expect(await world.root.get(`${at}?pagination=keyset&page_token=nope`)).toMatchObject({ status: 400 })
   })
 
-  test('a name that is no UTF-8 is shown as text', async ({ world }) => {
+  test('a tree entry whose name is not UTF-8 is shown as text', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ [pathFromBytes(Buffer.from('gr\xfc\xdfe.txt', 'latin1'))]: 'x' })
     expect(await world.root.get(`/projects/${project.id}/repository/tree`)).toMatchObject({
@@ -160,7 +160,7 @@ describe('GET /projects/:id/repository/tree', () => {
     })
   })
 
-  test('a root without entries, and a repository whose directory went away', async ({ world }) => {
+  test('the tree of an empty root is an empty list', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     repository.commit({ a: 'a' })
@@ -174,7 +174,7 @@ describe('GET /projects/:id/repository/tree', () => {
 })
 
 describe('GET /projects/:id/repository/blobs/:sha', () => {
-  test('D1-BLOB D1-BLOB-RAW: the content by its id, and nothing for what is no blob', async ({ world }) => {
+  test('D1-BLOB D1-BLOB-RAW: a blob by id, 404 for other objects', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const bytes = Buffer.from([0, 255, 10, 13, 128])
@@ -209,7 +209,7 @@ describe('GET /projects/:id/repository/blobs/:sha', () => {
         })
   })
 
-  test('a blob that nothing names any more is still there, one of another repository is not', async ({ world }) => {
+  test('an unreferenced blob is readable, one of another repository is not', async ({ world }) => {
     const [one, two] = [await storedProject(world), await storedProject(world)]
     const sha = gitIn(one.repository.gitDir, ['hash-object', '-w', '--stdin'], 'loose')
     expect(await world.root.get(`/projects/${one.id}/repository/blobs/${sha}`)).toMatchObject({ status: 200 })

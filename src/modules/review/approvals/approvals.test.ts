@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
-/** A merge request of `ann`, and a developer and a reporter of its project. */
+/** A merge request of `ann`, with a developer and a reporter of its project. */
 async function opened(world: World, attributes: Record<string, unknown> = {}) {
   const [ann, dan, rob] = [await world.user(), await world.user(), await world.user()]
   const mergeRequest = await openMergeRequest(world, {
@@ -19,11 +19,11 @@ async function opened(world: World, attributes: Record<string, unknown> = {}) {
 }
 
 const named = ({ id, username }: Client) => ({ user: expect.objectContaining({ id, username }) })
-const saidBySystem = (world: World, id: number) =>
+const systemNotes = (world: World, id: number) =>
   world.rows('select author_id, body from notes where merge_request_id = $1 and system order by id', [id])
 
 describe('approvals', () => {
-  test('are given by developers but the author, counted against what is needed, and taken back', async ({ world }) => {
+  test('developers other than the author approve a merge request and revoke their approval', async ({ world }) => {
     const { at, id, ann, dan } = await opened(world, { approvals_before_merge: 1 })
     const before = await dan.get(`${at}/approvals`)
     expect(before.status).toBe(200)
@@ -60,7 +60,7 @@ describe('approvals', () => {
       json: { approved: false, approvals_left: 1, approved_by: [], user_can_approve: true },
     })
     expect(await dan.post(`${at}/unapprove`)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
-    expect(await saidBySystem(world, id)).toEqual([
+    expect(await systemNotes(world, id)).toEqual([
       { author_id: dan.id, body: 'approved this merge request' },
       { author_id: dan.id, body: 'unapproved this merge request' },
     ])
@@ -74,7 +74,7 @@ describe('approvals', () => {
     ])
   })
 
-  test('are of the head that was looked at, where that is said', async ({ world }) => {
+  test('409 for an approval of a sha that is not the head', async ({ world }) => {
     const { at, head, dan } = await opened(world)
     expect(await dan.post(`${at}/approve`, { sha: '1'.repeat(40) })).toMatchObject({
       status: 409,
@@ -84,7 +84,7 @@ describe('approvals', () => {
     expect((await dan.post(`${at}/approve`, { sha: head })).status).toBe(201)
   })
 
-  test('are of what is open', async ({ world }) => {
+  test('405 for an approval of a closed merge request', async ({ world }) => {
     const { at, dan } = await opened(world)
     await dan.put(at, { state_event: 'close' })
     expect((await dan.get(`${at}/approvals`)).json.user_can_approve).toBe(false)
@@ -94,15 +94,13 @@ describe('approvals', () => {
     })
   })
 
-  test('are given once by who gives them twice at once', async ({ world }) => {
+  test('one of several concurrent approvals of a user succeeds', async ({ world }) => {
     const { at, dan } = await opened(world)
     const answers = await Promise.all([1, 2, 3].map(() => dan.post(`${at}/approve`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 304, 304])
   })
 
-  test('may be given by whom they are asked of, who finds that on his list; not by other reporters', async ({
-    world,
-  }) => {
+  test('a designated approver may approve and gets a todo; other reporters may not', async ({ world }) => {
     const { at, id, ann, dan, rob } = await opened(world)
     const stranger = await world.user()
     expect((await rob.post(`${at}/approve`)).status).toBe(403)
@@ -125,7 +123,7 @@ describe('approvals', () => {
     expect((await rob.post(`${at}/approve`)).status).toBe(403)
   })
 
-  test('are needed as many as the merge request asks for, and no fewer than its project', async ({ world }) => {
+  test('required approvals can be raised for a merge request, not below its project', async ({ world }) => {
     const { at, project, ann, rob } = await opened(world)
     expect(await ann.post(`${at}/approvals`, { approvals_required: 2 })).toMatchObject({
       status: 201,
@@ -142,7 +140,7 @@ describe('approvals', () => {
     expect((await ann.post(`${at}/approvals`, { approvals_required: -1 })).status).toBe(400)
   })
 
-  test('are what a merge waits for', async ({ world }) => {
+  test('405 for a merge without the required approvals', async ({ world }) => {
     const { at, dan } = await opened(world, { approvals_before_merge: 1 })
     expect(await world.root.put(`${at}/merge`)).toMatchObject({
       status: 405,

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
-test('D1-TIER-OFFER: on a plan without approvals there are none, and no merge waits for them', async () => {
+test('D1-TIER-OFFER: on a plan without approvals they are a 404 and merges do not wait for them', async () => {
   await using world = await World.start({ STITHY_PLAN: 'free' })
   const { at, id, head } = await openMergeRequest(world)
-  // As it was on another plan.
+  // The state from another plan.
   await world.rows('update merge_requests set approvals_before_merge = 1 where id = $1', [id])
   const nothing = { status: 404, json: { error: '404 Not Found' } }
   expect(await world.root.get(`${at}/approvals`)).toMatchObject(nothing)

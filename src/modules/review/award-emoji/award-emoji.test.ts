@@ -8,15 +8,15 @@ const refused = (complaint: string) => ({
 })
 const notThere = { status: 404, json: { message: '404 Not found' } }
 
-/** A public merge request with a note, and where both are awarded. */
+/** A public merge request with a note, and the paths of the awards of both. */
 async function awarded(world: World) {
   const opened = await openMergeRequest(world)
   const note = (await world.root.post(`${opened.at}/notes`, { body: 'x' })).json
   return { ...opened, note, mine: `${opened.at}/award_emoji`, noted: `${opened.at}/notes/${note.id}/award_emoji` }
 }
 
-describe('awards', () => {
-  test('are given to a merge request and to notes of it, each apart', async ({ world }) => {
+describe('award emoji', () => {
+  test('awards of a merge request and of its notes are separate', async ({ world }) => {
     const { mine, noted, id, note } = await awarded(world)
     const [ann, bob] = [await world.user(), await world.user()]
     for (const [path, awardable] of [
@@ -42,7 +42,7 @@ describe('awards', () => {
     }
   })
 
-  test('have names that are known, and are given once', async ({ world }) => {
+  test('404 for an unknown or repeated award', async ({ world }) => {
     const { mine } = await awarded(world)
     const [ann, bob] = [await world.user(), await world.user()]
     for (const name of ['nosuch', '', ':tada:', '__proto__', 'constructor'])
@@ -53,7 +53,7 @@ describe('awards', () => {
     expect(await ann.post(mine, {})).toMatchObject({ status: 400, json: { error: 'name is missing' } })
   })
 
-  test('count as votes when they are thumbs, by whatever name', async ({ world }) => {
+  test('thumbs count as votes, under all their names', async ({ world }) => {
     const { mine, noted, at } = await awarded(world)
     const [ann, bob] = [await world.user(), await world.user()]
     expect((await ann.post(mine, { name: '+1' })).json.name).toBe('thumbsup')
@@ -64,7 +64,7 @@ describe('awards', () => {
     expect((await ann.get(at)).json).toMatchObject({ upvotes: 2, downvotes: 1 })
   })
 
-  test('are taken back by who gave them, and by administrators', async ({ world }) => {
+  test('awards are deleted by their user and by administrators', async ({ world }) => {
     const { mine } = await awarded(world)
     const [ann, bob] = [await world.user(), await world.user()]
     const give = async () => `${mine}/${(await ann.post(mine, { name: 'tada' })).json.id}`
@@ -77,14 +77,14 @@ describe('awards', () => {
     expect((await world.root.delete(await give())).status).toBe(204)
   })
 
-  test('are not for what nobody said', async ({ world }) => {
+  test('403 for an award of a system note', async ({ world }) => {
     const { at } = await awarded(world)
     await world.root.post(`${at}/time_estimate`, { duration: '1h' })
-    const [told] = (await world.root.get(`${at}/notes`)).json
-    expect((await world.root.post(`${at}/notes/${told.id}/award_emoji`, { name: 'tada' })).status).toBe(403)
+    const [systemNote] = (await world.root.get(`${at}/notes`)).json
+    expect((await world.root.post(`${at}/notes/${systemNote.id}/award_emoji`, { name: 'tada' })).status).toBe(403)
   })
 
-  test('go with the note', async ({ world }) => {
+  test('awards are deleted with their note', async ({ world }) => {
     const { at, note, noted } = await awarded(world)
     await world.root.post(noted, { name: 'tada' })
     await world.root.delete(`${at}/notes/${note.id}`)
@@ -92,7 +92,7 @@ describe('awards', () => {
     expect(await world.rows('select id from award_emoji where note_id = $1', [note.id])).toEqual([])
   })
 
-  test('many at once of one name are one', async ({ world }) => {
+  test('one of several concurrent awards of the same name succeeds', async ({ world }) => {
     const { mine } = await awarded(world)
     const ann = await world.user()
     const all = await Promise.all(Array.from({ length: 8 }, () => ann.post(mine, { name: 'tada' })))
@@ -100,7 +100,7 @@ describe('awards', () => {
     expect((await ann.get(mine)).json).toHaveLength(1)
   })
 
-  test('are told as events, in the transaction', async ({ world }) => {
+  test('awards emit events', async ({ world }) => {
     const { mine, id } = await awarded(world)
     const ann: Client = await world.user()
     const { json } = await ann.post(mine, { name: 'tada' })

@@ -4,13 +4,13 @@ import { openMergeRequest } from '../merge-requests/testing.ts'
 
 type Event = { action: string; label: { name: string } | null }
 
-const told = async (who: Client, at: string): Promise<string[]> =>
+const labelEvents = async (who: Client, at: string): Promise<string[]> =>
   (await who.get(`${at}/resource_label_events`)).json.map(
     ({ action, label }: Event) => `${action} ${label?.name ?? '?'}`,
   )
 
 describe('label events of merge requests', () => {
-  test('D3-EVENTS-SHAPE: tell who put a label on and took it off, in a list or one alone', async ({ world }) => {
+  test('D3-EVENTS-SHAPE: label events name user, label and action, in a list or singly', async ({ world }) => {
     const ann = await world.user()
     const { at, id, project } = await openMergeRequest(world, { labels: 'bug', members: [[ann, 'developer']] })
     await world.root.put(`/projects/${project.id}/labels/bug`, { color: '#fff', description: 'Broken' })
@@ -44,27 +44,27 @@ describe('label events of merge requests', () => {
       expect(await ann.get(path)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
   })
 
-  test('are one for each label, the oldest first, and none where nothing changed', async ({ world }) => {
+  test('there is one label event per label, oldest first, and none without a change', async ({ world }) => {
     const { at } = await openMergeRequest(world, { labels: 'two,one' })
-    expect(await told(world.root, at)).toEqual(['add one', 'add two'])
+    expect(await labelEvents(world.root, at)).toEqual(['add one', 'add two'])
     await world.root.put(at, { labels: 'one,two' })
     await world.root.put(at, { title: 'Other' })
-    expect(await told(world.root, at)).toHaveLength(2)
+    expect(await labelEvents(world.root, at)).toHaveLength(2)
     await world.root.put(at, { labels: 'two,three' })
-    expect(await told(world.root, at)).toEqual(['add one', 'add two', 'remove one', 'add three'])
+    expect(await labelEvents(world.root, at)).toEqual(['add one', 'add two', 'remove one', 'add three'])
     const second = (await world.root.get(`${at}/resource_label_events?per_page=1&page=3`)).json
     expect(second).toMatchObject([{ action: 'remove' }])
   })
 
-  test('tell of labels under their name of today, and stay when these go', async ({ world }) => {
+  test('label events show the current name of a label and outlive it', async ({ world }) => {
     const { at, project } = await openMergeRequest(world, { labels: 'old,gone' })
     await world.root.put(`/projects/${project.id}/labels/old`, { new_name: 'new' })
     await world.root.delete(`/projects/${project.id}/labels/gone`)
-    expect(await told(world.root, at)).toEqual(['add ?', 'add new'])
+    expect(await labelEvents(world.root, at)).toEqual(['add ?', 'add new'])
     expect((await world.root.get(`${at}/resource_label_events`)).json[0].label).toBeNull()
   })
 
-  test('D3-EVENTS-INT-IDS: are named by whole numbers', async ({ world }) => {
+  test('D3-EVENTS-INT-IDS: 400 for label events unless ids are integers', async ({ world }) => {
     const { at, project } = await openMergeRequest(world)
     expect(await world.root.get(`${at}/resource_label_events/x`)).toMatchObject({
       status: 400,
@@ -76,7 +76,7 @@ describe('label events of merge requests', () => {
     })
   })
 
-  test('D3-MR-AUTH: need a token', async ({ world }) => {
+  test('D3-MR-AUTH: 401 for label events without a token', async ({ world }) => {
     const { at } = await openMergeRequest(world, { labels: 'bug' })
     expect((await world.anonymous.get(`${at}/resource_label_events`)).status).toBe(401)
     expect((await world.anonymous.get(`${at}/resource_label_events/1`)).status).toBe(401)

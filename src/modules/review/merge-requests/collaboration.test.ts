@@ -5,7 +5,7 @@ import { batch } from '../../pushes/large-files/testing.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
-/** A stranger's merge request from a fork of his, and people of the target. */
+/** A merge request from another user's fork, with members of the target project. */
 async function fromFork(world: World, allow_collaboration: boolean) {
   const [owner, dan, reporter] = [await world.user(), await world.user(), await world.user()]
   const members: [Client, Level][] = [
@@ -38,8 +38,8 @@ const more = (name: string) => ({ actions: [{ action: 'create', file_path: name,
 
 const refused = { status: 403, json: { message: '403 Forbidden - You are not allowed to push into this branch' } }
 
-describe('a merge request that allows it', () => {
-  test('lets those push to its source branch who may merge it, and to no other', async ({ world }) => {
+describe('collaboration on merge requests', () => {
+  test('with collaboration, users who may merge push to the source branch and no other', async ({ world }) => {
     const { fork, dan, reporter, at, owner } = await fromFork(world, true)
     expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 201, json: { author_name: expect.any(String) } })
     expect(await commit(dan, fork, 'other')).toMatchObject(refused)
@@ -50,7 +50,7 @@ describe('a merge request that allows it', () => {
     expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
   })
 
-  test('does so file by file', async ({ world }) => {
+  test('with collaboration, users who may merge write single files', async ({ world }) => {
     const { fork, dan, reporter } = await fromFork(world, true)
     const create = (who: Client, branch: string) =>
       who.post(`/projects/${fork.id}/repository/files/${who.username}`, { branch, commit_message: 'x', content: 'x' })
@@ -59,7 +59,7 @@ describe('a merge request that allows it', () => {
     expect(await create(reporter, 'fix')).toMatchObject({ status: 403 })
   })
 
-  test('does so through git', async ({ world }) => {
+  test('with collaboration, users who may merge push by git', async ({ world }) => {
     const { fork, dan } = await fromFork(world, true)
     await using work = await temporaryFolder()
     const remote = `${world.origin.replace('//', `//x:${dan.token}@`)}/${fork.full_path}.git`
@@ -73,7 +73,7 @@ describe('a merge request that allows it', () => {
     await expect(git(work.path, 'push', '-q', 'origin', 'fix', 'fix:other')).rejects.toThrow('not allowed')
   })
 
-  test('and large files come along', async ({ world }) => {
+  test('with collaboration, users who may merge upload LFS files', async ({ world }) => {
     const { fork, dan, reporter, owner, at } = await fromFork(world, true)
     expect((await batch(dan, fork, 'upload', ['large'])).status).toBe(200)
     expect((await batch(reporter, fork, 'upload', ['large'])).status).toBe(403)
@@ -81,7 +81,7 @@ describe('a merge request that allows it', () => {
     expect((await batch(dan, fork, 'upload', ['large'])).status).toBe(403)
   })
 
-  test('not where the branch is protected, the target keeps merging for others, or it is closed', async ({ world }) => {
+  test('no collaboration on a protected branch, without merge access, or on a closed request', async ({ world }) => {
     const { project, fork, dan, owner, at } = await fromFork(world, true)
     await owner.post(`/projects/${fork.id}/protected_branches`, { name: 'fix' })
     expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
@@ -94,7 +94,7 @@ describe('a merge request that allows it', () => {
     expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
   })
 
-  test('not without its leave', async ({ world }) => {
+  test('403 for pushes unless the merge request allows collaboration', async ({ world }) => {
     const { fork, dan } = await fromFork(world, false)
     expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
     const remote = `${world.origin.replace('//', `//x:${dan.token}@`)}/${fork.full_path}.git`
@@ -103,13 +103,13 @@ describe('a merge request that allows it', () => {
     await expect(git(work.path, 'push', '-q', 'origin', 'fix:fix')).rejects.toThrow('not allowed to push code')
   })
 
-  test('nor in a project that the caller does not see', async ({ world }) => {
+  test('404 for collaboration on a source project that the user cannot see', async ({ world }) => {
     const { fork, dan } = await fromFork(world, true)
     await world.rows('update projects set visibility = 0 where id = $1', [fork.id])
     expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 404 })
   })
 
-  test('stays off when a maintainer of the target sets it for the fork of another user', async ({ world }) => {
+  test('only users who can push to the source project change collaboration', async ({ world }) => {
     const { fork, dan, at, owner } = await fromFork(world, false)
     expect((await dan.put(at, { allow_collaboration: true, title: 'Renamed' })).json).toMatchObject({
       allow_collaboration: false,
@@ -120,7 +120,7 @@ describe('a merge request that allows it', () => {
     expect((await dan.put(at, { allow_maintainer_to_push: false })).json).toMatchObject({ allow_collaboration: true })
   })
 
-  test('ends when the user who set it can no longer push to the source project', async ({ world }) => {
+  test('collaboration ends when the user who enabled it loses push access', async ({ world }) => {
     const [ann, dan] = [await world.user(), await world.user()]
     const source = await storedProject(world, { members: [[ann, 'developer']] })
     source.repository.commit({ a: 'a\n' })

@@ -6,7 +6,7 @@ import { forkOf, openMergeRequest } from './testing.ts'
 const wanted = { source_branch: 'topic', target_branch: 'main', title: 'Better' }
 
 describe('POST /projects/:id/merge_requests', () => {
-  test('asks that a branch be merged, and answers with its record', async ({ world }) => {
+  test('POST creates a merge request and returns its record', async ({ world }) => {
     const dan = await world.user()
     const { project, record, head, base, at } = await openMergeRequest(world, {
       author: dan,
@@ -41,12 +41,12 @@ describe('POST /projects/:id/merge_requests', () => {
       web_url: `${world.origin}/${project.full_path}/-/merge_requests/1`,
     })
     expect(record).not.toHaveProperty('allow_collaboration')
-    // The check of what was not known has begun.
+    // The check of the unknown status has started.
     expect((await dan.get(at)).json).toEqual({ ...record, merge_status: 'checking' })
     expect(project.repository.git('rev-parse', 'refs/merge-requests/1/head')).toBe(head)
   })
 
-  test('D3-MR-PROJECT-IDS: from a fork, whose commits come over', async ({ world }) => {
+  test('D3-MR-PROJECT-IDS: a merge request from a fork copies its commits', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -74,7 +74,7 @@ describe('POST /projects/:id/merge_requests', () => {
     expect(project.repository.git('rev-parse', 'refs/merge-requests/1/head')).toBe(head)
   })
 
-  test('what cannot be merged is refused', async ({ world }) => {
+  test('refused merge requests have their reasons', async ({ world }) => {
     const [dan, guest] = [await world.user(), await world.user()]
     const { project } = await openMergeRequest(world, {
       members: [
@@ -119,7 +119,7 @@ describe('POST /projects/:id/merge_requests', () => {
     })
   })
 
-  test('a branch that is missing gives one without commits, which cannot be merged', async ({ world }) => {
+  test('a merge request of a missing branch has no commits and cannot be merged', async ({ world }) => {
     const project = await storedProject(world)
     const head = project.repository.commit({ a: 'a\n' })
     const post = (source_branch: string, target_branch: string) =>
@@ -133,7 +133,7 @@ describe('POST /projects/:id/merge_requests', () => {
     expect((await post('main', 'nowhere')).json).toMatchObject({ merge_status: 'cannot_be_merged', sha: head, iid: 2 })
   })
 
-  test('of many at once, one is made, and numbers have no gaps', async ({ world }) => {
+  test('concurrent merge requests of one branch: one is created, and iids have no gaps', async ({ world }) => {
     const project = await storedProject(world)
     const base = project.repository.commit({ a: 'a\n' })
     for (let index = 0; index < 4; index++)

@@ -4,7 +4,7 @@ import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
-/** A merge request by Dan, who develops its project, and a stranger's from a fork into the same. */
+/** A merge request by Dan, a developer of its project, and one from another user's fork. */
 async function opened(world: World) {
   const [dan, eve, stranger] = [await world.user(), await world.user(), await world.user()]
   const members: [Client, Level][] = [
@@ -29,7 +29,7 @@ const events = (world: World, id: number): Promise<any[]> =>
   )
 
 describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
-  test('changes what is given, and tells what that was', async ({ world }) => {
+  test('PUT changes the given attributes of a merge request and records the old values', async ({ world }) => {
     const { dan, eve, at, id, project } = await opened(world)
     project.repository.git('branch', 'release', 'main')
     const changed = await dan.put(at, {
@@ -79,7 +79,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     expect((await notes(world, id)).at(-1)).toBe('marked as a **Work In Progress**')
   })
 
-  test('what is as it was is not written', async ({ world }) => {
+  test('PUT without a difference writes nothing', async ({ world }) => {
     const { dan, at, id, record } = await opened(world)
     const same = await dan.put(at, {
       title: record.title,
@@ -94,7 +94,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     expect(await events(world, id)).toHaveLength(1)
   })
 
-  test('is closed and opened again', async ({ world }) => {
+  test('a merge request is closed and reopened', async ({ world }) => {
     const { dan, at, id } = await opened(world)
     const closed = (await dan.put(at, { state_event: 'close' })).json
     expect(closed).toMatchObject({ state: 'closed', closed_by: { id: dan.id }, closed_at: expect.any(String) })
@@ -118,7 +118,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     expect(feed.map(({ action }) => action)).toEqual(['created', 'closed', 'reopened'])
   })
 
-  test('is not opened again beside another for the same branches, nor without its branch', async ({ world }) => {
+  test('a merge request cannot be reopened beside a duplicate or without its branch', async ({ world }) => {
     const { dan, at, project } = await opened(world)
     const post = () =>
       dan.post(`/projects/${project.id}/merge_requests`, { source_branch: 'topic', target_branch: 'main', title: 'x' })
@@ -140,7 +140,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     )
   })
 
-  test('another target gives another version, and may not be the source', async ({ world }) => {
+  test('a new target branch creates a version, and cannot be the source branch', async ({ world }) => {
     const { dan, at, project, base, head } = await opened(world)
     const other = project.repository.commit({ c: 'c\n' }, { branch: 'other', parents: [base] })
     expect((await dan.put(at, { target_branch: 'other' })).json).toMatchObject({
@@ -157,7 +157,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     expect(await dan.put(at, {})).toMatchObject({ status: 400 })
   })
 
-  test('its author changes it, but not who is to see to it', async ({ world }) => {
+  test('the author edits a merge request, except assignees and other triage attributes', async ({ world }) => {
     const { stranger, theirs, eve, dan, at } = await opened(world)
     const changed = await stranger.put(theirs.at, {
       title: 'Mine',
@@ -178,7 +178,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     })
   })
 
-  test('whoever cannot read it is not assigned', async ({ world }) => {
+  test('users who cannot read a merge request are not assigned to it', async ({ world }) => {
     const [dan, guest] = [await world.user(), await world.user()]
     const members: [Client, Level][] = [
       [dan, 'developer'],
@@ -190,7 +190,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     ])
   })
 
-  test('of edits at once none is lost', async ({ world }) => {
+  test('concurrent edits of a merge request are all applied', async ({ world }) => {
     const { dan, at } = await opened(world)
     await Promise.all([
       dan.put(at, { title: 'New' }),
@@ -209,7 +209,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
 })
 
 describe('DELETE /projects/:id/merge_requests/:merge_request_iid', () => {
-  test('takes it away for owners; branches stay', async ({ world }) => {
+  test('owners delete a merge request; its branches remain', async ({ world }) => {
     const { dan, at, project, id } = await opened(world)
     expect(await dan.delete(at)).toMatchObject({ status: 403 })
     const old = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
@@ -219,14 +219,14 @@ describe('DELETE /projects/:id/merge_requests/:merge_request_iid', () => {
     expect(project.repository.git('for-each-ref', 'refs/merge-requests/1')).toBe('')
     expect(project.repository.git('rev-parse', '--verify', 'topic')).not.toBe('')
     expect((await events(world, id)).at(-1).kind).toBe('merge_request_deleted')
-    // Its number is not given again.
+    // Its iid is not reused.
     const made = await openMergeRequest(world, { project, branch: 'next' })
     expect(made.iid).toBe(3)
   })
 })
 
-describe('what is left of a fork that is gone', () => {
-  test('is a merge request without a source project', async ({ world }) => {
+describe('merge requests of deleted forks', () => {
+  test('a merge request outlives its source project', async ({ world }) => {
     const { theirs, fork, stranger } = await opened(world)
     await world.rows('delete from projects where id = $1', [fork.id])
     expect((await stranger.get(theirs.at)).json).toMatchObject({ source_project_id: null, sha: theirs.head })
@@ -235,7 +235,7 @@ describe('what is left of a fork that is gone', () => {
   })
 })
 
-test('a project without merge requests tells nobody of any', async ({ world }) => {
+test('404 for merge requests of a project without any', async ({ world }) => {
   const project = await storedProject(world)
   expect(await world.root.get(`/projects/${project.id}/merge_requests/1`)).toMatchObject({
     status: 404,

@@ -3,7 +3,7 @@ import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
-/** What a list does not show of one. */
+/** Fields of the record that lists omit. */
 const ofOneAlone = ['merge_error', 'user', 'head_pipeline']
 
 const withoutThose = (record: object) =>
@@ -14,8 +14,8 @@ const report = async (world: World, projectId: number, sha: string, ref: string)
   expect(status).toBe(201)
 }
 
-describe('a merge request in a list', () => {
-  test('D3-MR-LIST-FIELDS D1-COMMIT-MRS: is what its own record shows, wherever it is listed', async ({ world }) => {
+describe('merge requests in lists', () => {
+  test('D3-MR-LIST-FIELDS D1-COMMIT-MRS: a list shows the fields of the record, in every list', async ({ world }) => {
     const dan = await world.user()
     const { at, project, iid, head, branch } = await openMergeRequest(world, {
       members: [[dan, 'developer']],
@@ -45,7 +45,7 @@ describe('a merge request in a list', () => {
     expect((await listed('/todos')).target).toEqual(fromAfar)
   })
 
-  test('names no pipeline that the caller may not read', async ({ world }) => {
+  test('a merge request shows no pipeline that the caller cannot read', async ({ world }) => {
     const [dan, rob, owner] = [await world.user(), await world.user(), await world.user()]
     const members: [Client, Level][] = [
       [dan, 'developer'],
@@ -63,7 +63,7 @@ describe('a merge request in a list', () => {
     expect(await pipelineFor(owner)).toMatchObject({ sha: head })
   })
 
-  test('is subscribed to by those who take part, and as each chose', async ({ world }) => {
+  test('subscribed is true for participants unless they chose otherwise', async ({ world }) => {
     const [dan, eve] = [await world.user(), await world.user()]
     const { at, project } = await openMergeRequest(world, {
       members: [

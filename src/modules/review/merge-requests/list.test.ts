@@ -26,7 +26,7 @@ async function three(world: World) {
 }
 
 describe('GET /projects/:id/merge_requests', () => {
-  test('D3-MR-LIST-FIELDS: lists records, newest first', async ({ world }) => {
+  test('D3-MR-LIST-FIELDS: merge requests are listed newest first', async ({ world }) => {
     const { dan, at, first } = await three(world)
     const { status, json } = await dan.get(at)
     expect(status).toBe(200)
@@ -37,7 +37,7 @@ describe('GET /projects/:id/merge_requests', () => {
     expect(json[2]).not.toHaveProperty('merge_error')
   })
 
-  test('D3-MR-VIEW-SIMPLE: with few fields', async ({ world }) => {
+  test('D3-MR-VIEW-SIMPLE: view=simple lists few fields', async ({ world }) => {
     const { dan, at, second } = await three(world)
     const { json } = await dan.get(`${at}?view=simple&iids[]=2`)
     expect(json).toEqual([
@@ -55,7 +55,7 @@ describe('GET /projects/:id/merge_requests', () => {
     ])
   })
 
-  test('filters', async ({ world }) => {
+  test('merge requests are filtered by each parameter', async ({ world }) => {
     const { dan, eve, at, first } = await three(world)
     const { created_at: made } = first.record
     const after = new Date(Date.parse(made) + 1).toISOString()
@@ -79,7 +79,7 @@ describe('GET /projects/:id/merge_requests', () => {
       ['milestone=%23started', []],
       [`author_id=${dan.id}`, [1]],
       [`author_username=${eve.username.toUpperCase()}`, [2]],
-      ['author_username=nobody-at-all', []],
+      ['author_username=no-such-user', []],
       ['author_id=None', []],
       [`assignee_id=${eve.id}`, [1]],
       ['assignee_id=0', [3, 2]],
@@ -111,7 +111,7 @@ describe('GET /projects/:id/merge_requests', () => {
       expect.soft(iids(await dan.get(`${at}?${query}`)), query).toEqual(expected)
   })
 
-  test('D3-MR-STATES, D3-MR-LOCKED: by state; locked are those just being merged', async ({ world }) => {
+  test('D3-MR-STATES, D3-MR-LOCKED: filter by state; locked ones are being merged', async ({ world }) => {
     const { dan, at, first, second, third } = await three(world)
     for (const [{ id }, state] of [
       [first, 'locked'],
@@ -132,7 +132,7 @@ describe('GET /projects/:id/merge_requests', () => {
     expect(iids(await dan.get(`${at}?state=all`))).toEqual([4, 3, 2, 1])
   })
 
-  test('D3-MR-WIP: work in progress only, or none of it', async ({ world }) => {
+  test('D3-MR-WIP: filter by work in progress', async ({ world }) => {
     const { dan, at, first, second, third } = await three(world)
     expect(iids(await dan.get(`${at}?wip=yes`))).toEqual([1])
     expect(iids(await dan.get(`${at}?wip=no`))).toEqual([3, 2])
@@ -141,7 +141,7 @@ describe('GET /projects/:id/merge_requests', () => {
     expect(ids(await dan.get(`${all}&wip=yes`))).toContain(first.id)
   })
 
-  test('by milestones of the project and of groups, by their dates', async ({ world }) => {
+  test('merge requests are filtered by milestones of the project and groups, and their dates', async ({ world }) => {
     const { dan, at, project } = await three(world)
     await world.rows(
       `with made as (insert into milestones (project_id, iid, title, start_date, due_date)
@@ -160,7 +160,7 @@ describe('GET /projects/:id/merge_requests', () => {
     expect((await dan.get(`${at}?iids[]=1`)).json[0].milestone).toMatchObject({ title: '1.0', project_id: project.id })
   })
 
-  test('by what the caller awarded', async ({ world }) => {
+  test("merge requests are filtered by the caller's own award emoji", async ({ world }) => {
     const { dan, eve, at, first } = await three(world)
     await world.rows(`insert into award_emoji (merge_request_id, user_id, name) values ($1, $2, 'thumbsup')`, [
       first.id,
@@ -172,7 +172,7 @@ describe('GET /projects/:id/merge_requests', () => {
     expect((await eve.get(`${at}?iids[]=1`)).json[0]).toMatchObject({ upvotes: 1, downvotes: 0 })
   })
 
-  test('labels as records', async ({ world }) => {
+  test('with_labels_details lists labels as records', async ({ world }) => {
     const { dan, at } = await three(world)
     const { json } = await dan.get(`${at}?with_labels_details=true&iids[]=1`)
     expect(json[0].labels).toEqual([
@@ -188,7 +188,7 @@ describe('GET /projects/:id/merge_requests', () => {
     ])
   })
 
-  test('what excludes one another, and what is none', async ({ world }) => {
+  test('400 for mutually exclusive or invalid filters of merge requests', async ({ world }) => {
     const { dan, at } = await three(world)
     for (const [query, error] of [
       ['author_id=1&author_username=x', 'author_id, author_username are mutually exclusive'],
@@ -208,7 +208,7 @@ describe('GET /projects/:id/merge_requests', () => {
       expect.soft(await dan.get(`${at}?${query}`), query).toMatchObject({ status: 400, json: { error } })
   })
 
-  test('D3-MR-APPROVERS, D3-MR-APPROVED-BY-FIVE: by who is asked to approve, and who did', async ({ world }) => {
+  test('D3-MR-APPROVERS, D3-MR-APPROVED-BY-FIVE: filter by approvers and approvals', async ({ world }) => {
     const { dan, eve, at, first, second } = await three(world)
     await world.rows('insert into approvers (merge_request_id, user_id) values ($1, $2)', [first.id, eve.id])
     await world.rows('insert into approvals (merge_request_id, user_id) values ($1, $2), ($1, $3)', [
@@ -228,7 +228,7 @@ describe('GET /projects/:id/merge_requests', () => {
       expect.soft(iids(await dan.get(`${at}?${query}`)), query).toEqual(expected)
   })
 
-  test('without a plan, one assignee is asked for, and nobody for approvals', async () => {
+  test('on the free plan approval filters are ignored and there is one assignee', async () => {
     await using free = await World.start({ STITHY_PLAN: 'free' })
     const { project, iid } = await openMergeRequest(free, { approvals_before_merge: 2 })
     const at = `/projects/${project.id}/merge_requests`
@@ -241,9 +241,7 @@ describe('GET /projects/:id/merge_requests', () => {
   })
 })
 
-test('D3-MR-MERGE-STATUS: a list has it found out, for who asks again, whether each can be merged', async ({
-  world,
-}) => {
+test('D3-MR-MERGE-STATUS: a list starts a check, whose result the next list shows', async ({ world }) => {
   const { project, iid, id } = await openMergeRequest(world)
   const at = `/projects/${project.id}/merge_requests`
   const status = async () => (await world.root.get(at)).json.map((one: any) => [one.iid, one.merge_status])
@@ -253,12 +251,12 @@ test('D3-MR-MERGE-STATUS: a list has it found out, for who asks again, whether e
   await checkMergeability.run(job!.payload, await contextFor(world, null))
   const { updated_at } = (await world.root.get(at)).json[0]
   expect(await status()).toEqual([[iid, 'can_be_merged']])
-  // It is no change of the merge request.
+  // This does not count as a change of the merge request.
   expect(updated_at).toBe((await world.root.get(`${at}/${iid}`)).json.created_at)
 })
 
 describe('GET /merge_requests', () => {
-  test('D3-MR-SCOPE: those of the caller unless scope says otherwise', async ({ world }) => {
+  test("D3-MR-SCOPE: the caller's merge requests unless scope is given", async ({ world }) => {
     const { dan, eve, first, second, third } = await three(world)
     expect(ids(await dan.get('/merge_requests'))).toEqual([first.id])
     expect(ids(await eve.get('/merge_requests?scope=assigned_to_me'))).toEqual([first.id])
@@ -270,7 +268,7 @@ describe('GET /merge_requests', () => {
     })
   })
 
-  test('searches where it is told to', async ({ world }) => {
+  test('search covers the fields named by `in`', async ({ world }) => {
     const word = unique('word').replaceAll('-', '')
     const title = await openMergeRequest(world, { title: `About ${word}` })
     const text = await openMergeRequest(world, { description: `About ${word}` })
@@ -281,13 +279,13 @@ describe('GET /merge_requests', () => {
     expect(ids(await world.root.get(`${at}&in=title,description`))).toEqual([text.id, title.id])
   })
 
-  test('D3-MR-AUTH: needs a token, as all that is about merge requests', async ({ world }) => {
+  test('D3-MR-AUTH: 401 for merge requests without a token', async ({ world }) => {
     const { at, project } = await openMergeRequest(world)
     for (const path of ['/merge_requests?scope=all', `/projects/${project.id}/merge_requests`, at])
       expect(await world.anonymous.get(path), path).toMatchObject({ status: 401 })
   })
 
-  test('shows what each may read', async ({ world }) => {
+  test('merge requests are listed if the caller can read them', async ({ world }) => {
     const [guest, reporter, stranger] = [await world.user(), await world.user(), await world.user()]
     const members: [Client, Level][] = [
       [guest, 'guest'],
@@ -317,9 +315,7 @@ describe('GET /merge_requests', () => {
 })
 
 describe('GET /groups/:id/merge_requests', () => {
-  test('D3-MR-GROUP-SUBGROUPS: those of subgroups, too; of archived projects when they are wanted', async ({
-    world,
-  }) => {
+  test('D3-MR-GROUP-SUBGROUPS: includes subgroups, and archived projects on request', async ({ world }) => {
     const ann = await world.user()
     const outer = await world.group({ visibility: 'public', members: [[ann, 'developer']] })
     const inner = await world.group({ visibility: 'public', parent: outer })
@@ -342,7 +338,7 @@ describe('GET /groups/:id/merge_requests', () => {
 })
 
 describe('GET /projects/:id/repository/commits/:sha/merge_requests', () => {
-  test('D1-COMMIT-MRS: those that have the commit, and those that became it', async ({ world }) => {
+  test('D1-COMMIT-MRS: merge requests that contain the commit or created it', async ({ world }) => {
     const { project, head, base, id } = await openMergeRequest(world)
     const other = await openMergeRequest(world, { project, branch: 'other' })
     const at = (sha: string) => `/projects/${project.id}/repository/commits/${sha}/merge_requests`
@@ -356,7 +352,7 @@ describe('GET /projects/:id/repository/commits/:sha/merge_requests', () => {
     expect(await world.anonymous.get(at(head))).toMatchObject({ status: 200, json: [] })
   })
 
-  test('of a fork they are in the target', async ({ world }) => {
+  test('merge requests of a commit in a fork are listed in the target project', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })

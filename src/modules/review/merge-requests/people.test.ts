@@ -4,9 +4,7 @@ import type { Level } from '../../../access/levels.ts'
 import { openMergeRequest } from './testing.ts'
 
 describe('GET /user_counts', () => {
-  test('D3-COUNTS: open merge requests assigned to the caller, that he may read, of live projects', async ({
-    world,
-  }) => {
+  test('D3-COUNTS: open merge requests assigned to the caller, readable and not archived', async ({ world }) => {
     const ann = await world.user()
     const members: [Client, Level][] = [[ann, 'developer']]
     const count = async () => (await ann.get('/user_counts')).json
@@ -29,7 +27,7 @@ describe('GET /user_counts', () => {
 })
 
 describe('GET …/participants', () => {
-  test('lists the author, who is assigned, who said something and who was mentioned, each once', async ({ world }) => {
+  test('participants are author, assignees, commenters and mentioned users, each once', async ({ world }) => {
     const [dan, eve, fay] = [await world.user(), await world.user(), await world.user()]
     const members: [Client, Level][] = [
       [dan, 'developer'],
@@ -43,13 +41,13 @@ describe('GET …/participants', () => {
     })
     const people = async () => (await dan.get(`${at}/participants`)).json.map(({ id }: any) => id)
     expect(await people()).toEqual([eve.id, dan.id, fay.id])
-    // What is told of what somebody did is not said by him.
+    // A system note does not make its user a participant.
     await world.root.put(at, { state_event: 'close' })
     expect(await people()).toEqual([eve.id, dan.id, fay.id])
   })
 })
 
-test('what happens to merge requests is shown to those who read them', async ({ world }) => {
+test('merge requests in events and search are shown to callers who can read them', async ({ world }) => {
   const [ann, guest] = [await world.user(), await world.user()]
   const members: [Client, Level][] = [
     [ann, 'developer'],

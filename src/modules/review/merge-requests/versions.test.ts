@@ -5,7 +5,7 @@ import { openRepository } from '../../projects/repositories/open.ts'
 import { openMergeRequest } from './testing.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
-/** Does what the effects of a push do. */
+/** Runs the job that follows a push. */
 async function catchUp(world: World, { project, id, iid, branch }: Awaited<ReturnType<typeof openMergeRequest>>) {
   const ctx = await world.app.open(null)
   const at = { ...(await locate(world, project.id)), default_branch: 'main' }
@@ -16,7 +16,7 @@ async function catchUp(world: World, { project, id, iid, branch }: Awaited<Retur
 const oids = ({ json }: { json: any }) => json.map(({ id }: any) => id)
 
 describe('versions of a merge request', () => {
-  test('D3-MR-VERSION-DETAIL: tell what it was about, with commits and differences', async ({ world }) => {
+  test('D3-MR-VERSION-DETAIL: a version has its commits and diffs', async ({ world }) => {
     const made = await openMergeRequest(world)
     const { at, project, base, head, id } = made
     const next = project.repository.commit({ c: 'c\n' }, { branch: 'topic', message: 'Second' })
@@ -57,7 +57,7 @@ describe('versions of a merge request', () => {
     })
   })
 
-  test('stay readable after a force push and housekeeping', async ({ world }) => {
+  test('versions remain readable after a force push and housekeeping', async ({ world }) => {
     const made = await openMergeRequest(world)
     const { at, project, base, head } = made
     project.repository.git('update-ref', '-d', 'refs/heads/topic')
@@ -77,7 +77,7 @@ describe('versions of a merge request', () => {
     expect(seen).not.toContain('keep-around')
   })
 
-  test('D3-MR-CHANGES-COUNT: files are counted as far as they are shown', async ({ world }) => {
+  test('D3-MR-CHANGES-COUNT: files are counted up to the limit of the diff', async ({ world }) => {
     const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, `${index}\n`]))
     const { at, record } = await openMergeRequest(world, { files })
     expect(record.changes_count).toBe('1000+')
@@ -89,7 +89,7 @@ describe('versions of a merge request', () => {
     expect((await world.root.get(`${at}/versions/${version.id}`)).json.diffs).toHaveLength(1001)
   })
 
-  test('changes are shown with the record', async ({ world }) => {
+  test('changes include the record of the merge request', async ({ world }) => {
     const { at } = await openMergeRequest(world)
     await world.root.get(at)
     const { json } = await world.root.get(`${at}/changes`)
@@ -110,7 +110,7 @@ describe('versions of a merge request', () => {
     ])
   })
 
-  test('without common history all of the branch is new', async ({ world }) => {
+  test('without a merge base, all commits of the branch are new', async ({ world }) => {
     const { project } = await openMergeRequest(world)
     project.repository.commit({ z: 'z\n' }, { branch: 'orphan', parents: [] })
     const made = await world.root.post(`/projects/${project.id}/merge_requests`, {
@@ -126,7 +126,7 @@ describe('versions of a merge request', () => {
     ])
   })
 
-  test('those without anything are not listed', async ({ world }) => {
+  test('a merge request without commits has no versions', async ({ world }) => {
     const { project } = await openMergeRequest(world)
     const { json } = await world.root.post(`/projects/${project.id}/merge_requests`, {
       source_branch: 'nowhere',
@@ -140,7 +140,7 @@ describe('versions of a merge request', () => {
   })
 })
 
-test('commits that the target has and the source lacks are counted when asked for', async ({ world }) => {
+test('include_diverged_commits_count counts commits that the source lacks', async ({ world }) => {
   const { at, project } = await openMergeRequest(world)
   project.repository.commit({ e: '1' })
   project.repository.commit({ e: '2' })

@@ -5,8 +5,8 @@ import { references } from './reference.ts'
 import { countTasks } from './tasks.ts'
 import { isWorkInProgress, workInProgressPattern } from './title.ts'
 
-describe('a title', () => {
-  test('says that somebody is still at work, for us and for PostgreSQL alike', async ({ world }) => {
+describe('titles of merge requests', () => {
+  test('TypeScript and PostgreSQL recognize the same titles as work in progress', async ({ world }) => {
     for (const [title, expected] of [
       ['WIP: x', true],
       ['wip: x', true],
@@ -28,22 +28,22 @@ describe('a title', () => {
   })
 })
 
-describe('tasks of a description', () => {
+describe('task lists in descriptions', () => {
   plain.for([
     ['- [ ] a\n- [x] b\n* [X] c\n+ [ ] d\n1. [x] e\n2) [ ] f', 6, 3],
     ['  - [ ] inside\n\t- [x] inside', 2, 1],
     ['> - [x] quoted', 1, 1],
     ['[ ] a\n-[ ] b\n- [] c\n- [y] d\n- [ ]\n- [ ]e', 0, 0],
     ['', 0, 0],
-  ] as const)('%j: %d, of which %d are done', ([text, count, completed_count]) => {
+  ] as const)('the task list %j has %d tasks, of which %d are done', ([text, count, completed_count]) => {
     expect(countTasks(text)).toEqual({ count, completed_count })
   })
 
-  plain('are none in no description', () => {
+  plain('a missing description has no tasks', () => {
     expect(countTasks(null)).toEqual({ count: 0, completed_count: 0 })
   })
 
-  plain.for(['- ', ' ', '> ', '- [', '1', '\t'])('are counted in linear time when %j repeats', (part) => {
+  plain.for(['- ', ' ', '> ', '- [', '1', '\t'])('tasks are counted in linear time when %j repeats', (part) => {
     expectLinear((size) => countTasks(part.repeat(size)), 100_000)
   })
 })
@@ -56,7 +56,7 @@ plain.for([
   [{ of: 'group', full_path: 'top' }, 'inner/app!7'],
   [{ of: 'group', full_path: 'top/inner' }, 'app!7'],
   [{ of: 'group', full_path: 'to' }, 'top/inner/app!7'],
-] as const)('seen from %j it is %s', ([within, relative]) => {
+] as const)('the relative reference from %j is %s', ([within, relative]) => {
   expect(references({ iid: 7, project_id: 1, full_path: 'top/inner/app' }, within)).toEqual({
     short: '!7',
     relative,

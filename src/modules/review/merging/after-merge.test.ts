@@ -7,7 +7,7 @@ import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/tes
 import { removeMergedBranch } from './remove-branch.ts'
 import { afterPush, mergeStatusOf } from './testing.ts'
 
-/** Does what is queued after a merge to the source branch. */
+/** Runs the job that is queued after a merge to remove the source branch. */
 async function removals(world: World, { id }: OpenedMergeRequest): Promise<void> {
   for (const { payload } of await world.takeJobs(`remove_merged_branch:${id}`))
     await removeMergedBranch.run(payload, await contextFor(world, null))
@@ -18,21 +18,21 @@ const exists = ({ project, branch }: OpenedMergeRequest) =>
 
 describe('the source branch after a merge', () => {
   test.for([
-    { wish: 'the author wishes it', made: { remove_source_branch: true }, merge: {}, goes: true },
-    { wish: 'nobody does', made: { remove_source_branch: false }, merge: {}, goes: false },
+    { wish: 'the author requests it', made: { remove_source_branch: true }, merge: {}, goes: true },
+    { wish: 'no one requests it', made: { remove_source_branch: false }, merge: {}, goes: false },
     {
-      wish: 'who merges does',
+      wish: 'the merge requests it',
       made: { remove_source_branch: false },
       merge: { should_remove_source_branch: true },
       goes: true,
     },
     {
-      wish: 'who merges does not',
+      wish: 'the merge overrides the author',
       made: { remove_source_branch: true },
       merge: { should_remove_source_branch: false },
       goes: false,
     },
-  ])('goes when $wish: $goes', async ({ made, merge, goes }, { world }) => {
+  ])('the source branch is removed when $wish: $goes', async ({ made, merge, goes }, { world }) => {
     const opened = await openMergeRequest(world, made)
     const { json } = await world.root.put(`${opened.at}/merge`, merge)
     expect(json).toMatchObject({
@@ -50,11 +50,10 @@ describe('the source branch after a merge', () => {
       world.root.post(`/projects/${project.id}/protected_branches`, { name: 'topic' }),
     'it is the default branch': (world, { project }) =>
       world.root.put(`/projects/${project.id}`, { default_branch: 'topic' }),
-    'somebody pushed to it since': async (_, { project }) =>
-      project.repository.commit({ c: 'c\n' }, { branch: 'topic' }),
+    'it moved since': async (_, { project }) => project.repository.commit({ c: 'c\n' }, { branch: 'topic' }),
   }
 
-  test.for(Object.entries(keepers))('stays when %s', async ([, keep], { world }) => {
+  test.for(Object.entries(keepers))('the source branch is kept when %s', async ([, keep], { world }) => {
     const opened = await openMergeRequest(world, { remove_source_branch: true })
     await world.root.put(`${opened.at}/merge`)
     await keep(world, opened)
@@ -62,7 +61,7 @@ describe('the source branch after a merge', () => {
     expect(exists(opened)).toBe(true)
   })
 
-  test('stays when who merged may not push any more', async ({ world }) => {
+  test('the source branch is kept when the user who merged can no longer push', async ({ world }) => {
     const dan = await world.user()
     const opened = await openMergeRequest(world, { remove_source_branch: true, members: [[dan, 'maintainer']] })
     await dan.put(`${opened.at}/merge`)
@@ -73,7 +72,7 @@ describe('the source branch after a merge', () => {
 })
 
 describe('other merge requests after a merge', () => {
-  test('of what is now in the target are merged; others are found out again', async ({ world }) => {
+  test('a merge marks contained merge requests as merged, and rechecks others', async ({ world }) => {
     const project = await storedProject(world)
     const below = await openMergeRequest(world, { project, branch: 'below' })
     const above = await openMergeRequest(world, { project, branch: 'above', files: { z: 'z\n' } })
@@ -92,7 +91,7 @@ describe('other merge requests after a merge', () => {
 })
 
 describe('GET …/merge_ref', () => {
-  test('makes what a merge would give, where it can be fetched, and moves no branch', async ({ world }) => {
+  test('merge_ref creates the merge result as a ref without moving branches', async ({ world }) => {
     const { at, project, head, iid } = await openMergeRequest(world)
     const main = project.repository.commit({ c: 'c\n' })
     const got = await world.root.get(`${at}/merge_ref`)
@@ -109,7 +108,7 @@ describe('GET …/merge_ref', () => {
     expect((await world.root.get(`${at}/merge_ref`)).json).not.toEqual(got.json)
   })
 
-  test('refuses what cannot be merged', async ({ world }) => {
+  test('400 for merge_ref of a merge request that cannot be merged', async ({ world }) => {
     const { at, project } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
     project.repository.commit({ a: 'ours\n' })
     const refused = { status: 400, json: { message: 'Merge request is not mergeable' } }

@@ -7,7 +7,7 @@ import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requ
 import { afterPush, mergeStatusOf, pushed } from './testing.ts'
 import { closeUnlinked } from './unlinked.ts'
 
-/** A merge request, a developer who pushes, and what it takes to say that he did. */
+/** A merge request, a developer who pushes, and helpers that record the push. */
 async function opened(world: World, attributes: object = {}) {
   const dan = await world.user()
   const made = await openMergeRequest(world, { members: [[dan, 'maintainer']], ...attributes })
@@ -42,8 +42,8 @@ const versions = (world: World, id: number): Promise<{ head_oid: Oid; commits: n
 const waiting = async (world: World, { id }: { id: number }) =>
   (await world.rows('select key from graphile_worker.jobs where key = $1', [`update_merge_requests:${id}`])).length
 
-describe('a push to the source branch', () => {
-  test('is another version, which is told beside what people say', async ({ world }) => {
+describe('pushes to the source branch', () => {
+  test('a push to the source branch creates a version and notifies participants', async ({ world }) => {
     const made = await opened(world)
     const two = commit(made, [made.head], { c: 'c\n' }, 'Two')
     const three = commit(made, [two], { d: 'd\n' }, 'Three')
@@ -68,7 +68,7 @@ describe('a push to the source branch', () => {
     ])
   })
 
-  test('also when it was forced, though then nothing is lost', async ({ world }) => {
+  test('a forced push to the source branch creates a version and keeps the old commits', async ({ world }) => {
     const made = await opened(world)
     const other = commit(made, [made.base], { b: 'other\n' })
     await made.move('topic', made.head, other)
@@ -78,7 +78,7 @@ describe('a push to the source branch', () => {
     expect(made.git('cat-file', '-t', made.head)).toBe('commit')
   })
 
-  test('is about a fork, too, from which its commits come over', async ({ world }) => {
+  test('a push to a fork updates the merge request with its commits', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -90,7 +90,7 @@ describe('a push to the source branch', () => {
     expect(project.repository.git('rev-parse', 'refs/merge-requests/1/head')).toBe(head)
   })
 
-  test('takes consent back: approvals, and merging later without being asked', async ({ world }) => {
+  test('a push to the source branch revokes approvals and cancels an automatic merge', async ({ world }) => {
     const made = await opened(world)
     await world.rows('insert into approvals (merge_request_id, user_id) values ($1, $2)', [made.id, made.dan.id])
     await world.root.post(`/projects/${made.project.id}/statuses/${made.head}`, { state: 'running', ref: 'topic' })
@@ -105,15 +105,18 @@ describe('a push to the source branch', () => {
     )
   })
 
-  test.for(['fixup! Two', 'squash! Two'])('with %s is work in progress', async (message, { world }) => {
-    const made = await opened(world, { title: 'Better' })
-    await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }, message))
-    await made.settled()
-    expect(await made.record()).toMatchObject({ title: 'WIP: Better', work_in_progress: true })
-    expect((await systemNotes(world, made.id)).at(-1)?.body).toBe('marked as a **Work In Progress**')
-  })
+  test.for(['fixup! Two', 'squash! Two'])(
+    'a push with %s marks the merge request as work in progress',
+    async (message, { world }) => {
+      const made = await opened(world, { title: 'Better' })
+      await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }, message))
+      await made.settled()
+      expect(await made.record()).toMatchObject({ title: 'WIP: Better', work_in_progress: true })
+      expect((await systemNotes(world, made.id)).at(-1)?.body).toBe('marked as a **Work In Progress**')
+    },
+  )
 
-  test('has what whoever pushed was to do done', async ({ world }) => {
+  test('a push marks the todos of the pusher as done', async ({ world }) => {
     const made = await opened(world)
     await world.rows(
       `insert into todos (user_id, author_id, project_id, merge_request_id, action) values ($1, 1, $2, $3, 'assigned')`,
@@ -126,7 +129,7 @@ describe('a push to the source branch', () => {
     ])
   })
 
-  test('that removes it closes the merge request', async ({ world }) => {
+  test('deleting the source branch closes the merge request', async ({ world }) => {
     const made = await opened(world)
     await made.move('topic', made.head, null)
     await made.settled()
@@ -139,8 +142,8 @@ describe('a push to the source branch', () => {
   })
 })
 
-describe('a push to the target branch', () => {
-  test('that has the head merges it, and says by which commit', async ({ world }) => {
+describe('pushes to the target branch', () => {
+  test('a push that contains the head marks the merge request as merged with its commit', async ({ world }) => {
     const made = await opened(world)
     const before = commit(made, [made.base], { c: 'c\n' })
     const merge = commit(made, [before, made.head], { c: 'c\n', b: 'b\n' }, 'Merge')
@@ -158,14 +161,14 @@ describe('a push to the target branch', () => {
     expect(await versions(world, made.id)).toHaveLength(1)
   })
 
-  test('by a fast-forward has no merge commit to name', async ({ world }) => {
+  test('a fast-forward push marks the merge request as merged without a merge commit', async ({ world }) => {
     const made = await opened(world)
     await made.move('main', made.base, made.head)
     await made.settled()
     expect(await made.record()).toMatchObject({ state: 'merged', merge_commit_sha: null })
   })
 
-  test('that has a head which was pushed just before merges that', async ({ world }) => {
+  test('a push of a head that was just pushed marks the merge request as merged', async ({ world }) => {
     const made = await opened(world)
     const amended = commit(made, [made.base], { b: 'better\n' })
     await made.move('topic', made.head, amended)
@@ -174,7 +177,7 @@ describe('a push to the target branch', () => {
     expect(await made.record()).toMatchObject({ state: 'merged', sha: amended, changes_count: '1' })
   })
 
-  test('is not meant by a source branch that is put back to it', async ({ world }) => {
+  test('resetting the source branch to the target does not merge the merge request', async ({ world }) => {
     const made = await opened(world)
     const main = commit(made, [made.base], { c: 'c\n' })
     await made.move('main', made.base, main)
@@ -185,7 +188,7 @@ describe('a push to the target branch', () => {
     expect(await made.record()).toMatchObject({ state: 'opened', sha: main, merge_status: 'cannot_be_merged' })
   })
 
-  test('of something else has it found out again whether it merges', async ({ world }) => {
+  test('another push to the target branch resets the merge status', async ({ world }) => {
     const made = await opened(world)
     const { updated_at } = await made.record()
     await world.rows(
@@ -201,7 +204,7 @@ describe('a push to the target branch', () => {
     expect(await versions(world, made.id)).toHaveLength(1)
   })
 
-  test('that takes back what was there is another version', async ({ world }) => {
+  test('a push that removes commits of the target creates a version', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: 'a\n' })
     const second = project.repository.commit({ b: 'b\n' })
@@ -213,7 +216,7 @@ describe('a push to the target branch', () => {
   })
 })
 
-test('a fork that is none any more has nothing to merge into its source', async ({ world }) => {
+test('removing the fork relation closes merge requests to the source project', async ({ world }) => {
   const ann = await world.user()
   const project = await storedProject(world)
   project.repository.commit({ a: 'a\n' })
@@ -231,8 +234,8 @@ test('a fork that is none any more has nothing to merge into its source', async 
   expect((await world.root.get(inside.at)).json.state).toBe('opened')
 })
 
-describe('the job after a push', () => {
-  test('waits only where an open merge request is about a branch that moved', async ({ world }) => {
+describe('the merge request job after a push', () => {
+  test('the job after a push is queued only for branches of open merge requests', async ({ world }) => {
     const made = await opened(world)
     const next = commit(made, [made.base], { c: 'c\n' })
     const clear = () => world.takeJobs('update_merge_requests:%')
@@ -250,11 +253,11 @@ describe('the job after a push', () => {
     expect(await waiting(world, made.project)).toBe(0)
   })
 
-  test('does no harm to a project that is gone', async ({ world }) => {
+  test('the job after a push ignores a missing project', async ({ world }) => {
     await afterPush(world, { id: 2147483647 })
   })
 
-  test('goes on with others when one fails', async ({ world }) => {
+  test('the job after a push continues when one merge request fails', async ({ world }) => {
     const made = await opened(world)
     const other = await openMergeRequest(world, { project: made.project, branch: 'other' })
     made.project.repository.git('update-ref', '-d', 'refs/heads/other')

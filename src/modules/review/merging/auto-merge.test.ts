@@ -9,7 +9,7 @@ const report = (world: World, { project, head, branch }: OpenedMergeRequest, sta
 
 const awaited = { merge_when_pipeline_succeeds: true }
 
-/** Does what was queued for pipelines of its head; tells whether something was. */
+/** Runs the jobs queued for pipelines of its head; returns whether there were any. */
 async function jobs(world: World, { project, head }: OpenedMergeRequest): Promise<boolean> {
   const key = `merge_when_pipeline_succeeds:${project.id}:${head}`
   const rows = await world.takeJobs(key)
@@ -17,7 +17,7 @@ async function jobs(world: World, { project, head }: OpenedMergeRequest): Promis
   return rows.length > 0
 }
 
-/** One whose pipeline runs, and that dan wants merged then. */
+/** A merge request with a running pipeline that dan set to merge automatically. */
 async function waiting(world: World, more: object = {}): Promise<OpenedMergeRequest & { dan: Client }> {
   const dan = await world.user()
   const opened = await openMergeRequest(world, { members: [[dan, 'maintainer']] })
@@ -28,7 +28,7 @@ async function waiting(world: World, more: object = {}): Promise<OpenedMergeRequ
 }
 
 describe('merge_when_pipeline_succeeds', () => {
-  test('merges for whoever asked, as he asked, once the pipeline has succeeded', async ({ world }) => {
+  test('an automatic merge runs as requested once the pipeline has succeeded', async ({ world }) => {
     const opened = await waiting(world, { merge_commit_message: 'At last' })
     expect(await jobs(world, opened)).toBe(false)
     await report(world, opened, 'success')
@@ -48,7 +48,7 @@ describe('merge_when_pipeline_succeeds', () => {
     ])
   })
 
-  test('waits on when it fails, and does nothing for who may not merge any more', async ({ world }) => {
+  test('an automatic merge waits after a failed pipeline and without permission to merge', async ({ world }) => {
     const opened = await waiting(world)
     await report(world, opened, 'failed')
     expect(await jobs(world, opened)).toBe(false)
@@ -61,14 +61,14 @@ describe('merge_when_pipeline_succeeds', () => {
     })
   })
 
-  test('merges at once when it has succeeded already', async ({ world }) => {
+  test('merge_when_pipeline_succeeds merges at once when the pipeline has succeeded', async ({ world }) => {
     const opened = await openMergeRequest(world)
     await report(world, opened, 'success')
     expect((await world.root.put(`${opened.at}/merge`, awaited)).json).toMatchObject({ state: 'merged' })
   })
 
   test.for(['failed', 'canceled', undefined])(
-    'has nothing to wait for when the pipeline is %s: 405',
+    '405 for an automatic merge when the pipeline is %s',
     async (state, { world }) => {
       const opened = await openMergeRequest(world)
       if (state) await report(world, opened, state)
@@ -76,7 +76,7 @@ describe('merge_when_pipeline_succeeds', () => {
     },
   )
 
-  test('asked for again is told once', async ({ world }) => {
+  test('repeating an automatic merge adds no second note', async ({ world }) => {
     const opened = await waiting(world)
     await opened.dan.put(`${opened.at}/merge`, awaited)
     expect(await world.rows('select from notes where merge_request_id = $1', [opened.id])).toHaveLength(1)
@@ -84,7 +84,7 @@ describe('merge_when_pipeline_succeeds', () => {
 })
 
 describe('POST …/cancel_merge_when_pipeline_succeeds', () => {
-  test('takes it back', async ({ world }) => {
+  test('cancelling an automatic merge prevents it', async ({ world }) => {
     const opened = await waiting(world)
     const cancel = `${opened.at}/cancel_merge_when_pipeline_succeeds`
     expect(await opened.dan.post(cancel)).toMatchObject({ status: 201, json: { merge_when_pipeline_succeeds: false } })
@@ -97,7 +97,7 @@ describe('POST …/cancel_merge_when_pipeline_succeeds', () => {
     expect((await world.root.get(opened.at)).json.state).toBe('opened')
   })
 
-  test('is for those who may merge, and the author: 401 for others, and when it is not open', async ({ world }) => {
+  test('401 for cancelling an automatic merge unless the caller may merge or is the author', async ({ world }) => {
     const [eve, ann] = [await world.user(), await world.user()]
     const opened = await waiting(world)
     const cancel = `${opened.at}/cancel_merge_when_pipeline_succeeds`
@@ -110,7 +110,7 @@ describe('POST …/cancel_merge_when_pipeline_succeeds', () => {
 })
 
 describe('GET …/pipelines', () => {
-  test('lists those of its commits on its branch, the newest first', async ({ world }) => {
+  test('pipelines of a merge request are those of its commits on its branch, newest first', async ({ world }) => {
     const opened = await openMergeRequest(world)
     const { project, at } = opened
     await report(world, opened, 'failed')
@@ -129,7 +129,7 @@ describe('GET …/pipelines', () => {
     expect(listed.headers['x-total']).toBe('2')
   })
 
-  test('has none where the caller reads none', async ({ world }) => {
+  test('pipelines of a merge request are empty for callers who cannot read pipelines', async ({ world }) => {
     const opened = await openMergeRequest(world)
     await report(world, opened, 'success')
     await world.root.put(`/projects/${opened.project.id}`, { builds_access_level: 'disabled' })

@@ -10,12 +10,12 @@ async function checked(world: World, id: number): Promise<void> {
 
 const statusOf = async (world: World, at: string) => (await world.root.get(at)).json.merge_status
 
-describe('whether a merge request can be merged', () => {
+describe('merge status of merge requests', () => {
   test.for([
-    ['what nobody else touched', { a: 'a\n', c: 'c\n' }, 'can_be_merged'],
+    ['changes to other files', { a: 'a\n', c: 'c\n' }, 'can_be_merged'],
     ['the same change', { b: 'b\n' }, 'can_be_merged'],
     ['another change of the same lines', { b: 'other\n' }, 'cannot_be_merged'],
-  ] as const)('is found out for %s', async ([, files, status], { world }) => {
+  ] as const)('the merge status after the check of %s', async ([, files, status], { world }) => {
     const { id, at, project } = await openMergeRequest(world)
     project.repository.commit(files)
     await checked(world, id)
@@ -23,9 +23,7 @@ describe('whether a merge request can be merged', () => {
     expect((await world.root.get(at)).json.has_conflicts).toBe(status === 'cannot_be_merged')
   })
 
-  test('is plain without commits, or without a branch, and no conflict that its author is told of', async ({
-    world,
-  }) => {
+  test('a missing branch or no commits cannot be merged, without a todo for the author', async ({ world }) => {
     const gone = await openMergeRequest(world, { target_branch: 'nowhere' })
     await checked(world, gone.id)
     expect(await statusOf(world, gone.at)).toBe('cannot_be_merged')
@@ -36,7 +34,7 @@ describe('whether a merge request can be merged', () => {
     expect(await world.rows('select from todos where merge_request_id = any($1)', [[gone.id, empty.id]])).toEqual([])
   })
 
-  test('is put on the list of its author once it cannot, and not again', async ({ world }) => {
+  test('a conflict adds one todo for the author', async ({ world }) => {
     const { id, project } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
     project.repository.commit({ a: 'ours\n' })
     await checked(world, id)
@@ -49,7 +47,7 @@ describe('whether a merge request can be merged', () => {
     expect(await todos()).toHaveLength(1)
   })
 
-  test('is asked of those alone of which it is not known', async ({ world }) => {
+  test('only unknown merge statuses are checked', async ({ world }) => {
     const opened = [await openMergeRequest(world), await openMergeRequest(world), await openMergeRequest(world)]
     const [known, unknown, closed] = opened.map(({ id }) => id) as [number, number, number]
     await checked(world, known)
@@ -65,7 +63,7 @@ describe('whether a merge request can be merged', () => {
     expect(await statusOf(world, opened[1]!.at)).toBe('can_be_merged')
   })
 
-  test('D3-MR-MERGE-STATUS: a list has it found out, later; who asks again is told', async ({ world }) => {
+  test('D3-MR-MERGE-STATUS: a list starts a check, whose result the next list shows', async ({ world }) => {
     const { id, project } = await openMergeRequest(world)
     const listed = async () => (await world.root.get(`/projects/${project.id}/merge_requests`)).json
     await listed()
@@ -76,7 +74,7 @@ describe('whether a merge request can be merged', () => {
     expect(await listed()).toMatchObject([{ merge_status: 'can_be_merged' }])
   })
 
-  test('is not asked of what is closed', async ({ world }) => {
+  test('the merge status of a closed merge request is not checked', async ({ world }) => {
     const { id, at } = await openMergeRequest(world)
     await world.rows(`update merge_requests set state = 'closed' where id = $1`, [id])
     await checked(world, id)

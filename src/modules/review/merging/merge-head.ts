@@ -8,7 +8,7 @@ import type { NewSignature } from '../../../git/objects/objects.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { conflict, type Failure, forbidden } from '../../../kernel/failure.ts'
-import { inTurn } from '../../../kernel/turns.ts'
+import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { actorOf, callerSignature, findAccount } from '../../accounts/index.ts'
 import { moveRefs } from '../../pushes/index.ts'
 import { targetRepository } from './heads.ts'
@@ -39,7 +39,7 @@ const wentWrong = 'Something went wrong during merge'
 export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
   const repo = targetRepository(ctx, row)
   const ref = branchRef(row.target_branch)!
-  return inTurn(`${repo.gitDir} ${ref}`, async () => {
+  return runExclusive(`${repo.gitDir} ${ref}`, async () => {
     const merging: Merging = {
       token: randomUUID(),
       user_id: ctx.actor!.id,

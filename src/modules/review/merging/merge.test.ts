@@ -5,7 +5,7 @@ import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requ
 
 const set = (world: World, { id }: StoredProject, settings: object) => world.root.put(`/projects/${id}`, settings)
 
-/** A merge request of two commits, the first of which explains itself, while `main` went on. */
+/** A merge request of two commits, the first with a message body, with new commits on `main`. */
 async function diverged(
   world: World,
   attributes: object = {},
@@ -40,7 +40,7 @@ async function diverged(
 }
 
 describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
-  test('makes a merge commit of both branches, and says who did it', async ({ world }) => {
+  test('a merge creates a merge commit by the caller', async ({ world }) => {
     const dan = await world.user()
     const { project, at, head, base, record, iid } = await openMergeRequest(world, { members: [[dan, 'maintainer']] })
     const main = project.repository.commit({ c: 'c\n' })
@@ -70,7 +70,7 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
     expect(base).not.toBe(main)
   })
 
-  test('tells it to the log, to people and in the discussion, once', async ({ world }) => {
+  test('a merge emits one event, one activity and one system note', async ({ world }) => {
     const { project, at, id, iid, record } = await openMergeRequest(world)
     await world.root.put(`${at}/merge`)
     const events = await world.rows(
@@ -88,7 +88,7 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
     ])
   })
 
-  test('D3-MR-STATES: what is merged stays so, and is not merged again', async ({ world }) => {
+  test('D3-MR-STATES: 405 for merging a merged merge request', async ({ world }) => {
     const { at } = await openMergeRequest(world)
     expect((await world.root.put(`${at}/merge`)).status).toBe(200)
     expect(await world.root.put(`${at}/merge`)).toMatchObject({
@@ -98,13 +98,13 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
     expect((await world.root.get(at)).json.state).toBe('merged')
   })
 
-  test('a message of the caller is the message', async ({ world }) => {
+  test('merge_commit_message sets the message of a merge', async ({ world }) => {
     const { at, project } = await openMergeRequest(world)
     await world.root.put(`${at}/merge`, { merge_commit_message: 'All of it' })
     expect(project.repository.git('log', '-1', '--format=%B', 'main')).toBe('All of it')
   })
 
-  test('squashes into one commit by the author, which explains itself as the first that does', async ({ world }) => {
+  test('a squash is one commit by the author with the first message that has a body', async ({ world }) => {
     const dan = await world.user()
     const { at, project, main } = await diverged(world)
     await world.root.post(`/projects/${project.id}/members`, { user_id: dan.id, access_level: 40 })
@@ -118,17 +118,19 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
     expect(git('ls-tree', '--name-only', 'main').split('\n')).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('one commit is squashed only for another message', async ({ world }) => {
+  test('a single commit is squashed only with another message', async ({ world }) => {
     const plain = await openMergeRequest(world, { squash: true })
     const { json } = await world.root.put(`${plain.at}/merge`)
     expect(json).toMatchObject({ state: 'merged', squash: true, squash_commit_sha: null })
     expect(plain.project.repository.git('rev-parse', 'main^2')).toBe(plain.head)
-    const said = await openMergeRequest(world, { squash: true })
-    const other = await world.root.put(`${said.at}/merge`, { squash_commit_message: 'Otherwise' })
-    expect(said.project.repository.git('log', '-1', '--format=%B', other.json.squash_commit_sha)).toBe('Otherwise')
+    const withMessage = await openMergeRequest(world, { squash: true })
+    const other = await world.root.put(`${withMessage.at}/merge`, { squash_commit_message: 'Otherwise' })
+    expect(withMessage.project.repository.git('log', '-1', '--format=%B', other.json.squash_commit_sha)).toBe(
+      'Otherwise',
+    )
   })
 
-  test('without a commit that explains itself, the title says what a squash is about', async ({ world }) => {
+  test('the squash message is the title when no commit has a body', async ({ world }) => {
     const project = await storedProject(world)
     const base = project.repository.commit({ a: 'a\n' })
     project.repository.commit({ x: 'x\n' }, { branch: 'topic', parents: [base], message: 'Begin' })
@@ -146,7 +148,7 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
   })
 
   test.for(['ff', 'rebase_merge'] as const)(
-    'a project that merges by %s wants all of the target',
+    '406 for a merge by %s when the source branch lacks commits of the target',
     async (merge_method, { world }) => {
       const { at, project, tip } = await diverged(world)
       await set(world, project, { merge_method })
@@ -177,7 +179,7 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
     expect(project.repository.git('log', '-1', '--format=%P %s', 'main')).toBe(`${base} One`)
   })
 
-  test('from a fork, its commits come over', async ({ world }) => {
+  test('a merge from a fork copies its commits', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -190,8 +192,8 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
   })
 })
 
-describe('large files of a fork', () => {
-  test('come along with the commits that point to them', async ({ world }) => {
+describe('LFS files of forks', () => {
+  test('LFS files are copied with the commits that point to them', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -211,8 +213,8 @@ describe('large files of a fork', () => {
   })
 })
 
-describe('what stands against a merge', () => {
-  test('a conflict: 406, and then 405, since it is known', async ({ world }) => {
+describe('merges that are refused', () => {
+  test('406 for a merge with a conflict, then 405 since it is known', async ({ world }) => {
     const { at, project, id } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
     project.repository.commit({ a: 'ours\n' })
     expect(await world.root.put(`${at}/merge`)).toMatchObject({
@@ -224,12 +226,12 @@ describe('what stands against a merge', () => {
     expect(await world.rows('select action from todos where merge_request_id = $1', [id])).toEqual([
       { action: 'unmergeable' },
     ])
-    // The target goes on: it is found out again.
+    // The target changes, so the status is checked again.
     project.repository.commit({ a: 'theirs\n' })
     expect((await world.root.put(`${at}/merge`)).json).toMatchObject({ state: 'merged' })
   })
 
-  test('a head that is not the one that was seen: 409', async ({ world }) => {
+  test('409 for a merge when the sha is not the head', async ({ world }) => {
     const { at, head, project } = await openMergeRequest(world)
     const now = project.repository.commit({ c: 'c\n' }, { branch: 'topic' })
     expect(await world.root.put(`${at}/merge`, { sha: head })).toMatchObject({
@@ -239,27 +241,27 @@ describe('what stands against a merge', () => {
     expect((await world.root.put(`${at}/merge`, { sha: now })).json).toMatchObject({ state: 'merged', sha: now })
   })
 
-  test('work in progress: 405', async ({ world }) => {
+  test('405 for a merge of work in progress', async ({ world }) => {
     const { at, id } = await openMergeRequest(world, { title: 'wip: later' })
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
     await world.rows(`update merge_requests set title = 'Now' where id = $1`, [id])
     expect((await world.root.put(`${at}/merge`)).status).toBe(200)
   })
 
-  test('no commit: 405', async ({ world }) => {
+  test('405 for a merge without commits', async ({ world }) => {
     const { at, project } = await openMergeRequest(world)
     project.repository.git('update-ref', 'refs/heads/topic', 'main')
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
     expect((await world.root.get(at)).json.state).toBe('opened')
   })
 
-  test('a branch that is missing: 405', async ({ world }) => {
+  test('405 for a merge when a branch is missing', async ({ world }) => {
     const { at, project } = await openMergeRequest(world, { target_branch: 'nowhere' })
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
     expect(project.repository.git('for-each-ref', 'refs/heads/nowhere')).toBe('')
   })
 
-  test('discussions that are not resolved, where that is wanted: 405', async ({ world }) => {
+  test('405 for a merge with unresolved discussions when they must be resolved', async ({ world }) => {
     const { at, project, id } = await openMergeRequest(world)
     await set(world, project, { only_allow_merge_if_all_discussions_are_resolved: true })
     const discussion = 'a'.repeat(40)
@@ -276,14 +278,14 @@ describe('what stands against a merge', () => {
     ['failed', 405],
     ['running', 405],
     ['success', 200],
-  ] as const)('a pipeline that must have succeeded and is %s: %i', async ([state, status], { world }) => {
+  ] as const)('merge with a required pipeline that is %s: %i', async ([state, status], { world }) => {
     const { at, project, head, branch } = await openMergeRequest(world)
     await set(world, project, { only_allow_merge_if_pipeline_succeeds: true })
     await world.root.post(`/projects/${project.id}/statuses/${head}`, { state, ref: branch })
     expect((await world.root.put(`${at}/merge`)).status).toBe(status)
   })
 
-  test('who may merge, though not push, merges; others are answered 401', async ({ world }) => {
+  test('users with merge access merge without push access; 401 for others', async ({ world }) => {
     const [dan, stranger] = [await world.user(), await world.user()]
     const opened = () => openMergeRequest(world, { members: [[dan, 'developer']] })
     const protect = ({ project }: OpenedMergeRequest, merge_access_level: number) =>
@@ -300,7 +302,7 @@ describe('what stands against a merge', () => {
     expect((await dan.put(`${open.at}/merge`)).json).toMatchObject({ state: 'merged', merged_by: { id: dan.id } })
   })
 
-  test('what the rules on pushes refuse is kept as an error, and it stays open', async ({ world }) => {
+  test('a merge refused by push rules stays open with an error', async ({ world }) => {
     const dan = await world.user()
     const { at, project, base } = await openMergeRequest(world, { members: [[dan, 'reporter']] })
     await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main', merge_access_level: 0 })

@@ -15,8 +15,8 @@ import { beginMerging, findMerging, type Merging, noteMergeCommit } from './quer
 import { settleCutOffMerges } from './settle.ts'
 import { afterPush } from './testing.ts'
 
-describe('merges at the same time', () => {
-  test('of sixteen into one branch: one after the other, each once', async ({ world }) => {
+describe('concurrent merges', () => {
+  test('sixteen concurrent merges into one branch all succeed, each once', async ({ world }) => {
     const project = await storedProject(world)
     const opened = []
     for (let n = 0; n < 16; n++)
@@ -37,14 +37,14 @@ describe('merges at the same time', () => {
     expect(merged).toEqual([{ count: 16 }])
   })
 
-  test('of one: one merges, the others are told that it is not open', async ({ world }) => {
+  test('one of several concurrent merges of a merge request succeeds, 405 for the others', async ({ world }) => {
     const { at, project } = await openMergeRequest(world)
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.root.put(`${at}/merge`)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(405)])
     expect(project.repository.git('log', '--first-parent', '--format=%H', 'main').split('\n')).toHaveLength(2)
   })
 
-  test('of what stands against one another: the first merges, the others have a conflict', async ({ world }) => {
+  test('of conflicting concurrent merges the first succeeds, 406 for the others', async ({ world }) => {
     const project = await storedProject(world)
     const opened = []
     for (let n = 0; n < 4; n++)
@@ -55,7 +55,7 @@ describe('merges at the same time', () => {
     expect(states.toSorted()).toEqual(['merged', 'opened', 'opened', 'opened'])
   })
 
-  test('while others push to the branch: nothing of theirs is lost', async ({ world }) => {
+  test('concurrent pushes to the target branch during merges are not lost', async ({ world }) => {
     const project = await storedProject(world)
     const opened = []
     for (let n = 0; n < 6; n++)
@@ -73,7 +73,7 @@ describe('merges at the same time', () => {
   })
 })
 
-/** Commits nothing to `main`, again and again, as another process would: without taking turns. */
+/** Adds empty commits to `main` repeatedly, as another process would: without the lock. */
 async function intrude(world: World, id: number, times: number): Promise<void> {
   const ctx = await contextFor(world, world.root)
   const repo = openRepository(ctx, await locate(world, id))
@@ -87,7 +87,7 @@ async function intrude(world: World, id: number, times: number): Promise<void> {
   }
 }
 
-test('a merge whose target moves under it is made again on top of that', async ({ world }) => {
+test('a merge whose target moves is repeated on the new commit', async ({ world }) => {
   const project = await storedProject(world)
   const opened = []
   for (let n = 0; n < 6; n++)
@@ -103,7 +103,7 @@ test('a merge whose target moves under it is made again on top of that', async (
   expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(7)
 })
 
-/** A merge that was cut off: before the target branch moved, or right after. */
+/** An interrupted merge: before the target branch moved, or right after. */
 async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; secondsAgo: number }) {
   const made = await openMergeRequest(world)
   const ctx = await contextFor(world, world.root)
@@ -149,8 +149,10 @@ const mergedEvents = (world: World, id: number) =>
     id,
   ])
 
-describe('a merge that was cut off', () => {
-  test('D3-MR-LOCKED: is locked for a while, and then open again when the branch did not move', async ({ world }) => {
+describe('interrupted merges', () => {
+  test('D3-MR-LOCKED: an interrupted merge is locked, then open again if the branch did not move', async ({
+    world,
+  }) => {
     const { at, record, settle, id } = await cutOff(world, { moved: false, secondsAgo: 300 })
     expect(await record()).toMatchObject({ state: 'locked' })
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
@@ -160,13 +162,13 @@ describe('a merge that was cut off', () => {
     expect((await world.root.put(`${at}/merge`)).json.state).toBe('merged')
   })
 
-  test('is left alone while somebody may still be at it', async ({ world }) => {
+  test('a recent merge is not settled, because it may still be running', async ({ world }) => {
     const { record, settle } = await cutOff(world, { moved: false, secondsAgo: 10 })
     await settle()
     expect(await record()).toMatchObject({ state: 'locked' })
   })
 
-  test('is told by the push that was cut off with it', async ({ world }) => {
+  test('an interrupted merge is completed with its push', async ({ world }) => {
     const made = await cutOff(world, { moved: false, secondsAgo: 1 })
     const ctx = await contextFor(world, world.root)
     const repo = openRepository(ctx, await locate(world, made.project.id))
@@ -175,7 +177,7 @@ describe('a merge that was cut off', () => {
     const changes = [{ name, from: made.base, to: made.to }]
     await intend(ctx, { projectId: made.project.id, actorId: world.root.id, door: 'api', options: [], changes })
     await updateRefs(repo, [{ name, from: made.base, to: made.to }])
-    // What a start does.
+    // The recovery of a start.
     await world.recover()
     const key = `update_merge_requests:${made.project.id}`
     expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
@@ -184,7 +186,7 @@ describe('a merge that was cut off', () => {
     expect(await mergedEvents(world, made.id)).toHaveLength(1)
   })
 
-  test('has what was pushed meanwhile once it is open again', async ({ world }) => {
+  test('an interrupted merge that is open again gets the commits pushed meanwhile', async ({ world }) => {
     const { settle, project, id } = await cutOff(world, { moved: false, secondsAgo: 300 })
     const head = project.repository.commit({ c: 'c\n' }, { branch: 'topic' })
     await afterPush(world, project)
@@ -197,7 +199,7 @@ describe('a merge that was cut off', () => {
   })
 
   test.for(['the clock', 'the job after the push'])(
-    'is completed, once, when the branch moved: by %s',
+    'an interrupted merge is completed once if the branch moved: by %s',
     async (who, { world }) => {
       const { record, settle, project, to, id } = await cutOff(world, { moved: true, secondsAgo: 300 })
       for (let n = 0; n < 2; n++) await (who === 'the clock' ? settle() : afterPush(world, project))

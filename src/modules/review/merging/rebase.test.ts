@@ -11,7 +11,7 @@ const rebased = async (world: World, id: number, who: Client): Promise<void> =>
 const failed = 'Rebase failed. Please rebase locally'
 
 describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
-  test('puts the source branch on top of the target, later', async ({ world }) => {
+  test('a rebase puts the source branch on top of the target in a job', async ({ world }) => {
     const dan = await world.user()
     const { at, id, project, head } = await openMergeRequest(world, { members: [[dan, 'developer']] })
     const main = project.repository.commit({ c: 'c\n' })
@@ -30,7 +30,7 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect(project.repository.git('rev-parse', 'main')).toBe(now)
   })
 
-  test('that has a conflict says so, and moves nothing', async ({ world }) => {
+  test('a rebase with a conflict reports an error and moves nothing', async ({ world }) => {
     const { at, id, project, head } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
     project.repository.commit({ a: 'ours\n' })
     await world.root.put(`${at}/rebase`)
@@ -43,7 +43,7 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect(project.repository.git('rev-parse', 'topic')).toBe(head)
   })
 
-  test('brings the target to a fork, for whoever pushes there', async ({ world }) => {
+  test('a rebase of a fork copies the commits of the target, for users who can push there', async ({ world }) => {
     const ann = await world.user()
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -56,21 +56,21 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect((await world.root.get(at)).json).toMatchObject({ sha: fork.repository.git('rev-parse', 'topic') })
   })
 
-  test('twice over changes nothing more, and nothing at all where it is on top already', async ({ world }) => {
+  test('a repeated rebase, or one that is up to date, changes nothing', async ({ world }) => {
     const { at, id, project, head } = await openMergeRequest(world)
     await world.root.put(`${at}/rebase`)
     for (let n = 0; n < 2; n++) await rebased(world, id, world.root)
     expect(project.repository.git('rev-parse', 'topic')).toBe(head)
   })
 
-  test('is refused where the caller may not push, or there is no branch', async ({ world }) => {
+  test('403 for a rebase without push access or source branch', async ({ world }) => {
     const [dan, eve] = [await world.user(), await world.user()]
     const { at, project, id } = await openMergeRequest(world, { members: [[dan, 'developer']] })
     const refused = (reason: string) => ({ status: 403, json: { message: `403 Forbidden - ${reason}` } })
     expect(await eve.put(`${at}/rebase`)).toMatchObject(refused('Cannot push to source branch'))
     await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'topic', push_access_level: 40 })
     expect(await dan.put(`${at}/rebase`)).toMatchObject(refused('Cannot push to source branch'))
-    // Who lost the right meanwhile does not get it done.
+    // A user who lost the permission meanwhile does not rebase.
     project.repository.commit({ c: 'c\n' })
     await world.rows('update merge_requests set rebasing = true where id = $1', [id])
     await rebased(world, id, dan)
@@ -79,7 +79,7 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect(await world.root.put(`${at}/rebase`)).toMatchObject(refused('Source branch does not exist'))
   })
 
-  test('is none of what is merged', async ({ world }) => {
+  test('405 for a rebase of a merged merge request', async ({ world }) => {
     const { at } = await openMergeRequest(world)
     await world.root.put(`${at}/merge`)
     expect((await world.root.put(`${at}/rebase`)).status).toBe(405)

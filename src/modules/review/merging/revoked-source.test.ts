@@ -5,7 +5,7 @@ import { type StoredProject, storedProject } from '../../repository/commits/test
 import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
 import { afterPush, mergeStatusOf } from './testing.ts'
 
-/** A merge request from a private project into the author's fork of it. */
+/** A merge request from a private project to the author's fork of it. */
 async function toFork(world: World) {
   const [ann, dan] = [await world.user(), await world.user()]
   const source = await storedProject(world, {
@@ -37,8 +37,8 @@ const has = ({ repository }: StoredProject, oid: Oid): boolean => {
 const remove = (world: World, source: StoredProject, who: Client) =>
   world.root.delete(`/projects/${source.id}/members/${who.id}`)
 
-describe('a merge request whose author may no longer read the source project', () => {
-  test('receives its branch while the author may read it', async ({ world }) => {
+describe('merge requests whose author can no longer read the source project', () => {
+  test('a push to the source branch is copied while the author can read the source', async ({ world }) => {
     const { source, fork, at, ann, more } = await toFork(world)
     const next = more('next')
     await afterPush(world, source)
@@ -53,7 +53,7 @@ describe('a merge request whose author may no longer read the source project', (
       (world: World, source: StoredProject, ann: Client) =>
         world.root.put(`/projects/${source.id}/members/${ann.id}`, { access_level: 10 }),
     ],
-  ] as const)('brings nothing over after a push once the author %s', async ([, revoke], { world }) => {
+  ] as const)('a push is not copied to the target once the author %s', async ([, revoke], { world }) => {
     const { source, fork, at, ann, id, head, more } = await toFork(world)
     await revoke(world, source, ann)
     const secret = more('secret')
@@ -70,7 +70,7 @@ describe('a merge request whose author may no longer read the source project', (
     expect((await ann.put(`${at}/merge`)).json).toMatchObject({ state: 'merged', sha: secret })
   })
 
-  test('brings nothing over when it is reopened: 422', async ({ world }) => {
+  test('422 for reopening when the author can no longer read the source', async ({ world }) => {
     const { source, fork, at, ann, more } = await toFork(world)
     await ann.put(at, { state_event: 'close' })
     await remove(world, source, ann)
@@ -80,7 +80,7 @@ describe('a merge request whose author may no longer read the source project', (
     expect((await ann.get(at)).json).toMatchObject({ state: 'closed' })
   })
 
-  test('keeps its head when its target branch changes', async ({ world }) => {
+  test('the head stays when the target branch changes and the author cannot read the source', async ({ world }) => {
     const { source, fork, at, ann, head, more } = await toFork(world)
     fork.repository.git('branch', 'other', 'main')
     await remove(world, source, ann)
@@ -89,14 +89,14 @@ describe('a merge request whose author may no longer read the source project', (
     expect(has(fork, secret)).toBe(false)
   })
 
-  test('can be merged as long as there is nothing new to bring over', async ({ world }) => {
+  test('a merge request without new commits can be merged by an author without access', async ({ world }) => {
     const { source, at, ann, head } = await toFork(world)
     await remove(world, source, ann)
     await afterPush(world, source)
     expect((await ann.put(`${at}/merge`)).json).toMatchObject({ state: 'merged', sha: head })
   })
 
-  test('brings nothing over when a blocked author owned the private source', async ({ world }) => {
+  test('a push is not copied when the blocked author owned the private source', async ({ world }) => {
     const { source, fork, ann, more } = await toFork(world)
     await world.root.post(`/users/${ann.id}/block`)
     const secret = more('secret')
@@ -105,7 +105,7 @@ describe('a merge request whose author may no longer read the source project', (
   })
 })
 
-test('422 and nothing new when a user who cannot read the source reopens a merge request', async ({ world }) => {
+test('422 when a user who cannot read the source reopens a merge request', async ({ world }) => {
   const { source, fork, at, ann, more } = await toFork(world)
   const other = await world.user()
   await ann.post(`/projects/${fork.id}/members`, { user_id: other.id, access_level: 40 })

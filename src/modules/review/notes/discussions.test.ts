@@ -8,7 +8,7 @@ const refused = (field: string, text: string) => ({
   json: { message: `400 (Bad request) "Note {:${field}=>["${text}"]}" not given` },
 })
 
-/** A public merge request that replaces the fifth of ten lines, removes the ninth and adds a picture. */
+/** A public merge request that replaces the fifth of ten lines, removes the ninth and adds an image. */
 async function discussed(world: World, author?: Client) {
   const developer = await world.user()
   const project = await storedProject(world, {
@@ -28,11 +28,11 @@ async function discussed(world: World, author?: Client) {
 const bodies = ({ notes }: { notes: { body: string }[] }) => notes.map(({ body }) => body)
 
 describe('discussions of a merge request', () => {
-  test('are begun, answered and read, one by one and in pages', async ({ world }) => {
+  test('discussions of a merge request are started, answered and read, singly and in pages', async ({ world }) => {
     const { discussions, at, id } = await discussed(world)
     const [ann, bob] = [await world.user(), await world.user()]
-    const begun = await ann.post(discussions, { body: 'Why?' })
-    expect(begun).toMatchObject({
+    const started = await ann.post(discussions, { body: 'Why?' })
+    expect(started).toMatchObject({
       status: 201,
       json: {
         id: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -51,7 +51,7 @@ describe('discussions of a merge request', () => {
         ],
       },
     })
-    const one = `${discussions}/${begun.json.id}`
+    const one = `${discussions}/${started.json.id}`
     const answered = await bob.post(`${one}/notes`, { body: 'Because' })
     expect(answered).toMatchObject({ status: 201, json: { type: 'DiscussionNote', author: { id: bob.id } } })
     expect(bodies((await ann.get(one)).json)).toEqual(['Why?', 'Because'])
@@ -61,11 +61,11 @@ describe('discussions of a merge request', () => {
     const list = await ann.get(`${discussions}?per_page=1&page=2`)
     expect(list.json.map(bodies)).toEqual([['Another']])
     expect(list.headers['x-total']).toBe('2')
-    // All of them are notes, too.
+    // All of them are listed as notes, too.
     expect(bodies({ notes: (await ann.get(`${at}/notes?sort=asc`)).json })).toEqual(['Why?', 'Because', 'Another'])
   })
 
-  test('have single notes among them, which become discussions when they are answered', async ({ world }) => {
+  test('a single note becomes a discussion when it is answered', async ({ world }) => {
     const { discussions, at } = await discussed(world)
     const [ann, bob] = [await world.user(), await world.user()]
     const single = (await ann.post(`${at}/notes`, { body: 'Hm' })).json
@@ -79,22 +79,22 @@ describe('discussions of a merge request', () => {
     })
   })
 
-  test('do not begin with what was told of somebody', async ({ world }) => {
+  test('400 for answering or resolving a system note', async ({ world }) => {
     const { discussions, at } = await discussed(world)
     await world.root.post(`${at}/time_estimate`, { duration: '1h' })
-    const [told] = (await world.root.get(discussions)).json
-    expect(told).toMatchObject({ individual_note: true, notes: [{ system: true }] })
-    expect(await world.root.post(`${discussions}/${told.id}/notes`, { body: 'x' })).toMatchObject({
+    const [systemNote] = (await world.root.get(discussions)).json
+    expect(systemNote).toMatchObject({ individual_note: true, notes: [{ system: true }] })
+    expect(await world.root.post(`${discussions}/${systemNote.id}/notes`, { body: 'x' })).toMatchObject({
       status: 400,
       json: { message: 'Discussion is an individual note.' },
     })
-    expect(await world.root.put(`${discussions}/${told.id}`, { resolved: true })).toMatchObject({
+    expect(await world.root.put(`${discussions}/${systemNote.id}`, { resolved: true })).toMatchObject({
       status: 400,
       json: { message: 'Discussion cannot be resolved.' },
     })
   })
 
-  test('that are not there cannot be answered, read or resolved', async ({ world }) => {
+  test('404 for answering, reading or resolving a discussion of another merge request', async ({ world }) => {
     const { discussions, project } = await discussed(world)
     const other = await openMergeRequest(world, { project, branch: 'other' })
     const { id } = (await world.root.post(`${other.at}/discussions`, { body: 'x' })).json
@@ -110,7 +110,7 @@ describe('discussions of a merge request', () => {
       expect((await world.root.get(`${path}/notes/${notes[0].id}`)).status).toBe(404)
   })
 
-  test('go with the last of their notes', async ({ world }) => {
+  test('deleting the last note of a discussion deletes it', async ({ world }) => {
     const { discussions } = await discussed(world)
     const ann = await world.user()
     const { id, notes } = (await ann.post(discussions, { body: 'x' })).json
@@ -126,8 +126,8 @@ describe('discussions of a merge request', () => {
   })
 })
 
-describe('what is settled', () => {
-  test('is a discussion, by a developer or by whoever asks for the merge', async ({ world }) => {
+describe('resolving discussions', () => {
+  test('developers and the author of the merge request resolve discussions', async ({ world }) => {
     const author = await world.user()
     const { discussions, at, developer, project } = await discussed(world, author)
     await world.root.delete(`/projects/${project.id}/members/${author.id}`)
@@ -145,7 +145,7 @@ describe('what is settled', () => {
     ])
     expect((await ann.get(at)).json.blocking_discussions_resolved).toBe(true)
     expect((await ann.get(`${at}/notes`)).json[0]).toMatchObject({ system: true, body: 'resolved all threads' })
-    // Again changes nothing, whoever does it.
+    // A second call by any user changes nothing.
     expect((await developer.put(one, { resolved: true })).json).toEqual(settled.json)
     expect((await ann.get(`${at}/notes`)).headers['x-total']).toBe('3')
     const opened = await developer.put(one, { resolved: false })
@@ -156,7 +156,7 @@ describe('what is settled', () => {
     expect((await ann.get(at)).json.blocking_discussions_resolved).toBe(false)
   })
 
-  test('stays so when it is answered', async ({ world }) => {
+  test('a discussion stays resolved when it is answered', async ({ world }) => {
     const { discussions, at, developer } = await discussed(world)
     const { id } = (await developer.post(discussions, { body: 'Why?' })).json
     await developer.put(`${discussions}/${id}`, { resolved: true })
@@ -168,7 +168,7 @@ describe('what is settled', () => {
     expect((await ann.get(at)).json.blocking_discussions_resolved).toBe(true)
   })
 
-  test('may be one note alone, which is changed or settled, not both', async ({ world }) => {
+  test('a single note can be edited or resolved, not both at once', async ({ world }) => {
     const { discussions, developer } = await discussed(world)
     const ann = await world.user()
     const { id, notes } = (await ann.post(discussions, { body: 'One' })).json
@@ -197,7 +197,7 @@ describe('what is settled', () => {
     })
   })
 
-  test('is not in what is archived', async ({ world }) => {
+  test('403 for resolving discussions of an archived project', async ({ world }) => {
     const { discussions, project } = await discussed(world)
     const { id, notes } = (await world.root.post(discussions, { body: 'One' })).json
     await world.rows('update projects set archived = true where id = $1', [project.id])
@@ -213,12 +213,12 @@ describe('what is settled', () => {
     expect((await world.root.get(one)).status).toBe(200)
   })
 
-  test('is told once, though many settle it at once', async ({ world }) => {
+  test('concurrent resolutions of a discussion emit one event', async ({ world }) => {
     const { discussions, at } = await discussed(world)
     const { id } = (await world.root.post(discussions, { body: 'One' })).json
     await Promise.all(Array.from({ length: 8 }, () => world.root.put(`${discussions}/${id}`, { resolved: true })))
-    const told = (await world.root.get(`${at}/notes`)).json.filter(({ system }: { system: boolean }) => system)
-    expect(told).toHaveLength(1)
+    const systemNotes = (await world.root.get(`${at}/notes`)).json.filter(({ system }: { system: boolean }) => system)
+    expect(systemNotes).toHaveLength(1)
     const events = await world.rows(
       `select payload from events where kind = 'discussion_resolved' and payload->>'discussion_id' = $1`,
       [id],
@@ -227,21 +227,21 @@ describe('what is settled', () => {
   })
 })
 
-describe('a place in the diff', () => {
+describe('positions of discussions', () => {
   test.for([
     ['an added line', { new_line: 5 }, { old_line: null, new_line: 5 }],
     ['a removed line', { old_line: 9 }, { old_line: 9, new_line: null }],
     ['an unchanged line', { old_line: 10, new_line: 9 }, { old_line: 10, new_line: 9 }],
     [
-      'a point of a picture',
+      'a point of an image',
       { position_type: 'image', new_path: 'b.png', width: 10, height: 20, x: 10, y: 0 },
       { position_type: 'image', old_path: 'b.png', new_path: 'b.png', width: 10, height: 20, x: 10, y: 0 },
     ],
-  ] as const)('is %s, as those are that answer there', async ([, more, shown], { world }) => {
+  ] as const)('a position in the diff is %s, also for answers', async ([, more, shown], { world }) => {
     const { discussions, place, record } = await discussed(world)
-    const begun = await world.root.post(discussions, { body: 'Here', position: { ...place, ...more } })
-    expect(begun.status).toBe(201)
-    const [note] = begun.json.notes
+    const started = await world.root.post(discussions, { body: 'Here', position: { ...place, ...more } })
+    expect(started.status).toBe(201)
+    const [note] = started.json.notes
     expect(note).toMatchObject({ type: 'DiffNote', resolvable: true })
     expect(note.position).toEqual({
       ...record.diff_refs,
@@ -250,11 +250,11 @@ describe('a place in the diff', () => {
       new_path: 'a.txt',
       ...shown,
     })
-    const answered = (await world.root.post(`${discussions}/${begun.json.id}/notes`, { body: 'There' })).json
+    const answered = (await world.root.post(`${discussions}/${started.json.id}/notes`, { body: 'There' })).json
     expect(answered).toMatchObject({ type: 'DiffNote', position: note.position })
   })
 
-  test('is one that the diff of a version shows', async ({ world }) => {
+  test('400 for a position that the diff of the version does not show', async ({ world }) => {
     const { discussions, place, head } = await discussed(world)
     const post = (more: object) => world.root.post(discussions, { body: 'x', position: { ...place, ...more } })
     for (const more of [

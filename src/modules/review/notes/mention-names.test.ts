@@ -4,7 +4,7 @@ import { mentionedNames } from './mention-names.ts'
 
 const named = (text: string) => mentionedNames(text).map(({ name, addressed }) => (addressed ? `!${name}` : name))
 
-describe('names in a text', () => {
+describe('mentions in a text', () => {
   test.for([
     ['@ann, please look', ['!ann']],
     ['Please look, @ann', ['ann']],
@@ -18,16 +18,16 @@ describe('names in a text', () => {
     ['```\n@ann', []],
     ['@', []],
     ['', []],
-  ] as const)('%j names %j', ([text, names]) => {
+  ] as const)('%j mentions %j', ([text, names]) => {
     expect(named(text)).toEqual(names)
   })
 
-  test('are at most a hundred', () => {
+  test('a text has at most a hundred mentions', () => {
     expect(mentionedNames(Array.from({ length: 500 }, (_, index) => `@u${index}`).join(' '))).toHaveLength(100)
   })
 
   test.for(['@a.', '@a', '`', '@-.', '@a and ', ' ', '```\n', '@'])(
-    'are found in linear time when %j repeats',
+    'mentions are found in linear time when %j repeats',
     (part) => {
       expectLinear((size) => mentionedNames(part.repeat(size)), 100_000)
     },

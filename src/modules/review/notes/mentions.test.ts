@@ -2,30 +2,30 @@ import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
-/** Why a merge request is on somebody's list; nothing when it is not. */
-const whyOf = async (who: Client): Promise<string | undefined> => (await who.get('/todos')).json[0]?.action_name
+/** The action of the user's todo for a merge request; undefined without one. */
+const todoAction = async (who: Client): Promise<string | undefined> => (await who.get('/todos')).json[0]?.action_name
 
 const participants = async (world: World, id: number): Promise<number[]> =>
   (await world.rows('select distinct user_id from mentions where merge_request_id = $1 order by user_id', [id])).map(
     ({ user_id }) => user_id,
   )
 
-describe('whoever is named with an @', () => {
-  test('finds it on his list: spoken to, or only mentioned', async ({ world }) => {
+describe('mentions of users', () => {
+  test('a mentioned user gets a todo: directly addressed or mentioned', async ({ world }) => {
     const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
     const { at, id } = await openMergeRequest(world)
     const body = `@${ann.username}, ask @${bob.username.toUpperCase()}; not \`@${eve.username}\` nor @no-such-user.`
     const { json } = await world.root.post(`${at}/notes`, { body })
-    expect(await whyOf(ann)).toBe('directly_addressed')
-    expect(await whyOf(bob)).toBe('mentioned')
-    expect(await whyOf(eve)).toBeUndefined()
+    expect(await todoAction(ann)).toBe('directly_addressed')
+    expect(await todoAction(bob)).toBe('mentioned')
+    expect(await todoAction(eve)).toBeUndefined()
     expect((await ann.get('/todos')).json).toMatchObject([
       { author: { id: 1 }, body, target_url: expect.stringMatching(`/-/merge_requests/1#note_${json.id}$`) },
     ])
     expect(await participants(world, id)).toEqual([ann.id, bob.id])
   })
 
-  test('must be able to read it', async ({ world }) => {
+  test('only users who can read the merge request get a todo for a mention', async ({ world }) => {
     const [guest, reporter, stranger, blocked] = [
       await world.user(),
       await world.user(),
@@ -44,30 +44,28 @@ describe('whoever is named with an @', () => {
     const body = [guest, reporter, stranger, blocked].map(({ username }) => `@${username}`).join(' ')
     await world.root.post(`${at}/notes`, { body })
     expect(await participants(world, id)).toEqual([reporter.id])
-    expect(await whyOf(stranger)).toBeUndefined()
-    // Open to everybody who is in, if he is of the house.
+    expect(await todoAction(stranger)).toBeUndefined()
+    // Visible to all signed-in users who are not external.
     const external = await world.user({ external: true })
     await world.rows('update projects set visibility = 10 where id = $1', [project.id])
     await world.root.post(`${at}/notes`, { body: `${body} @${external.username}` })
     expect(await participants(world, id)).toEqual([guest.id, reporter.id, stranger.id])
-    // For members alone.
+    // For members only.
     await world.rows('update projects set merge_requests_access_level = 10 where id = $1', [project.id])
     const other = await openMergeRequest(world, { project, branch: 'other' })
     await world.root.post(`${other.at}/notes`, { body })
     expect(await participants(world, other.id)).toEqual([reporter.id])
   })
 
-  test('is told once, however often the text is changed; who is not named any more is no longer there', async ({
-    world,
-  }) => {
+  test('a mention adds one todo despite edits, and removing it ends the participation', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { at, id } = await openMergeRequest(world)
     const { json } = await world.root.post(`${at}/notes`, { body: `For @${ann.username}` })
     const done = async (who: Client) => who.post('/todos/mark_as_done')
     await done(ann)
     await world.root.put(`${at}/notes/${json.id}`, { body: `For @${ann.username} and @${bob.username}` })
-    expect(await whyOf(ann)).toBeUndefined()
-    expect(await whyOf(bob)).toBe('mentioned')
+    expect(await todoAction(ann)).toBeUndefined()
+    expect(await todoAction(bob)).toBe('mentioned')
     await world.root.put(`${at}/notes/${json.id}`, { body: `For @${bob.username}` })
     expect(await participants(world, id)).toEqual([bob.id])
     await world.root.delete(`${at}/notes/${json.id}`)
@@ -75,11 +73,11 @@ describe('whoever is named with an @', () => {
     expect((await bob.get('/todos')).json).toMatchObject([{ body: 'Merge topic' }])
   })
 
-  test('is not told of himself, and takes part all the same', async ({ world }) => {
+  test('users who mention themselves get no todo and participate', async ({ world }) => {
     const ann = await world.user()
     const { at, id } = await openMergeRequest(world)
     await ann.post(`${at}/notes`, { body: `I, @${ann.username}` })
-    expect(await whyOf(ann)).toBeUndefined()
+    expect(await todoAction(ann)).toBeUndefined()
     expect(await participants(world, id)).toEqual([ann.id])
   })
 })

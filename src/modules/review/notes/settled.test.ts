@@ -4,7 +4,7 @@ import { test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { mergeAwaited } from '../merging/auto-merge-job.ts'
 
-/** One that is to be merged once its pipeline has succeeded, which it did while something was still to be resolved. */
+/** A merge request with an automatic merge whose pipeline succeeded while a discussion was unresolved. */
 async function unsettled(world: World) {
   const opened = await openMergeRequest(world)
   const { project, head, branch, at } = opened
@@ -14,7 +14,7 @@ async function unsettled(world: World) {
   expect((await world.root.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
   const { id, notes } = (await world.root.post(`${at}/discussions`, { body: 'Wait' })).json
   await report('success')
-  /** The state of it, once what was queued for its head is done. */
+  /** Its state after the jobs queued for its head. */
   const stateAfterJobs = async () => {
     const key = `merge_when_pipeline_succeeds:${project.id}:${head}`
     const queued = await world.takeJobs(key)
@@ -25,7 +25,7 @@ async function unsettled(world: World) {
   return { discussion: `${at}/discussions/${id}`, note: `${at}/notes/${notes[0].id}`, stateAfterJobs }
 }
 
-test('what waited for the last discussion to be settled is merged then', async ({ world }) => {
+test('an automatic merge runs when the last discussion is resolved', async ({ world }) => {
   const { discussion, stateAfterJobs } = await unsettled(world)
   await world.root.post(`${discussion}/notes`, { body: 'Still' })
   expect(await stateAfterJobs()).toBe('opened')
@@ -33,7 +33,7 @@ test('what waited for the last discussion to be settled is merged then', async (
   expect(await stateAfterJobs()).toBe('merged')
 })
 
-test('or to be taken back', async ({ world }) => {
+test('an automatic merge runs when the last unresolved note is deleted', async ({ world }) => {
   const { note, stateAfterJobs } = await unsettled(world)
   await world.root.delete(note)
   expect(await stateAfterJobs()).toBe('merged')

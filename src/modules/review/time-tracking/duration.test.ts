@@ -3,7 +3,7 @@ import { formatDuration, parseDuration } from './duration.ts'
 
 const [h, d, w, mo] = [3600, 28_800, 144_000, 576_000]
 
-describe('a length of time', () => {
+describe('durations', () => {
   test.for([
     ['3h', 3 * h],
     ['1mo 2w 3d 4h 5m', mo + 2 * w + 3 * d + 4 * h + 300],
@@ -24,7 +24,7 @@ describe('a length of time', () => {
     ['-0h', 0],
     [' 3h ', 3 * h],
     ['2147483647s', 2_147_483_647],
-  ] as const)('%j is %d seconds', ([text, seconds]) => {
+  ] as const)('the duration %j is %d seconds', ([text, seconds]) => {
     expect(parseDuration(text)).toBe(seconds)
   })
 
@@ -47,7 +47,7 @@ describe('a length of time', () => {
     `${'1h '.repeat(40)}`,
     '1constructor',
     '1h; drop',
-  ])('%j is none', (text) => {
+  ])('%j is not a duration', (text) => {
     expect(parseDuration(text)).toBeUndefined()
   })
 
@@ -59,7 +59,7 @@ describe('a length of time', () => {
     [d, '1d', '8h'],
     [w - 1, '4d 7h 59m 59s', '39h 59m 59s'],
     [14 * mo, '14mo', '2240h'],
-  ] as const)('%d seconds are %j, in hours %j', ([seconds, text, inHours]) => {
+  ] as const)('%d seconds are formatted as %j, in hours %j', ([seconds, text, inHours]) => {
     expect(formatDuration(seconds)).toBe(text)
     expect(formatDuration(seconds, true)).toBe(inHours)
   })

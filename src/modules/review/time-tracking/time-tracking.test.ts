@@ -8,15 +8,13 @@ async function tracked(world: World) {
   const opened = await openMergeRequest(world)
   const post = (path: string, duration?: string, who: Client = world.root) =>
     who.post(`${opened.at}/${path}`, duration === undefined ? {} : { duration })
-  const told = async (): Promise<string[]> =>
+  const systemNotes = async (): Promise<string[]> =>
     (await world.root.get(`${opened.at}/notes?sort=asc`)).json.map(({ body }: { body: string }) => body)
-  return { ...opened, post, told }
+  return { ...opened, post, systemNotes }
 }
 
-describe('the time of a merge request', () => {
-  test('D3-MR-TIME-RECORD: all five calls answer with both times, which are null in words when there is none', async ({
-    world,
-  }) => {
+describe('time tracking of merge requests', () => {
+  test('D3-MR-TIME-RECORD: all five endpoints return both times, null in words without any', async ({ world }) => {
     const { post, at } = await tracked(world)
     expect(await world.root.get(`${at}/time_stats`)).toMatchObject({ status: 200, json: none })
     expect((await world.root.get(`${at}/time_stats`)).json).toEqual(none)
@@ -32,8 +30,8 @@ describe('the time of a merge request', () => {
     expect((await world.root.get(`${at}/time_stats`)).json).toEqual(none)
   })
 
-  test('D3-MR-ESTIMATE: the estimate is set from what people say, and reset to 0 seconds', async ({ world }) => {
-    const { post, told } = await tracked(world)
+  test('D3-MR-ESTIMATE: the estimate is set from words, and reset to 0 seconds', async ({ world }) => {
+    const { post, systemNotes } = await tracked(world)
     expect((await post('time_estimate', '1mo 2w 3d 4h 5m')).json).toMatchObject({
       time_estimate: 576_000 + 288_000 + 86_400 + 14_700,
       human_time_estimate: '1mo 2w 3d 4h 5m',
@@ -48,15 +46,15 @@ describe('the time of a merge request', () => {
     expect((await post('time_estimate', '2147483647s')).json.time_estimate).toBe(2_147_483_647)
     expect((await post('reset_time_estimate')).json).toEqual(none)
     expect((await post('reset_time_estimate')).json).toEqual(none)
-    expect((await told()).slice(0, 2)).toEqual([
+    expect((await systemNotes()).slice(0, 2)).toEqual([
       'changed time estimate to 1mo 2w 3d 4h 5m',
       'changed time estimate to 2h',
     ])
-    expect((await told()).slice(3)).toEqual(['removed time estimate'])
+    expect((await systemNotes()).slice(3)).toEqual(['removed time estimate'])
   })
 
-  test('D3-MR-SPENT: spent time adds up, is taken back in part, and is reset to 0', async ({ world }) => {
-    const { post, told, id } = await tracked(world)
+  test('D3-MR-SPENT: spent time adds up, can be subtracted, and is reset to 0', async ({ world }) => {
+    const { post, systemNotes, id } = await tracked(world)
     await post('add_spent_time', '1d')
     expect((await post('add_spent_time', '2h')).json).toMatchObject({
       total_time_spent: 36_000,
@@ -83,7 +81,7 @@ describe('the time of a merge request', () => {
       id,
     ])
     expect(logs.map(({ seconds }) => seconds)).toEqual([28_800, 7200, -5400, -30_600])
-    expect(await told()).toEqual([
+    expect(await systemNotes()).toEqual([
       'added 1d of time spent',
       'added 2h of time spent',
       'subtracted 1h 30m of time spent',
@@ -91,7 +89,7 @@ describe('the time of a merge request', () => {
     ])
   })
 
-  test('is told as changes of the merge request', async ({ world }) => {
+  test('time tracking emits events with the changes', async ({ world }) => {
     const { post, id } = await tracked(world)
     await post('time_estimate', '1h')
     await post('time_estimate', '1h')
@@ -106,7 +104,7 @@ describe('the time of a merge request', () => {
     ])
   })
 
-  test('many at once add up', async ({ world }) => {
+  test('concurrent additions of spent time add up', async ({ world }) => {
     const { post, at } = await tracked(world)
     const all = await Promise.all(Array.from({ length: 10 }, () => post('add_spent_time', '1m')))
     expect(all.map(({ status }) => status)).toEqual(Array(10).fill(201))

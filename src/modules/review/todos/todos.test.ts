@@ -5,15 +5,15 @@ import { openMergeRequest } from '../merge-requests/testing.ts'
 
 const ids = ({ json }: { json: { id: number }[] }) => json.map(({ id }) => id)
 
-/** A merge request on the list of somebody who marked it. */
+/** A merge request with a todo that the user created. */
 async function marked(world: World, more: Parameters<typeof openMergeRequest>[1] = {}, who?: Client) {
   const ann = who ?? (await world.user())
   const opened = await openMergeRequest(world, more)
   return { ...opened, ann, todo: (await ann.post(`${opened.at}/todo`)).json }
 }
 
-describe('what somebody is to do', () => {
-  test('D3-MR-TODO-304: is what he marks, once', async ({ world }) => {
+describe('todos of users', () => {
+  test('D3-MR-TODO-304: a user creates one todo per merge request', async ({ world }) => {
     const { ann, at, todo, project, record } = await marked(world)
     expect(todo).toEqual({
       id: expect.any(Number),
@@ -43,7 +43,7 @@ describe('what somebody is to do', () => {
     expect((await world.anonymous.post(`${at}/todo`)).status).toBe(401)
   })
 
-  test('is done when he says so: one, or all', async ({ world }) => {
+  test('users mark one todo as done, or all', async ({ world }) => {
     const first = await marked(world)
     const { ann } = first
     const second = await marked(world, {}, ann)
@@ -65,7 +65,7 @@ describe('what somebody is to do', () => {
     expect(ids(await other.ann.get('/todos'))).toEqual([other.todo.id])
   })
 
-  test('is done when he acts on it', async ({ world }) => {
+  test('a todo is done when its user acts on the merge request', async ({ world }) => {
     const { ann, at, id } = await marked(world)
     const state = async () =>
       (await world.rows('select state from todos where merge_request_id = $1 order by id desc limit 1', [id]))[0].state
@@ -83,7 +83,7 @@ describe('what somebody is to do', () => {
     }
   })
 
-  test('is what others assign to him or name him in', async ({ world }) => {
+  test('assignments and mentions create todos', async ({ world }) => {
     const ann = await world.user()
     const { id } = await openMergeRequest(world, { members: [[ann, 'developer']], assignee_ids: [ann.id] })
     expect((await ann.get('/todos')).json).toMatchObject([
@@ -91,7 +91,7 @@ describe('what somebody is to do', () => {
     ])
   })
 
-  test('is listed by what one asks for', async ({ world }) => {
+  test('todos can be filtered by each parameter', async ({ world }) => {
     const ann = await world.user()
     const outer = await world.group({ visibility: 'public' })
     const group = await world.group({ visibility: 'public', parent: outer })
@@ -124,7 +124,7 @@ describe('what somebody is to do', () => {
     expect((await world.anonymous.get('/todos')).status).toBe(401)
   })
 
-  test('is not shown to who may not read it any more', async ({ world }) => {
+  test('a todo is hidden from a user who can no longer read the merge request', async ({ world }) => {
     const ann = await world.user()
     const { project, todo } = await marked(world, { visibility: 'private', members: [[ann, 'reporter']] }, ann)
     const isListed = async () => (await ann.get('/todos')).json.length === 1
@@ -142,7 +142,7 @@ describe('what somebody is to do', () => {
     expect((await ann.get('/todos')).headers['x-total']).toBe('0')
   })
 
-  test('goes with the merge request', async ({ world }) => {
+  test('a todo is deleted with its merge request', async ({ world }) => {
     const { ann, id } = await marked(world)
     await world.rows('delete from merge_requests where id = $1', [id])
     expect((await ann.get('/todos')).json).toEqual([])

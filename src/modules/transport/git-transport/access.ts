@@ -15,26 +15,26 @@ export type GitDoorName = 'http' | 'ssh'
 
 export type Access =
   | { project: ProjectSubject }
-  /** Nothing is there yet, and the push may make it. */
+  /** The project does not exist, and the push may create it. */
   | { plan: Plan }
-  /** Credentials may help; says nothing of whether the project is there. */
+  /** Authentication may help. Does not reveal whether the project exists. */
   | { challenge: true }
-  /** `missing` is also what one gets who may not see it. */
+  /** `missing` is also the answer if the caller may not see the project. */
   | { refused: 'forbidden' | 'missing'; message: string }
 
 const refuse = (message: string): Access => ({ refused: 'forbidden', message })
 
-/** The address of a repository as one comes to it through this door. */
+/** URL of a repository over this transport. */
 export const urlToRepo = (site: Site, door: GitDoorName, fullPath: string): string =>
   door === 'ssh' ? sshUrlToRepo(site, fullPath) : httpUrlToRepo(site, fullPath)
 
-/** Why git does not come through this door at all, if the installation wants the other one alone. */
+/** Error message if the installation allows git over the other transport only. */
 export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, door: GitDoorName): string | undefined {
   const only = settings.enabled_git_access_protocol
   return only === null || only === door ? undefined : `Git access over ${door.toUpperCase()} is not allowed`
 }
 
-/** May the caller fetch from or push to the project at this path? The same policy whatever the door. */
+/** Whether the caller may fetch from or push to the project at this path. The policy is the same for all transports. */
 export async function gitAccess(ctx: Ctx, path: string, service: Service, door: GitDoorName): Promise<Access> {
   const { actor } = ctx
   const closed = protocolRefusal(ctx, door)
@@ -58,7 +58,7 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, door: 
     const isLetIn =
       allows(projectPolicy.push_code, actor, project.facts) || (await collaborationBranches(ctx, project)).size > 0
     if (!isLetIn) return refuse(refusedPushBy(actor, project))
-    // Fetches follow a rename; a push would make the old address look alive.
+    // Fetches follow a redirect; a push would suggest that the old address is still valid.
     if (project.full_path.toLowerCase() !== path.toLowerCase())
       return refuse(
         `Project '${path}' was moved to '${project.full_path}'.\n\nPlease update your Git remote:\n\n  git remote set-url origin ${urlToRepo(ctx.site, door, project.full_path)}\n`,

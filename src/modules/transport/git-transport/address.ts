@@ -1,4 +1,4 @@
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 
-/** The letters of full paths, and nothing else: no escape, no dot segment reaches further. For use in a RegExp. */
+/** The characters of full paths only: excludes escapes and dot segments. For use in a RegExp. */
 export const repositoryPath = '((?:[A-Za-z0-9_.-]+/)+[A-Za-z0-9_.-]+?)'

@@ -1,10 +1,10 @@
 import type { Db } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
-/** No project is deeper: groups nest less. */
+/** Above the maximum depth of groups, so that no project is deeper. */
 const maxParts = 30
 
-/** The path, in lower case, of the project that is at a path or above it, be it one that only leads there now. */
+/** The path, in lower case, of the project at a path or above it, including redirects. */
 export async function findProjectAround(db: Db, path: string): Promise<string | undefined> {
   const parts = path.toLowerCase().split('/', maxParts)
   const paths = parts.map((_, index) => parts.slice(0, index + 1).join('/'))

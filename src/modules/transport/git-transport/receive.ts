@@ -21,15 +21,16 @@ const mebibyte = 1024 * 1024
 
 export type Push = Transfer & {
   /**
-   * Writes what follows from the push. To be awaited when `done` has settled, however it did, since the refs may have
-   * moved even if the client has gone; and before the client is told the end, so that a client that waits for git finds it done.
+   * Writes the effects of the push. Await it after `done` settles either way, because refs may have moved even if the
+   * client disconnected, and before the response to the client ends, so that a client that waits for git sees the
+   * effects.
    */
   settled(): Promise<void>
 }
 
 /**
- * Receives a push that `gitAccess` let in. Its verdict is given and its intent written down while the objects are in
- * quarantine. `created` tells that the project was made for it.
+ * Receives a push that `gitAccess` allowed. Rules are checked and the intent is journaled while the objects are in
+ * quarantine. `created`: the project was created for this push.
  */
 export async function receivePush(
   ctx: Ctx,
@@ -38,7 +39,7 @@ export async function receivePush(
 ): Promise<Push> {
   const limit = ctx.settings.receive_max_input_size ?? 0
   let push: (NewPush & { id: number }) | undefined
-  /** Unless set, no ref has been touched. */
+  /** No ref was touched unless this is set. */
   let outcomes: ReadonlyMap<RefName, MoveOutcome> | 'unknown' | undefined
   const repo = await openForWriting(ctx, project)
   const { stream, done } = await receivePack(repo, {
@@ -89,7 +90,7 @@ export async function receivePush(
   }
 }
 
-/** A change without an outcome was refused by git before it asked us. */
+/** Git refused a change without an outcome before it ran the hook. */
 const certaintyOf = (outcome: MoveOutcome | undefined): 'moved' | 'unmoved' | 'unknown' =>
   outcome === 'moved' ? 'moved' : outcome?.mayHaveMoved ? 'unknown' : 'unmoved'
 

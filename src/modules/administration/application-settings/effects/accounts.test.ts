@@ -2,14 +2,14 @@ import { unique, type World } from '../../../../../test/world.ts'
 import { accounts } from '../../../../settings/declared/accounts.ts'
 import { basic, type Effect, made, newUser, refs, showEffects } from './testing.ts'
 
-/** Whether somebody gets an account with these attributes. */
+/** The status of creating an account with these attributes. */
 async function signsUp({ root }: World, attributes: object): Promise<number> {
   const username = unique('new')
   const usual = { username, name: username, email: `${username}@example.com`, password: 'correct horse battery' }
   return (await root.post('/users', { ...usual, ...attributes })).status
 }
 
-/** What the password of an account is answered with. */
+/** The status of a password grant for the account. */
 const grantedBy = async ({ anonymous }: World, username: string) =>
   (await anonymous.post('//oauth/token', { grant_type: 'password', username, password: 'correct horse battery' }))
     .status
@@ -139,6 +139,6 @@ showEffects(
       ],
     ),
   ],
-  // Shown where the thing itself is tested, because it takes more than one look.
+  // Tested elsewhere, because it takes several steps.
   ['password_lowercase_required', 'enforce_terms', 'terms'],
 )

@@ -7,7 +7,7 @@ const newGroup = async ({ root }: World) => {
   return (await root.post('/groups', { name: path, path })).json
 }
 
-/** A group whose id is known beforehand, so that a setting can name it. */
+/** A group with a fixed id, so that a setting can name it. */
 async function groupNumbered(world: World, id: number): Promise<{ id: number }> {
   const known = await world.root.get(`/groups/${id}`)
   if (known.status === 200) return known.json
@@ -143,6 +143,6 @@ showEffects(
       200,
     ],
   ],
-  // Shown where the thing itself is tested, because it takes more than one look.
+  // Tested elsewhere, because it takes several steps.
   ['limit_projects_in_groups_api'],
 )

@@ -5,7 +5,7 @@ import { deliverMail } from '../../../instance/mails/jobs.ts'
 import { insertMail } from '../../../instance/mails/queries.ts'
 import { showEffects } from './testing.ts'
 
-/** A mail as it goes out. */
+/** A mail as it is sent. */
 async function mailed(world: World): Promise<Mail> {
   const ctx = await world.app.open(null)
   const mailId = await ctx.transaction((tx) => insertMail(tx, { to: 'a@b.example', subject: 'x', body: 'Hello.\n' }))

@@ -97,7 +97,7 @@ showEffects(
     ['lfs_enabled', { lfs_enabled: false }, (world) => lfsBatch(world, 1), 200, 501],
     ['max_lfs_object_size', { max_lfs_object_size: 1 }, (world) => lfsBatch(world, 2_000_000), 200, 422],
   ],
-  // Shown where the thing itself is tested, because it takes more than one look.
+  // Tested elsewhere, because it takes several steps.
   [
     'repo_storage_timeout_default',
     'repo_storage_timeout_fast',

@@ -4,7 +4,7 @@ import { showEffects } from './testing.ts'
 showEffects(
   housekeeping,
   [],
-  // Shown where the thing itself is tested, because it takes more than one look.
+  // Tested elsewhere, because it takes several steps.
   [
     'housekeeping_bitmaps_enabled',
     'housekeeping_enabled',

@@ -30,6 +30,6 @@ showEffects(
       201,
     ],
   ],
-  // Shown where the thing itself is tested, because it takes more than one look.
+  // Tested elsewhere, because it takes several steps.
   ['dns_rebinding_protection_enabled', 'max_import_size'],
 )

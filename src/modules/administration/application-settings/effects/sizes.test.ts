@@ -4,7 +4,7 @@ import { sizes } from '../../../../settings/declared/sizes.ts'
 import { openMergeRequest } from '../../../review/merge-requests/testing.ts'
 import { newProject, push, showEffects } from './testing.ts'
 
-/** Whether an upload of so many bytes is kept. */
+/** Whether an upload of this number of bytes is accepted. */
 const upload = async (world: World, bytes: number) => {
   const { id } = await newProject(world)
   const body = new FormData()
@@ -30,15 +30,15 @@ showEffects(
       { time_tracking_limit_to_hours: true },
       async (world) => {
         const { at } = await openMergeRequest(world)
-        const told = await world.root.post(`${at}/time_estimate`, { duration: '2d 1h' })
+        const estimated = await world.root.post(`${at}/time_estimate`, { duration: '2d 1h' })
         const { time_stats } = (await world.root.get(at)).json
         const [note] = (await world.root.get(`${at}/notes`)).json
-        return [told.json.human_time_estimate, time_stats.human_time_estimate, note.body].join(', ')
+        return [estimated.json.human_time_estimate, time_stats.human_time_estimate, note.body].join(', ')
       },
       '2d 1h, 2d 1h, changed time estimate to 2d 1h',
       '17h, 17h, changed time estimate to 17h',
     ],
     ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
-  ], // Shown in event-retention.test.ts, because it takes rows of an age.
+  ], // Tested in event-retention.test.ts, because it takes rows of a certain age.
   ['audit_event_retention_days', 'event_retention_days'],
 )

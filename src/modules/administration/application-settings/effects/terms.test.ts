@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type TestProject, test } from '../../../../../test/world.ts'
 import { basic, refs } from './testing.ts'
 
-test('D2-SETTINGS-TERMS enforce_terms lets nobody do anything who did not accept them', async ({ world }) => {
+test('D2-SETTINGS-TERMS: 403 with enforce_terms until the user accepts the terms', async ({ world }) => {
   const ann = await world.user()
   const project: TestProject = await world.project({ members: [[ann, 'developer']] })
   const git = () =>

@@ -5,10 +5,10 @@ import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test, unique, type World } from '../../../../../test/world.ts'
 import type { SettingSchema } from '../../../../settings/declared/schema.ts'
 
-/** What somebody sees who looks from outside. */
+/** A result that depends on the setting. */
 type Look = (world: World) => Promise<unknown>
 
-/** A setting, what it is changed to, and what is seen before and after. */
+/** A setting, a new value, and the result before and after the change. */
 export type Effect = readonly [
   what: string,
   values: Record<string, unknown>,
@@ -17,51 +17,57 @@ export type Effect = readonly [
   after: unknown,
 ]
 
-/** Shows what each of these settings does that does something; `elsewhere` are those that are shown by other tests. */
+/** Tests the effect of each of these settings; `elsewhere` lists those that other tests cover. */
 export function showEffects(
   settings: Readonly<Record<string, object>>,
   effects: readonly Effect[],
   elsewhere: readonly string[] = [],
 ): void {
-  describe('what settings do', () => {
-    test('is shown for every one that does something', () => {
+  describe('effects of settings', () => {
+    test('every setting with an effect is tested', () => {
       const shown = [...effects.flatMap(([, values]) => Object.keys(values)), ...elsewhere]
       const active = Object.entries(settings).filter(([, schema]) => (schema as SettingSchema).without === undefined)
       expect([...new Set(shown)].sort()).toEqual(active.map(([name]) => name).sort())
     })
 
     if (effects.length > 0)
-      test.for(effects)('%s', { timeout: 30_000 }, async ([, values, look, before, after], { world }) => {
-        expect(await look(world)).toEqual(before)
-        await world.settings({})
-        const changed = await world.root.put('/application/settings', values)
-        expect(changed.status, changed.text).toBe(200)
-        expect((await world.app.open(null)).settings).toMatchObject(values)
-        expect(await look(world)).toEqual(after)
-      })
+      test.for(effects)(
+        'the setting %s takes effect',
+        { timeout: 30_000 },
+        async ([, values, look, before, after], { world }) => {
+          expect(await look(world)).toEqual(before)
+          await world.settings({})
+          const changed = await world.root.put('/application/settings', values)
+          expect(changed.status, changed.text).toBe(200)
+          expect((await world.app.open(null)).settings).toMatchObject(values)
+          expect(await look(world)).toEqual(after)
+        },
+      )
   })
 }
 
-/** Attributes of something new. */
+/** Attributes of a new record. */
 export const made = (attributes: Record<string, unknown> = {}) => ({ name: unique('made'), ...attributes })
 
-/** A project as the first administrator sees it who made it. */
+/** A new project as seen by the first administrator, who creates it. */
 export const newProject = async ({ root }: World, attributes = {}) =>
   (await root.post('/projects', made(attributes))).json
 
-/** The same of a person. */
+/** A new user as seen by the first administrator. */
 export const newUser = async (world: World) => (await world.root.get(`/users/${(await world.user()).id}`)).json
 
-/** Where git begins to fetch. */
+/** The first request of a git fetch. */
 export const refs = (project: { path_with_namespace: string }) =>
   `//${project.path_with_namespace}.git/info/refs?service=git-upload-pack`
 
-/** Headers with a name and a password. */
+/** Basic authentication header. */
 export const basic = (name: string, password: string) => ({
   authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
 })
 
-/** Pushes a file of the given size to the branches of a new project. Returns the project and whether the push succeeded. */
+/**
+ * Pushes a file of the given size to the branches of a new project. Returns the project and whether the push succeeded.
+ */
 export async function push(world: World, bytes: number, branches: readonly string[] = ['main']) {
   const project = await world.project()
   await using folder = await temporaryFolder()

@@ -3,7 +3,7 @@ import type { Client, World } from '../../../../../test/world.ts'
 import { throttles } from '../../../../settings/declared/throttles.ts'
 import { basic, made, refs, showEffects } from './testing.ts'
 
-/** Statuses of requests one after the other. */
+/** Statuses of successive requests. */
 async function statuses(times: number, ask: () => Promise<{ status: number }>): Promise<number[]> {
   const seen: number[] = []
   for (let i = 0; i < times; i++) seen.push((await ask()).status)
@@ -100,6 +100,6 @@ showEffects(
       [200, 200, 403, 200],
     ],
   ],
-  // Shown where the thing itself is tested, because it takes more than one look.
+  // Tested elsewhere, because it takes several steps.
   ['search_rate_limit'],
 )

@@ -5,10 +5,10 @@ import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Exchange } from './answer.ts'
 import { sendBody } from './answer.ts'
+import { ClientDisconnected, disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
-import { ClientGone, goneSignal } from './gone.ts'
 
-/** Sends these bytes to a server, and gives the exchanges that it makes of them. */
+/** Sends these bytes to a server, and returns the exchanges they cause. */
 async function exchangesOf(bytes: string, count: number) {
   const exchanges: Exchange[] = []
   const arrived = Promise.withResolvers<void>()
@@ -40,40 +40,40 @@ async function close(socket: Socket, other: Socket): Promise<void> {
   if (!isClosed) await closed
 }
 
-/** A stream without an end, which tells whether it was destroyed. */
+/** An endless stream that records whether it was destroyed. */
 const endless = () => new Readable({ read: () => {} })
 
 const get = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 
-describe('a client that closes the connection', () => {
-  test('aborts the signal that is asked for afterwards', async () => {
+describe('clients that disconnect', () => {
+  test('the signal is aborted when requested after the client has disconnected', async () => {
     await using visit = await exchangesOf(get, 1)
     await visit.leave()
-    expect(goneSignal(visit.exchanges[0]!).reason).toBeInstanceOf(ClientGone)
+    expect(disconnectSignal(visit.exchanges[0]!).reason).toBeInstanceOf(ClientDisconnected)
   })
 
-  test('aborts the signals of all requests that were pipelined on it', async () => {
+  test('a disconnect aborts the signals of all pipelined requests', async () => {
     await using visit = await exchangesOf(get.repeat(20), 20)
-    const before = visit.exchanges.slice(0, 10).map(goneSignal)
+    const before = visit.exchanges.slice(0, 10).map(disconnectSignal)
     expect(before.some(({ aborted }) => aborted)).toBe(false)
     await visit.leave()
-    expect([...before, ...visit.exchanges.map(goneSignal)].every(({ aborted }) => aborted)).toBe(true)
+    expect([...before, ...visit.exchanges.map(disconnectSignal)].every(({ aborted }) => aborted)).toBe(true)
   })
 
-  test('destroys the body of an answer, be it made before or after', async () => {
+  test('a disconnect destroys the response bodies, those sent later too', async () => {
     await using visit = await exchangesOf(get.repeat(3), 3)
     const [first, second, third] = visit.exchanges as [Exchange, Exchange, Exchange]
     const bodies = [endless(), endless(), endless()] as const
     const sent = [sendBody(first, 200, bodies[0], {}), sendBody(second, 200, bodies[1], {})]
     const settled = Promise.allSettled(sent)
     await visit.leave()
-    await expect(sendBody(third, 200, bodies[2], {})).rejects.toThrow(ClientGone)
+    await expect(sendBody(third, 200, bodies[2], {})).rejects.toThrow(ClientDisconnected)
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true])
   })
 })
 
-test('the body of an answer is destroyed after HEAD, and when a header cannot be written', async () => {
+test('the response body is destroyed after HEAD and when a header cannot be written', async () => {
   await using head = await exchangesOf(get.replace('GET', 'HEAD'), 1)
   const unread = endless()
   await sendBody(head.exchanges[0]!, 200, unread, {})
@@ -85,11 +85,11 @@ test('the body of an answer is destroyed after HEAD, and when a header cannot be
   expect(unsent.destroyed).toBe(true)
 })
 
-test('an answer that is sent whole does not abort the signal', async () => {
+test('the signal is not aborted after the whole response was sent', async () => {
   await using visit = await exchangesOf(get, 1)
   const [exchange] = visit.exchanges as [Exchange]
-  const gone = goneSignal(exchange)
+  const signal = disconnectSignal(exchange)
   await sendBody(exchange, 200, Readable.from(['whole']), {})
   await visit.leave()
-  expect(gone.aborted).toBe(false)
+  expect(signal.aborted).toBe(false)
 })

@@ -2,12 +2,12 @@ import type { Ctx } from '../../api/ctx.ts'
 import { lfsAccess, type Storage, sizeComplaint } from '../../modules/pushes/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
-import type { Doors } from '../http/doors.ts'
+import type { HttpContext } from '../http/context.ts'
+import { ClientDisconnected, clientDisconnectedStatus } from '../http/disconnect.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
-import { ClientGone, clientGone } from '../http/gone.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
-import type { Claim } from '../http/wildcard-door.ts'
+import type { RouteMatcher } from '../http/wildcard-routes.ts'
 import { mediaType, refuse, type Visit } from './answer.ts'
 import { authenticateLfs } from './authenticate.ts'
 import { parseBatch, serveBatch, serveVerify } from './batch.ts'
@@ -16,36 +16,36 @@ import { serveCreateLock, serveListLocks, serveUnlock, serveVerifyLocks } from '
 import { type LfsCall, type LfsRequest, operationOf, parseLfsRequest } from './request.ts'
 import { serveDownload, serveUpload } from './transfer.ts'
 
-/** Large files over HTTP (git LFS: batch API, basic transfers, locks): parse, authenticate, ask the policy, serve. */
-export const largeFileClaim =
-  (doors: Doors): Claim =>
+/** Git LFS over HTTP (batch API, basic transfers, locks): parses, authenticates, checks permissions, serves. */
+export const lfsMatcher =
+  (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const asked = parseLfsRequest(method, url)
-    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors))
+    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context))
   }
 
 async function serve(
   exchange: Exchange,
   { path, call }: LfsRequest,
   remoteAddress: string,
-  doors: Doors,
+  context: HttpContext,
 ): Promise<void> {
   const { req } = exchange
   const say = (status: number, message: string, headers = {}) =>
-    refuse(exchange, doors.siteUrl, status, message, { headers })
+    refuse(exchange, context.siteUrl, status, message, { headers })
   let ctx: Ctx | undefined
   try {
-    const settings = await doors.settings.get()
+    const settings = await context.settings.get()
     if (!settings.lfs_enabled) return say(501, 'Git LFS is not enabled on this Stithy server, contact your admin.')
     if (call.kind === 'old_api')
       return say(501, 'Server supports batch API only, please update your Git LFS client to version 1.0.1 and up.')
     const unfit = unfitHeaders(exchange, call)
     if (unfit) return say(unfit.status, unfit.message)
-    const known = await authenticateLfs(req.headers.authorization, doors, remoteAddress)
-    ctx = await doors.open('denied' in known ? null : known.caller, remoteAddress)
+    const known = await authenticateLfs(req.headers.authorization, context, remoteAddress)
+    ctx = await context.open('denied' in known ? null : known.caller, remoteAddress)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in known) {
-      const { status, message, headers } = denialAnswer(known, doors.siteUrl)
+      const { status, message, headers } = denialAnswer(known, context.siteUrl)
       return say(status, message, status === 401 ? challenge : headers)
     }
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
@@ -60,17 +60,17 @@ async function serve(
     if (batch) await serveBatch({ exchange, ctx }, access.storage, batch)
     else await answer({ exchange, ctx }, access.storage, call)
   } catch (error) {
-    failed(exchange, error, doors)
+    failed(exchange, error, context)
   } finally {
     if (!req.complete) req.resume()
-    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+    logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }
 
-/** Both: the first keeps browsers from asking people, the second is what HTTP wants. */
+/** Both headers: the first keeps browsers from showing a password dialog, the second is required by HTTP. */
 const challenge = { 'lfs-authenticate': 'Basic realm="Stithy"', 'www-authenticate': 'Basic realm="Stithy"' }
 
-/** Calls of the API are JSON of a media type of its own; plain JSON will do. */
+/** API calls use the LFS media type; plain JSON is accepted. */
 function unfitHeaders({ req }: Exchange, { kind }: LfsCall): { status: number; message: string } | undefined {
   if (kind === 'download' || kind === 'upload') return undefined
   const type = req.headers['content-type']
@@ -101,13 +101,13 @@ async function answer(visit: Visit, storage: Storage, call: LfsCall): Promise<vo
   }
 }
 
-function failed(exchange: Exchange, error: unknown, { log, siteUrl }: Doors): void {
+function failed(exchange: Exchange, error: unknown, { log, siteUrl }: HttpContext): void {
   const { req, res } = exchange
-  // Whoever went away in the middle needs no answer, and is no fault of ours. The request alone does not tell: who stops
-  // reading it breaks it, too.
+  // A disconnected client needs no response, and is not a fault of the server. The request alone does not tell, because a
+  // handler that stops reading destroys it, too.
   if (res.destroyed) return
-  if (error instanceof ClientGone) {
-    res.statusCode = clientGone
+  if (error instanceof ClientDisconnected) {
+    res.statusCode = clientDisconnectedStatus
     return
   }
   const { status, headers = {} } = answerFor(error)

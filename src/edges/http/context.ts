@@ -7,20 +7,20 @@ import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
 import type { AbandonedRequests } from './abandoned-requests.ts'
 
-/** What the HTTP edge needs of the application. */
-export type Doors = {
+/** What the HTTP transport needs from the application. */
+export type HttpContext = {
   readonly db: Db
   readonly settings: SettingsReader
   readonly authenticator: TokenAuthenticator
   readonly plan: Plan
-  /** Where we are reached, without a slash at the end. */
+  /** Public URL, without a trailing slash. */
   readonly siteUrl: string
   /** Folder for files of multipart forms. */
   readonly uploadsDir: string
   readonly log: Logger
   readonly abandoned: AbandonedRequests
-  /** A context for one request; `gone` for one that only reads. */
-  open(caller: Caller, remoteAddress: string | undefined, gone?: AbortSignal): Promise<Ctx>
-  /** Checks every answer against its declaration; tests set it. */
+  /** Opens a context for one request; `signal` for read-only requests. */
+  open(caller: Caller, remoteAddress: string | undefined, signal?: AbortSignal): Promise<Ctx>
+  /** Validates every response against its declaration; tests set it. */
   readonly onAnswer?: ((method: string, path: string, status: number, body: unknown) => void) | undefined
 }

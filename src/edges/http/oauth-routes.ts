@@ -13,15 +13,15 @@ import { callerOf, shownToken } from './authenticate.ts'
 import { anonymousLimits } from './body/limits.ts'
 import { readBody } from './body/read-body.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { WireFailure } from './failures.ts'
 import { fail } from './mount.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
-/** RFC 6749 (5.1): what is said here is for one alone. */
+/** RFC 6749 (5.1): responses with tokens must not be cached. */
 const unstored = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
 const descriptions = {
@@ -57,7 +57,7 @@ function required(params: RawParams, name: string): string {
   return value
 }
 
-/** The code of a second factor, as clients of the field send it or by our own name. */
+/** The code of the second factor, in the established header or our own. */
 const codeOf = ({ headers }: Exchange['req']): string | undefined =>
   [headers['x-gitlab-otp'], headers['x-service-otp']].find(
     (each): each is string => typeof each === 'string' && each !== '',
@@ -81,26 +81,26 @@ function refusalOf(refused: Refused): WireFailure {
   }
 }
 
-/** `/oauth`: tokens for whoever signs in (RFC 6749: password and refresh_token), what they are, and their end (RFC 7009). */
-export const oauthDoor =
-  (doors: Doors): Door =>
+/** `/oauth`: issues tokens (RFC 6749: password and refresh_token), describes them, and revokes them (RFC 7009). */
+export const oauthRoutes =
+  (context: HttpContext): Routes =>
   (app) => {
     const serve =
       (answer: (exchange: Exchange, params: RawParams, remoteAddress: string) => Promise<unknown>) =>
       async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
         reply.hijack()
-        const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+        const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
         try {
-          const limits = { db: doors.db, settings: await doors.settings.get() }
-          // Who asks for a token is nobody known yet; who asks about his is.
+          const limits = { db: context.db, settings: await context.settings.get() }
+          // A token request is anonymous; a request for token information is authenticated.
           if (request.raw.method === 'POST' && (await refusedByLimits(exchange, limits, null, request.ip, 'web')))
             return
-          const params = await paramsOf(request, doors)
+          const params = await paramsOf(request, context)
           sendJson(exchange, 200, await answer(exchange, params, request.ip), unstored)
         } catch (error) {
-          fail(exchange, error, doors)
+          fail(exchange, error, context)
         } finally {
-          logAnswer(doors.log, exchange, null)
+          logAnswer(context.log, exchange, null)
         }
       }
 
@@ -108,10 +108,10 @@ export const oauthDoor =
       method: 'POST',
       url: '/oauth/token',
       handler: serve(async (exchange, params, remoteAddress) => {
-        // No applications are registered here, so whoever says he is one is not known.
+        // Applications cannot be registered, so every client id is unknown.
         if (exchange.req.headers.authorization !== undefined || text(params, 'client_id') !== undefined)
           throw refuse('invalid_client', { status: 401, headers: { 'www-authenticate': 'Basic realm="Stithy"' } })
-        const answer = await grant(exchange, params, remoteAddress, doors)
+        const answer = await grant(exchange, params, remoteAddress, context)
         if ('error' in answer) throw refusalOf(answer)
         return answer
       }),
@@ -121,8 +121,8 @@ export const oauthDoor =
       method: ['GET', 'HEAD'],
       url: '/oauth/token/info',
       handler: serve(async ({ req }, params) => {
-        const actor = await callerOf(shownToken(req.headers, params), doors.authenticator)
-        const row = actor?.tokenId === undefined ? undefined : await findOauthToken(doors.db, actor.tokenId)
+        const actor = await callerOf(shownToken(req.headers, params), context.authenticator)
+        const row = actor?.tokenId === undefined ? undefined : await findOauthToken(context.db, actor.tokenId)
         if (!row)
           throw new WireFailure({
             status: 401,
@@ -145,7 +145,7 @@ export const oauthDoor =
       method: 'POST',
       url: '/oauth/revoke',
       handler: serve(async (_exchange, params, remoteAddress) => {
-        await revoke(await doors.open(null, remoteAddress), required(params, 'token'))
+        await revoke(await context.open(null, remoteAddress), required(params, 'token'))
         return {}
       }),
     })
@@ -155,10 +155,10 @@ async function grant(
   { req }: Exchange,
   params: RawParams,
   remoteAddress: string,
-  doors: Doors,
+  context: HttpContext,
 ): Promise<TokenAnswer | Refused> {
   const type = required(params, 'grant_type')
-  const ctx = () => doors.open(null, remoteAddress)
+  const ctx = () => context.open(null, remoteAddress)
   const scope = text(params, 'scope')
   if (type === 'password')
     return grantByPassword(await ctx(), {
@@ -174,7 +174,7 @@ async function grant(
 
 const mostBytes = 64 * 1024
 
-async function paramsOf({ raw }: FastifyRequest, { uploadsDir }: Doors): Promise<RawParams> {
+async function paramsOf({ raw }: FastifyRequest, { uploadsDir }: HttpContext): Promise<RawParams> {
   const query = parseUrlencoded(raw.url!.split('?', 2)[1] ?? '')
   if (raw.method !== 'POST') return query
   const limits = { ...anonymousLimits, bytes: mostBytes }

@@ -7,14 +7,14 @@ import { group } from '../../modules/groups/index.ts'
 import { type AvatarOwner, contentTypeOf, findAvatar } from '../../modules/namespaces/index.ts'
 import { findTopic, project } from '../../modules/projects/index.ts'
 import { sendBody } from './answer.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './mount.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
-/** Whether the caller may know of whom the picture is of: the same policies as everywhere. */
+/** Whether the caller may see the owner of the avatar, by the usual policies. */
 async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<boolean> {
   const visible = async <P>(
     what: {
@@ -34,21 +34,21 @@ async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<bool
 
 const owners = new Set(['user', 'group', 'project', 'topic'])
 
-/** Pictures of people, groups, projects and topics, at the addresses that records show. */
-export const avatarDoor =
-  (doors: Doors): Door =>
+/** Avatars of users, groups, projects and topics, at the URLs in their records. */
+export const avatarRoutes =
+  (context: HttpContext): Routes =>
   (app) => {
     app.route<{ Params: { owner: string; id: string; filename: string } }>({
       method: ['GET', 'HEAD'],
       url: '/uploads/-/system/:owner/avatar/:id/:filename',
       async handler(request, reply) {
         reply.hijack()
-        const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+        const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
         const { owner, id, filename } = request.params
         let ctx: Ctx | undefined
         try {
           const scopes: readonly Scope[] = owner === 'user' ? ['api', 'read_api', 'read_user'] : ['api', 'read_api']
-          ctx = await openForFiles(exchange, request.ip, doors, scopes)
+          ctx = await openForFiles(exchange, request.ip, context, scopes)
           if (!ctx) return
           if (!owners.has(owner) || !/^\d{1,15}$/.test(id) || filename.includes('\0')) throw notFound('Avatar')
           const kind = owner as AvatarOwner
@@ -65,9 +65,9 @@ export const avatarDoor =
             'cache-control': 'max-age=3600, private',
           })
         } catch (error) {
-          fail(exchange, error, doors)
+          fail(exchange, error, context)
         } finally {
-          logAnswer(doors.log, exchange, ctx?.actor ?? null)
+          logAnswer(context.log, exchange, ctx?.actor ?? null)
         }
       },
     })

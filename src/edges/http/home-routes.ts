@@ -1,9 +1,9 @@
 import type { SettingsReader } from '../../settings/store.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
-/** Sends visitors of `/` where the installation says; there is nothing here. */
-export const homeDoor =
-  (settings: SettingsReader): Door =>
+/** Redirects `/` to the configured home page; 404 without one. */
+export const homeRoutes =
+  (settings: SettingsReader): Routes =>
   (app) => {
     app.route({
       method: ['GET', 'HEAD'],

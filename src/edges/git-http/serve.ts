@@ -12,13 +12,13 @@ import { gitAccess, receivePush, type Service } from '../../modules/transport/in
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
-import type { Doors } from '../http/doors.ts'
+import type { HttpContext } from '../http/context.ts'
+import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
-import { ClientGone, clientGone, goneSignal } from '../http/gone.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
-import type { Claim } from '../http/wildcard-door.ts'
+import type { RouteMatcher } from '../http/wildcard-routes.ts'
 import { type GitRequest, parseGitUrl } from './request.ts'
 
 const uncached: Headers = {
@@ -28,53 +28,53 @@ const uncached: Headers = {
 }
 const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
 
-/** Git over smart HTTP: parse, authenticate, ask the policy, stream. */
-export const gitClaim =
-  (doors: Doors, limits: HttpLimits): Claim =>
+/** Git over smart HTTP: parses the URL, authenticates, checks permissions, streams. */
+export const gitMatcher =
+  (context: HttpContext, limits: HttpLimits): RouteMatcher =>
   (method, url) => {
     const asked = method === 'PUT' ? undefined : parseGitUrl(url)
-    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors, limits))
+    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context, limits))
   }
 
 async function serve(
   exchange: Exchange,
   asked: GitRequest,
   remoteAddress: string,
-  doors: Doors,
+  context: HttpContext,
   { fetchPace, pushPace }: HttpLimits,
 ): Promise<void> {
   const { req } = exchange
   let ctx: Ctx | undefined
   try {
-    if (asked.kind === 'elsewhere') return sendEmpty(exchange, 301, { location: doors.siteUrl + asked.location })
+    if (asked.kind === 'elsewhere') return sendEmpty(exchange, 301, { location: context.siteUrl + asked.location })
     if (asked.kind === 'refs' && (req.method !== 'GET' || asked.service === undefined))
       return sendText(exchange, 403, 'Forbidden\n', plain)
     if (asked.kind === 'service' && req.method !== 'POST')
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
     const service = asked.service as Service
-    const shown = await authenticateGit(req.headers.authorization, doors, remoteAddress)
-    // What only reads ends when the client leaves; a push that has begun goes on to its end.
-    const gone = service === 'git-upload-pack' || asked.kind === 'refs' ? goneSignal(exchange) : undefined
-    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress, gone)
+    const shown = await authenticateGit(req.headers.authorization, context, remoteAddress)
+    // A read ends when the client disconnects; a push that has begun completes.
+    const signal = service === 'git-upload-pack' || asked.kind === 'refs' ? disconnectSignal(exchange) : undefined
+    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress, signal)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
-    if ('denied' in shown) return refuseCredentials(exchange, shown, doors.siteUrl)
+    if ('denied' in shown) return refuseCredentials(exchange, shown, context.siteUrl)
     const access = await gitAccess(ctx, asked.path, service, 'http')
     if ('challenge' in access) return challenge(exchange)
     if ('refused' in access)
       return sendText(exchange, access.refused === 'missing' ? 404 : 403, `${access.message}\n`, plain)
     // Git sends the credentials that it has only after a 401.
-    if (!ctx.actor && doors.abandoned.retryAfter(remoteAddress) !== undefined)
+    if (!ctx.actor && context.abandoned.retryAfter(remoteAddress) !== undefined)
       return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), pushPace, true)
     else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)
     else await push(exchange, ctx, access.project, pushPace)
   } catch (error) {
-    failed(exchange, error, doors)
+    failed(exchange, error, context)
   } finally {
-    // Bytes that are not read would stand in the way of the next request on the connection.
+    // Unread bytes would be taken for the next request on the connection.
     if (!req.readableEnded) req.resume()
-    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+    logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }
 
@@ -87,7 +87,7 @@ function refuseCredentials(exchange: Exchange, denial: Denial, siteUrl: string):
   else sendText(exchange, status, `${message}\n`, { ...plain, ...headers })
 }
 
-/** What a client is shown before it says what it wants: a project that the push will make is still empty. */
+/** The repository to advertise: an empty one if the push will create the project. */
 async function advertised(
   ctx: Ctx,
   access: { project: ProjectSubject } | { plan: Plan },
@@ -96,13 +96,13 @@ async function advertised(
   if ('plan' in access)
     return ctx.git
       .open(await ctx.git.emptyDir())
-      .until(ctx.gone)
+      .withSignal(ctx.signal)
       .for(ctx.shareKey)
   if (service === 'git-upload-pack') return openRepository(ctx, access.project)
-  return (await openForWriting(ctx, access.project)).until(ctx.gone)
+  return (await openForWriting(ctx, access.project)).withSignal(ctx.signal)
 }
 
-/** The list of refs (or, with protocol v2, of what we can), with the line that names the service before it. */
+/** Sends the list of refs (with protocol v2, of capabilities), after the line that names the service. */
 async function advertise(exchange: Exchange, repo: Repository, service: Service): Promise<void> {
   const protocol = header(exchange, 'git-protocol')
   const { stream, done } =
@@ -115,12 +115,12 @@ async function advertise(exchange: Exchange, repo: Repository, service: Service)
           onVerdict: async () => ({ ok: false }),
         })
   const { res } = exchange
-  const gone = goneSignal(exchange)
-  gone.throwIfAborted()
+  const signal = disconnectSignal(exchange)
+  signal.throwIfAborted()
   res.writeHead(200, head(exchange, `application/x-${service}-advertisement`))
   const line = `# service=${service}\n`
   res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
-  await pipeline(stream, res, { signal: gone })
+  await pipeline(stream, res, { signal })
   await done
 }
 
@@ -135,8 +135,8 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace
 }
 
 /**
- * The answer ends only when what follows from the push is committed. When the client leaves, git hears that there is
- * nothing more, and comes to its own end: one that is killed leaves its quarantine behind.
+ * Ends the response only after the effects of the push are committed. If the client disconnects, git sees the end of its input
+ * and ends by itself: a killed git would leave its quarantine behind.
  */
 async function push(
   exchange: Exchange,
@@ -162,22 +162,22 @@ async function push(
 }
 
 /**
- * Passes on what both say, each only as fast as the other takes it. The answer is not begun before git says something,
- * and left open. Rejects when the client's words make no sense, whatever git made of them; not when he leaves.
+ * Relays between client and git with back-pressure in both directions. Starts the response with git's first output, and leaves
+ * it open. Rejects if the request is malformed, whatever git answered; does not reject if the client disconnects.
  */
 async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pace: BodyPace): Promise<void> {
   const { req, res } = exchange
-  const gone = goneSignal(exchange)
+  const signal = disconnectSignal(exchange)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   let broken: unknown
   let isSent = false
   const send = async () => {
     try {
       for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
-        // When git has answered and reads no more, the rest is still read: what is left of a body would stand in the way of
-        // the next request on the connection, and only its end shows whether it was what its encoding says.
+        // Reads the rest even after git has finished: unread bytes would be taken for the next request on the connection, and
+        // only the end of a compressed body shows whether it was valid.
         if (stream.destroyed || stream.readableEnded) continue
-        if (!stream.write(chunk)) await drained(stream, gone)
+        if (!stream.write(chunk)) await drained(stream, signal)
       }
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
@@ -189,10 +189,10 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
     }
   }
   const pass = async (chunk: Buffer) => {
-    if (!broken && !gone.aborted && !res.write(chunk)) await drained(res, gone)
+    if (!broken && !signal.aborted && !res.write(chunk)) await drained(res, signal)
   }
   const answer = async () => {
-    // Whether a compressed body was whole shows at its end: what git says before that is held back, as far as it is little.
+    // Only the end of a compressed body shows whether it was complete; until then, git's output is buffered up to a limit.
     const held: Buffer[] = []
     let heldBytes = 0
     let isHolding = isCompressed(req)
@@ -215,30 +215,30 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
 
 const isCompressed = (req: IncomingMessage): boolean => /^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')
 
-/** More than git says before it has read a negotiation of 16,000 commits. */
+/** More than git sends before it has read a negotiation of 16,000 commits. */
 const maxHeldBytes = 2 * 1024 * 1024
 
-/** Unpacked if need be. Ends without the request, whose end would be that of the connection. */
+/** The body, decompressed if necessary. Does not destroy the request at its end, which would close the connection. */
 function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
   const body = req.iterator({ destroyOnReturn: false })
   if (!isCompressed(req)) return body
   const gunzip = createGunzip()
-  // Whoever reads it hears of failures.
+  // The reader gets the error.
   pipeline(body, gunzip).catch(() => {})
   return gunzip
 }
 
-/** Resolves when the stream takes more, or nothing any more because it was closed or the client has gone. */
-const drained = (stream: Writable, gone: AbortSignal): Promise<void> =>
+/** Resolves when the stream drains, or when it closes or the client disconnects. */
+const drained = (stream: Writable, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const go = () => {
       stream.off('drain', go).off('close', go)
-      gone.removeEventListener('abort', go)
+      signal.removeEventListener('abort', go)
       resolve()
     }
-    if (stream.destroyed || gone.aborted) return resolve()
+    if (stream.destroyed || signal.aborted) return resolve()
     stream.on('drain', go).on('close', go)
-    gone.addEventListener('abort', go)
+    signal.addEventListener('abort', go)
   })
 
 const header = ({ req }: Exchange, name: string): string | undefined => {
@@ -254,16 +254,16 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
   'x-request-id': exchange.requestId,
 })
 
-function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
+function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
   const { req, res } = exchange
-  if (error instanceof ClientGone) {
-    res.statusCode = clientGone
+  if (error instanceof ClientDisconnected) {
+    res.statusCode = clientDisconnectedStatus
     return
   }
   const { status, headers } = answerFor(error)
   if (!res.destroyed)
     logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
-  // What is left of the body is not worth reading.
+  // The rest of the body is not read.
   const close: Headers = req.complete ? {} : { connection: 'close' }
   if (res.headersSent) res.destroy()
   else

@@ -2,25 +2,25 @@ import { notFound } from '../../kernel/failure.ts'
 import { findPicture, type PictureName, pictures } from '../../modules/administration/index.ts'
 import { contentTypeOf } from '../../modules/namespaces/index.ts'
 import { sendBody } from './answer.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './mount.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
-/** Pictures of the installation. Everybody may see them: they stand where people sign in. */
-export const appearanceDoor =
-  (doors: Doors): Door =>
+/** Images of the installation, public because the sign-in page shows them. */
+export const appearanceRoutes =
+  (context: HttpContext): Routes =>
   (app) => {
     app.route<{ Params: { name: string; filename: string } }>({
       method: ['GET', 'HEAD'],
       url: '/uploads/-/system/appearance/:name/1/:filename',
       async handler(request, reply) {
         reply.hijack()
-        const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+        const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
         const { name, filename } = request.params
         try {
-          const ctx = await doors.open(null, request.ip)
+          const ctx = await context.open(null, request.ip)
           const isPicture = (pictures as readonly string[]).includes(name) && !filename.includes('\0')
           const found = isPicture ? await findPicture(ctx.db, name as PictureName, filename) : undefined
           const blob = found && (await ctx.blobs.get(found.digest))
@@ -33,9 +33,9 @@ export const appearanceDoor =
             'cache-control': 'max-age=3600, public',
           })
         } catch (error) {
-          fail(exchange, error, doors)
+          fail(exchange, error, context)
         } finally {
-          logAnswer(doors.log, exchange, null)
+          logAnswer(context.log, exchange, null)
         }
       },
     })

@@ -6,38 +6,38 @@ import { notFound } from '../../kernel/failure.ts'
 import { findUpload, loadProject, shownMediaType } from '../../modules/projects/index.ts'
 import { repositoryPath } from '../../modules/transport/index.ts'
 import { type Exchange, sendEmpty } from './answer.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { fail } from './mount.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
-import type { Claim } from './wildcard-door.ts'
+import type { RouteMatcher } from './wildcard-routes.ts'
 
-/** Where an upload is: the project, the word of the address, and the name. */
+/** The project, the secret and the file name in the URL of an upload. */
 type Address = { readonly path: string; readonly secret: string; readonly filename: string }
 
 const address = new RegExp(`^/${repositoryPath}/uploads/([0-9a-f]{32})/([^/]+)$`)
 
-/** Files that were uploaded to projects, for whoever reads the project; whatever else an address says is as if nothing was there. */
-export const uploadClaim =
-  (doors: Doors): Claim =>
+/** Files uploaded to projects, for users who can read the project; 404 for anything else. */
+export const uploadMatcher =
+  (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const [, path, secret, name] = address.exec(url.split('?', 1)[0]!) ?? []
     if ((method !== 'GET' && method !== 'HEAD') || path === undefined) return undefined
-    // The router has refused what cannot be decoded. A name is compared with what is stored and leads nowhere else.
+    // The router has rejected malformed encoding. The name is only compared with stored ones.
     const asked = { path, secret: secret!, filename: decodeURIComponent(name!).replaceAll('\0', '/') }
-    return (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors)
+    return (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context)
   }
 
 async function serve(
   exchange: Exchange,
   { path, secret, filename }: Address,
   remoteAddress: string,
-  doors: Doors,
+  context: HttpContext,
 ): Promise<void> {
   let ctx: Ctx | undefined
   try {
-    ctx = await openForFiles(exchange, remoteAddress, doors, ['api', 'read_api'])
+    ctx = await openForFiles(exchange, remoteAddress, context, ['api', 'read_api'])
     if (!ctx) return
     const project = await loadProject(path, ctx)
     const visible = project && allows(projectPolicy.read_project, ctx.actor, project.facts)
@@ -56,8 +56,8 @@ async function serve(
     )
     if (!sent) sendEmpty(exchange, 416, { 'content-range': `bytes */${upload.size}`, 'content-length': 0 })
   } catch (error) {
-    fail(exchange, error, doors)
+    fail(exchange, error, context)
   } finally {
-    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+    logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }

@@ -4,33 +4,33 @@ import { escaped } from '../../kernel/html.ts'
 import { findProjectAround, gitAccess, repositoryPath } from '../../modules/transport/index.ts'
 import { type Exchange, sendText } from './answer.ts'
 import { authenticateGit, denialAnswer } from './authenticate-git.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { fail } from './mount.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import type { Claim } from './wildcard-door.ts'
+import type { RouteMatcher } from './wildcard-routes.ts'
 
 const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
 
 /**
- * Tells the go tool which repository holds a package: the project at or above the path, when the caller may fetch it. All
- * others are told what the path looks like, whether or not something is there.
+ * Responds to the go tool with the repository of a package: the project at or above the path, if the caller may fetch it.
+ * Otherwise derives the repository from the path alone, so that the response does not reveal whether a project exists.
  */
-export const goGetClaim =
-  (doors: Doors): Claim =>
+export const goGetMatcher =
+  (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const path = method === 'GET' ? address.exec(url)?.[1] : undefined
-    return path === undefined ? undefined : (exchange, remoteAddress) => serve(exchange, path, remoteAddress, doors)
+    return path === undefined ? undefined : (exchange, remoteAddress) => serve(exchange, path, remoteAddress, context)
   }
 
-async function serve(exchange: Exchange, path: string, remoteAddress: string, doors: Doors): Promise<void> {
+async function serve(exchange: Exchange, path: string, remoteAddress: string, context: HttpContext): Promise<void> {
   let ctx: Ctx | undefined
   try {
-    const shown = await authenticateGit(exchange.req.headers.authorization, doors, remoteAddress)
-    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress)
+    const shown = await authenticateGit(exchange.req.headers.authorization, context, remoteAddress)
+    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in shown) {
-      const { status, message, headers } = denialAnswer(shown, doors.siteUrl)
+      const { status, message, headers } = denialAnswer(shown, context.siteUrl)
       const asked = status === 401 ? { 'www-authenticate': 'Basic realm="Stithy"' } : {}
       return sendText(exchange, status, `${message}\n`, {
         'content-type': 'text/plain; charset=utf-8',
@@ -44,13 +44,13 @@ async function serve(exchange: Exchange, path: string, remoteAddress: string, do
       'cache-control': 'max-age=0, private, must-revalidate',
     })
   } catch (error) {
-    fail(exchange, error, doors)
+    fail(exchange, error, context)
   } finally {
-    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+    logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }
 
-/** The part of the path, as it was spelled, that is a project from which the caller may fetch. */
+/** The part of the path, in its original case, that is a project the caller may fetch. */
 async function repositoryAround(ctx: Ctx, path: string): Promise<string | undefined> {
   const found = await findProjectAround(ctx.db, path)
   if (found === undefined) return undefined
@@ -61,7 +61,7 @@ async function repositoryAround(ctx: Ctx, path: string): Promise<string | undefi
 
 const doorOf = ({ settings }: Ctx) => (settings.enabled_git_access_protocol === 'ssh' ? 'ssh' : 'http')
 
-/** A project right below a group or person, as most are. */
+/** Assumes a project directly below a group or user, as most are. */
 const looksLike = (path: string): string => path.split('/', 2).join('/')
 
 function pageOf(ctx: Ctx, repository: string): string {

@@ -7,46 +7,46 @@ import type { Settings } from '../../settings/settings.ts'
 import { admit } from './admit.ts'
 import { type Exchange, sendText } from './answer.ts'
 import { shownToken } from './authenticate.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { unknownRoute } from './failures.ts'
 import { metricsContentType } from './metrics.ts'
 import { fail } from './mount.ts'
 
-export type MetricsDoor = {
-  /** The figures, as text for Prometheus. */
+export type MetricsParts = {
+  /** The metrics in Prometheus text format. */
   readonly metrics: () => Promise<string>
   /** Addresses and networks that need no token. */
   readonly metricsFrom: readonly string[]
 }
 
-/** `/-/metrics`: for some addresses, and for administrators from anywhere. To everybody else it is not there. */
-export function metricsRoute(app: FastifyInstance, doors: Doors, { metrics, metricsFrom }: MetricsDoor): void {
+/** `/-/metrics`: for configured addresses, and for administrators from anywhere; 404 for others. */
+export function metricsRoute(app: FastifyInstance, context: HttpContext, { metrics, metricsFrom }: MetricsParts): void {
   const networks = networksOf(metricsFrom)
   app.route({
     method: ['GET', 'HEAD'],
     url: '/-/metrics',
     async handler(request, reply) {
       reply.hijack()
-      const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+      const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
       try {
-        const { monitoring_metrics_enabled } = await settingsOf(doors)
+        const { monitoring_metrics_enabled } = await settingsOf(context)
         if (!monitoring_metrics_enabled) throw unknownRoute()
         if (!isNear(request, networks)) {
-          const caller = await callerOf(exchange, request.ip, doors)
+          const caller = await callerOf(exchange, request.ip, context)
           if (caller === undefined) return
           if (!caller?.admin || !reaches(caller.scopes, ['api', 'read_api'])) throw unknownRoute()
         }
         sendText(exchange, 200, await metrics(), { 'content-type': metricsContentType })
       } catch (error) {
-        fail(exchange, error, doors)
+        fail(exchange, error, context)
       }
     },
   })
 }
 
-/** As they were when the database is away: figures are wanted most then. */
-const settingsOf = ({ settings }: Doors): Promise<Settings> =>
+/** Falls back to the last known settings without a database: metrics matter most then. */
+const settingsOf = ({ settings }: HttpContext): Promise<Settings> =>
   settings.get().catch((error) => (error instanceof DatabaseLost ? settings.latest : Promise.reject(error)))
 
 function networksOf(texts: readonly string[]): BlockList {
@@ -64,8 +64,8 @@ const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
 const own = networksOf(['127.0.0.0/8', '::1'])
 
 /**
- * Whether the address of the client is one of these: as a proxy on this machine tells it. Loopback counts only without a
- * proxy: one that passes on what its clients say of themselves would let everybody be this machine.
+ * Whether the client's address is in `networks`, as reported by a proxy on this machine. A loopback address counts only without
+ * forwarding headers: a proxy that passes on forged ones would otherwise let any client appear as this machine.
  */
 function isNear({ ip, raw }: FastifyRequest, networks: BlockList): boolean {
   const family = familyOf(ip)
@@ -73,12 +73,12 @@ function isNear({ ip, raw }: FastifyRequest, networks: BlockList): boolean {
   return networks.check(ip, family) && !(isPassedOn && own.check(ip, family))
 }
 
-/** Nobody, when the token is nobody's. `undefined` when he is over a limit, and has been told so. */
-async function callerOf(exchange: Exchange, remoteAddress: string, doors: Doors): Promise<Caller | undefined> {
-  const settings = await doors.settings.get()
-  const visitor = { exchange, remoteAddress, settings, door: 'web' } as const
+/** The caller; null for an invalid token. `undefined` if a limit is exceeded; the response has been sent then. */
+async function callerOf(exchange: Exchange, remoteAddress: string, context: HttpContext): Promise<Caller | undefined> {
+  const settings = await context.settings.get()
+  const visitor = { exchange, remoteAddress, settings, kind: 'web' } as const
   try {
-    return await admit(shownToken(exchange.req.headers, {}), visitor, doors)
+    return await admit(shownToken(exchange.req.headers, {}), visitor, context)
   } catch {
     return null
   }

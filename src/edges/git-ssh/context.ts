@@ -3,10 +3,10 @@ import type { Caller } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Db } from '../../db/db.ts'
 
-/** What the SSH edge needs of the application. */
-export type SshDoors = {
+/** What the SSH transport needs from the application. */
+export type SshContext = {
   readonly db: Db
   readonly log: Logger
-  /** A context for one command. */
+  /** Opens a context for one command. */
   open(caller: Caller, remoteAddress: string | undefined): Promise<Ctx>
 }

@@ -2,14 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Plan } from '../../../kernel/plan.ts'
 import { sendText } from '../answer.ts'
 import { beginExchange } from '../exchange.ts'
-import type { Door } from '../server.ts'
+import type { Routes } from '../server.ts'
 import { type Areas, openApiDocument } from './document.ts'
 
 export type OpenApiParts = { areas: Areas; plan: Plan; version: string; apiVersion: string; siteUrl: string }
 
 /** `/openapi.json`: the API that this instance offers. Generated on the first request, then cached. */
-export const openApiDoor =
-  ({ areas, plan, version, apiVersion, siteUrl }: OpenApiParts): Door =>
+export const openApiRoutes =
+  ({ areas, plan, version, apiVersion, siteUrl }: OpenApiParts): Routes =>
   (app) => {
     let text: string | undefined
     app.route({
