@@ -9,7 +9,6 @@ import { emit } from '../../../events/log.ts'
 import { complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
 import { type FieldComplaints, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { rubyHash } from '../../../kernel/ruby-hash.ts'
 import {
   acceptAvatar,
   claimRoute,
@@ -56,9 +55,8 @@ export type GroupInput = {
   parent_id?: number | null
 } & { [K in keyof Omit<GroupAttributes, 'name' | 'description' | 'visibility'>]?: GroupAttributes[K] }
 
-/** Compat: group validations come as one text. */
 function refuse(fields: FieldComplaints): never {
-  throw invalid(`Failed to save group ${rubyHash(fields)}`)
+  throw invalidFields(fields, 'save group')
 }
 
 function attributesOf(input: GroupInput): Partial<GroupAttributes> {

@@ -5,8 +5,7 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
-import { type FieldComplaints, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
-import { rubyHash } from '../../../kernel/ruby-hash.ts'
+import { type FieldComplaints, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
@@ -25,9 +24,7 @@ import { type DatedMilestoneRow, findMilestone } from './queries.ts'
 const longest = { title: 255, description: 65_536 }
 const used = 'already being used for another group or project milestone.'
 
-/** Compat: validations of milestones come as one text. */
-const refuse = (verb: 'create' | 'update', fields: FieldComplaints) =>
-  invalid(`Failed to ${verb} milestone ${rubyHash(fields)}`)
+const refuse = (verb: 'create' | 'update', fields: FieldComplaints) => invalidFields(fields, `${verb} milestone`)
 
 function check(verb: 'create' | 'update', { title, description, start_date, due_date }: MilestoneValues): void {
   const complaints = complaintsOf({

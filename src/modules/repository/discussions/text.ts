@@ -1,14 +1,13 @@
-import { tooLong } from '../../../kernel/complaints.ts'
-import { type Failure, invalid } from '../../../kernel/failure.ts'
+import { blank, tooLong } from '../../../kernel/complaints.ts'
+import { type Failure, invalidFields } from '../../../kernel/failure.ts'
 
-/** Compat: one string with a hash in Ruby's spelling. */
 export const refuseNote = (field: string, complaint: string): Failure =>
-  invalid(`400 (Bad request) "Note {:${field}=>[${JSON.stringify(complaint)}]}" not given`)
+  invalidFields({ [field]: [complaint] }, 'save comment')
 
 /** Characters. */
 const longestText = 1_000_000
 
 export function requireText(body: string): void {
-  if (body.trim() === '') throw refuseNote('note', "can't be blank")
+  if (body.trim() === '') throw refuseNote('note', blank)
   if (body.length > longestText) throw refuseNote('note', tooLong(longestText))
 }
