@@ -12,6 +12,8 @@ export type Kind<Value> = {
   readonly nulls: 'refused' | 'allowed' | 'excluded'
   /** All values there are; any without it. */
   readonly values?: ReadonlySet<unknown>
+  /** Whether statements with the shape may lack the column. */
+  readonly optional?: boolean
   /** Of the type only. */
   readonly [value]?: Value
 }
@@ -22,16 +24,26 @@ export type Kind<Value> = {
  */
 export type Shape = Readonly<Record<string, Kind<unknown>>>
 
+/** Columns that only some of the statements have. */
+type OptionalColumns<S extends Shape> = {
+  [C in keyof S]: S[C] extends { readonly optional: true } ? C : never
+}[keyof S]
+type ValueOf<K> = K extends Kind<infer Value> ? Value : never
+
 /** A row as a statement with this shape returns it. */
-export type RowOf<S extends Shape> = {
-  -readonly [Column in keyof S]: S[Column] extends Kind<infer Value> ? Value : never
-}
+export type RowOf<S extends Shape> = [OptionalColumns<S>] extends [never]
+  ? { -readonly [C in keyof S]: ValueOf<S[C]> }
+  : { -readonly [C in Exclude<keyof S, OptionalColumns<S>>]: ValueOf<S[C]> } & {
+      -readonly [C in OptionalColumns<S>]?: ValueOf<S[C]>
+    }
 
 const kind = <Value>(name: string, ...types: number[]): Kind<Value> => ({ name, types, nulls: 'refused' })
 
 const [int2, int4, int8, float4, float8] = [21, 23, 20, 700, 701]
 const [textType, varchar, name, char, inet, uuid, xid8] = [25, 1043, 19, 18, 869, 2950, 5069]
 
+/** For a column that no caller reads, of any type: the result of a function that is called for its effect. */
+export const unused: Kind<unknown> = { ...kind('unused'), nulls: 'allowed' }
 /** Integers of every size. Above 2^53 they lose precision: no column of ours comes near. */
 export const integer: Kind<number> = kind('integer', int2, int4, int8)
 export const double: Kind<number> = kind('double', float4, float8)
@@ -78,6 +90,12 @@ export const notNull = <Value>(of: Kind<Value>): Kind<NonNullable<Value>> => ({
   ...(of as Kind<NonNullable<Value>>),
   name: `notNull(${of.name})`,
   nulls: 'excluded',
+})
+
+/** For a column that only some of the statements with the shape have: its property may be absent. */
+export const optional = <Value>(of: Kind<Value>): Kind<Value> & { readonly optional: true } => ({
+  ...of,
+  optional: true,
 })
 
 /** Every column may be null, as those of a table that is joined by `left join`. */

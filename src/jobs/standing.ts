@@ -1,18 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge } from 'prom-client'
 import type { Db } from '../db/db.ts'
+import { double, integer, nullable, type RowOf, text } from '../db/row.ts'
 import { sql } from '../db/sql.ts'
 
 /** How the queue of jobs stands. */
-export type Standing = {
+export const standingRow = {
   /** For how long the oldest job that could run has waited; 0 when none waits. */
-  readonly oldest_due_seconds: number
+  oldest_due_seconds: double,
   /** When a runner last took a job, rounded to some seconds; null before the first. */
-  readonly last_taken_at: string | null
+  last_taken_at: nullable(text),
   /** For how long none was taken; null before the first. */
-  readonly untaken_seconds: number | null
-  readonly running: number
+  untaken_seconds: nullable(double),
+  running: integer,
 }
+export type Standing = RowOf<typeof standingRow>
 
 /** Jobs behind a running one of their queue are not due: they wait for their turn. */
 const standing = sql`
@@ -27,7 +29,7 @@ const standing = sql`
     (select count(*) from jobs where locked_at is not null)::integer as running`
 
 /** One statement. */
-export const jobsStanding = async (db: Db): Promise<Standing> => (await db.row<Standing>(standing))!
+export const jobsStanding = async (db: Db): Promise<Standing> => (await db.row(standingRow, standing))!
 
 /** Remembers that a runner takes jobs. */
 export const saveTaken = (db: Db): Promise<number> =>

@@ -108,6 +108,11 @@ describe('a statement passes', () => {
     ],
     ['if a condition excludes the null', { bio: notNull(text) }, sql`select bio from users where bio is not null`],
     [
+      'if rows without nulls lose those that another statement has',
+      { username: text },
+      sql`select username from users except select bio from users`,
+    ],
+    [
       'if rows are grouped by a column',
       { state: text, found: integer },
       sql`select state, count(*) as found from users group by state`,

@@ -78,12 +78,15 @@ export class Check implements StatementCheck {
 function columnFaults(shape: Shape, { columns }: Description): string[] {
   const names = columns.map(({ name }) => name)
   return [
-    ...Object.keys(shape).flatMap((name) => (names.includes(name) ? [] : [`there is no column ${name}`])),
+    ...Object.keys(shape).flatMap((name) =>
+      names.includes(name) || shape[name]!.optional ? [] : [`there is no column ${name}`],
+    ),
     ...columns.flatMap(({ name, type, nulls }, index) => {
       const kind = Object.hasOwn(shape, name) ? shape[name] : undefined
       if (!kind) return [`the shape has no column ${name}`]
       if (names.indexOf(name) < index) return [`two columns are named ${name}`]
-      if (!kind.types.includes(type)) return [`column ${name} is not ${kind.name}: its type has the OID ${type}`]
+      if (kind.types.length > 0 && !kind.types.includes(type))
+        return [`column ${name} is not ${kind.name}: its type has the OID ${type}`]
       if (nulls === 'possible' && kind.nulls === 'refused')
         return [`column ${name} can be null, and is declared ${kind.name}`]
       return []
@@ -92,6 +95,7 @@ function columnFaults(shape: Shape, { columns }: Description): string[] {
 }
 
 function valueFault({ nulls, values, name }: Kind<unknown>, value: unknown): string | undefined {
+  if (value === undefined) return undefined
   if (value === null) return nulls === 'allowed' ? undefined : 'a null'
   if (values && !values.has(value)) return JSON.stringify(value)
   return name.startsWith('listOf') && (value as unknown[]).includes(null) ? 'a null' : undefined

@@ -9,6 +9,9 @@ export type IsNotNull = (table: number, column: number) => boolean
 /** `RTEKind` of PostgreSQL 18. */
 const kinds = { relation: '0', subquery: '1', join: '2', cte: '6', group: '9' }
 
+/** `SetOperation` of PostgreSQL. */
+const [intersect, except] = ['2', '3']
+
 const anyOf = (all: readonly Nulls[]): Nulls =>
   all.includes('possible') ? 'possible' : all.includes('unknown') ? 'unknown' : 'never'
 
@@ -24,15 +27,22 @@ export function nullsOf(statement: Node, isNotNull: IsNotNull): Nulls[] {
 
   function columnNulls(scope: Scope, number: number): Nulls {
     const query = scope.at(-1)!
-    // The branches of a union are its subqueries.
-    if (isNode(query['setOperations']))
-      return anyOf(
-        nodesOf(query['rtable'])
-          .filter((range) => range['rtekind'] === kinds.subquery)
-          .map((range) => columnNulls([...scope, range['subquery'] as Node], number)),
-      )
+    if (isNode(query['setOperations'])) return branchNulls(scope, query['setOperations'], number)
     const column = columnsOf(query)[number - 1]
     return column ? expressionNulls(scope, column['expr']) : 'unknown'
+  }
+
+  /** A branch of `union`, `intersect` or `except`. */
+  function branchNulls(scope: Scope, branch: Node, number: number): Nulls {
+    if (branch.tag === 'RANGETBLREF') {
+      const range = nodesOf(scope.at(-1)!['rtable'])[Number(branch['rtindex']) - 1]!
+      return columnNulls([...scope, range['subquery'] as Node], number)
+    }
+    const left = branchNulls(scope, branch['larg'] as Node, number)
+    if (branch['op'] === except) return left
+    const right = branchNulls(scope, branch['rarg'] as Node, number)
+    if (branch['op'] === intersect && (left === 'never' || right === 'never')) return 'never'
+    return anyOf([left, right])
   }
 
   function variableNulls(scope: Scope, variable: Node): Nulls {
