@@ -1,4 +1,4 @@
-import { describe, expect, test as plain } from 'vitest'
+import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { lfs } from '../../pushes/large-files/testing.ts'

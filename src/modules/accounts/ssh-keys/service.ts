@@ -1,7 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { enqueue } from '../../../jobs/job.ts'
 import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
 import { type FieldComplaints, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import type { Settings } from '../../../settings/settings.ts'

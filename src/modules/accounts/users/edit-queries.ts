@@ -40,8 +40,8 @@ export const updateUser = (tx: Tx, id: number, attributes: Partial<UserAttribute
   tx.run(sql`update users set ${assignments(attributes)} where id = ${id}`)
 
 /** Waits for other edits of the account, and keeps them waiting. False when it is not there. */
-export const lockUser = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.row(sql`select 1 from users where id = ${id} for update`)) !== undefined
+export const lockUser = (tx: Tx, id: number): Promise<boolean> =>
+  tx.exists(sql`select 1 from users where id = ${id} for update`)
 
 /** One that has expired must be changed before it opens anything. */
 export const writePassword = (tx: Tx, id: number, digest: string, expired: boolean): Promise<number> =>
@@ -63,5 +63,5 @@ export const saveIdentity = (
 export const deleteIdentity = async (tx: Tx, userId: number, provider: string): Promise<boolean> =>
   (await tx.run(sql`delete from identities where user_id = ${userId} and provider = ${provider}`)) > 0
 
-export const isGroup = async (db: Db, id: number): Promise<boolean> =>
-  (await db.row(sql`select 1 from namespaces where id = ${id} and kind = 'group' and not deleting`)) !== undefined
+export const isGroup = (db: Db, id: number): Promise<boolean> =>
+  db.exists(sql`select 1 from namespaces where id = ${id} and kind = 'group' and not deleting`)

@@ -2,7 +2,6 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { enqueue } from '../../../jobs/job.ts'
 import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { conflict, type FieldComplaints, invalidFields } from '../../../kernel/failure.ts'
 import {
