@@ -1,29 +1,52 @@
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import {
+  boolean,
+  integer,
+  json,
+  listOf,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  textOf,
+  timestamp,
+} from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import type { Count, Status } from './status.ts'
 
-export type PipelineRow = {
-  id: number
-  iid: number
-  project_id: number
-  sha: Oid
+export const pipelineRow = {
+  id: integer,
+  iid: integer,
+  project_id: integer,
+  sha: textOf<Oid>(),
   /** Short name of a branch or tag. */
-  ref: string
-  tag: boolean
-  source: string
-  status: Status
-  user_id: number | null
-  created_at: Timestamp
-  updated_at: Timestamp
-  started_at: Timestamp | null
-  finished_at: Timestamp | null
+  ref: text,
+  tag: boolean,
+  source: text,
+  status: oneOf<Status>(
+    'created',
+    'scheduled',
+    'failed',
+    'preparing',
+    'pending',
+    'running',
+    'success',
+    'canceled',
+    'skipped',
+    'manual',
+  ),
+  user_id: nullable(integer),
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: nullable(timestamp),
+  finished_at: nullable(timestamp),
   /** Seconds. */
-  duration: number | null
+  duration: nullable(integer),
 }
+export type PipelineRow = RowOf<typeof pipelineRow>
 
 const columns = raw(
   'p.id, p.iid, p.project_id, p.sha, p.ref, p.tag, p.source, p.status, p.user_id, p.created_at, p.updated_at, p.started_at, p.finished_at, p.duration',
@@ -94,18 +117,20 @@ export const listPipelinesFor = (
 })
 
 /** One pipeline as its own record shows it. */
-export type PipelineDetailRow = PipelineRow & {
-  user: UserReferenceRow | null
+export const pipelineDetailRow = {
+  ...pipelineRow,
+  user: nullable(json<UserReferenceRow>()),
   /** Mean of what the latest statuses say, in per cent with two decimals. */
-  coverage: string | null
+  coverage: nullable(text),
 }
+export type PipelineDetailRow = RowOf<typeof pipelineDetailRow>
 
 const detail = sql`select ${columns}, case when u.id is not null then ${userReferenceJson('u')} end as user,
   (select round(avg(s.coverage)::numeric, 2)::text from commit_statuses s where s.pipeline_id = p.id and not s.retried) as coverage
   from pipelines p left join users u on u.id = p.user_id`
 
 export const findPipeline = (db: Db, projectId: number, id: number): Promise<PipelineDetailRow | undefined> =>
-  db.row<PipelineDetailRow>(sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
+  db.row(pipelineDetailRow, sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
 
 /** The newest pipeline of a commit for a ref. */
 export const findNewestPipeline = (
@@ -114,7 +139,8 @@ export const findNewestPipeline = (
   sha: Oid,
   ref: string,
 ): Promise<PipelineDetailRow | undefined> =>
-  db.row<PipelineDetailRow>(
+  db.row(
+    pipelineDetailRow,
     sql`${detail} where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref} order by p.id desc limit 1`,
   )
 
@@ -123,22 +149,28 @@ export const newestPipelines = (
   db: Db,
   commits: readonly { readonly projectId: number; readonly sha: Oid }[],
 ): Promise<PipelineRow[]> =>
-  db.rows<PipelineRow>(sql`
+  db.rows(
+    pipelineRow,
+    sql`
     select distinct on (p.project_id, p.sha) ${columns}
     from unnest(${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
-    join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`)
+    join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`,
+  )
 
 /** The newest pipeline of each commit for a ref, of any projects; those without one are left out. One statement. */
 export const newestPipelinesOfRefs = (
   db: Db,
   wanted: readonly { readonly projectId: number; readonly sha: Oid; readonly ref: string }[],
 ): Promise<PipelineRow[]> =>
-  db.rows<PipelineRow>(sql`
+  db.rows(
+    pipelineRow,
+    sql`
     select distinct on (p.project_id, p.sha, p.ref) ${columns}
     from unnest(${wanted.map(({ projectId }) => projectId)}::bigint[], ${wanted.map(({ sha }) => sha)}::text[],
       ${wanted.map(({ ref }) => ref)}::text[]) as w (project_id, sha, ref)
     join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
-    order by p.project_id, p.sha, p.ref, p.id desc`)
+    order by p.project_id, p.sha, p.ref, p.id desc`,
+  )
 
 /** Which pipeline a report is for: the newest of the commit, narrowed by what is given. */
 export type PipelineChoice = {
@@ -149,19 +181,22 @@ export type PipelineChoice = {
 }
 
 export const choosePipeline = (db: Db, { projectId, sha, ref, id }: PipelineChoice): Promise<PipelineRow | undefined> =>
-  db.row<PipelineRow>(sql`
+  db.row(
+    pipelineRow,
+    sql`
     select ${columns} from pipelines p where p.project_id = ${projectId} and p.sha = ${sha}
       and p.ref = coalesce(${ref ?? null}::text, p.ref) and p.id = coalesce(${id ?? null}::bigint, p.id)
-    order by p.id desc limit 1`)
+    order by p.id desc limit 1`,
+  )
 
 /**
  * Whoever reports on a commit waits here until those before him are done, so that each sees what the others wrote. False
  * when the project is going.
  */
-export const lockCommit = async (tx: Tx, projectId: number, sha: Oid): Promise<boolean> =>
-  (await tx.row(sql`
+export const lockCommit = (tx: Tx, projectId: number, sha: Oid): Promise<boolean> =>
+  tx.exists(sql`
     select pg_advisory_xact_lock(hashtextextended(${`${projectId} ${sha}`}, 0)) from projects
-    where id = ${projectId} and not deleting for key share`)) !== undefined
+    where id = ${projectId} and not deleting for key share`)
 
 export type NewPipeline = {
   readonly projectId: number
@@ -174,31 +209,38 @@ export type NewPipeline = {
 /** With the next number of its project, whose row is locked for it. */
 export async function insertPipeline(tx: Tx, { projectId, sha, ref, tag, userId }: NewPipeline): Promise<PipelineRow> {
   await tx.run(sql`select from projects where id = ${projectId} for no key update`)
-  return (await tx.row<PipelineRow>(sql`
+  return (await tx.row(
+    pipelineRow,
+    sql`
     insert into pipelines as p (project_id, iid, sha, ref, tag, status, user_id)
     select ${projectId}, coalesce(max(iid), 0) + 1, ${sha}, ${ref}, ${tag}, 'created', ${userId}
     from pipelines where project_id = ${projectId}
-    returning ${columns}`))!
+    returning ${columns}`,
+  ))!
 }
 
 /** What the latest statuses of a pipeline add up to. */
-export type Tally = {
-  counts: Count[]
+export const tallyRow = {
+  counts: json<Count[]>(),
   /** Names, in order. */
-  stages: string[]
+  stages: listOf(text),
   /** Seconds in which at least one of them ran; null when none did. */
-  duration: number | null
+  duration: nullable(integer),
 }
+export type Tally = RowOf<typeof tallyRow>
 
 export const tallyPipeline = async (tx: Tx, id: number): Promise<Tally> =>
-  (await tx.row<Tally>(sql`
+  (await tx.row(
+    tallyRow,
+    sql`
     with latest as (select * from commit_statuses where pipeline_id = ${id} and not retried)
     select
       (select json_agg(c) from (select status, allow_failure, count(*) as count from latest group by 1, 2) c) as counts,
       array(select stage from latest group by stage order by min(stage_index), stage) as stages,
       (select round(sum(extract(epoch from upper(period) - lower(period))))::integer
         from (select unnest(range_agg(tstzrange(started_at, finished_at))) as period from latest
-          where started_at <= finished_at) ran) as duration`))!
+          where started_at <= finished_at) ran) as duration`,
+  ))!
 
 /** The pipeline as it is now. It starts once; what ended may go on. */
 export const updatePipeline = async (
@@ -206,9 +248,12 @@ export const updatePipeline = async (
   id: number,
   { status, finished, duration }: { status: Status; finished: boolean; duration: number | null },
 ): Promise<PipelineRow> =>
-  (await tx.row<PipelineRow>(sql`
+  (await tx.row(
+    pipelineRow,
+    sql`
     update pipelines as p set status = ${status}, updated_at = clock.now, duration = ${duration},
       started_at = case when ${status} = 'running' then coalesce(p.started_at, clock.now) else p.started_at end,
       finished_at = case when ${finished} then clock.now end
     from (select clock_timestamp() as now) clock where p.id = ${id}
-    returning ${columns}`))!
+    returning ${columns}`,
+  ))!
