@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, listOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 
@@ -22,8 +23,10 @@ const inside = (traversalIds: readonly number[]): Sql => within(raw('d.traversal
 
 /** The namespaces around what lies in this one, itself included, the outermost first. */
 export const namespacesAround = async (db: Db, namespaceId: number): Promise<number[]> =>
-  (await db.row<{ traversal_ids: number[] }>(sql`select traversal_ids from namespaces where id = ${namespaceId}`))!
-    .traversal_ids
+  (await db.row(
+    { traversal_ids: listOf(integer) },
+    sql`select traversal_ids from namespaces where id = ${namespaceId}`,
+  ))!.traversal_ids
 
 /** Selections of ids of projects. */
 export const oneProject = (id: number): Sql => sql`select ${id}::bigint`
@@ -34,9 +37,12 @@ export const projectsBelow = (traversalIds: readonly number[]): Sql =>
 
 /** How many levels a group and what is below it take: 1 for a group without subgroups. */
 export const heightOf = async (db: Db, traversalIds: readonly number[]): Promise<number> =>
-  (await db.row<{ height: number }>(sql`
+  (await db.row(
+    { height: integer },
+    sql`
     select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as height
-    from namespaces d where ${inside(traversalIds)}`))!.height
+    from namespaces d where ${inside(traversalIds)}`,
+  ))!.height
 
 /** Hangs a group with all below it under another, or at the top. Full names and routes are given apart. */
 export async function moveTree(
