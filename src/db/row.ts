@@ -54,8 +54,6 @@ export const bytes: Kind<Buffer> = kind('bytes', 17)
 export const timestamp: Kind<Timestamp> = kind('timestamp', 1184)
 export const date: Kind<DateOnly> = kind('date', 1082)
 
-/** Integers of a narrower type. No check compares the values with it. */
-export const integerOf = <Value extends number>(): Kind<Value> => integer as Kind<Value>
 /** Text of a narrower type. No check compares the values with it: `oneOf` does. */
 export const textOf = <Value extends string>(): Kind<Value> => text as Kind<Value>
 

@@ -1,7 +1,11 @@
-import { describe, expect } from 'vitest'
+import { afterEach, describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import { boolean, integer, json, listOf, notNull, nullable, oneOf, type Shape, text, timestamp } from '../row.ts'
 import { raw, type Sql, sql } from '../sql.ts'
+import { takeFaults } from './check.ts'
+
+// The faults of these tests are planted.
+afterEach(() => void takeFaults())
 
 const named: Shape = { id: integer, name: text }
 

@@ -8,8 +8,14 @@ export class StatementFault extends Error {
   constructor(faults: readonly string[], { text }: Statement) {
     super(`${faults.join('; ')}\nin the statement\n${text}`)
     this.name = 'StatementFault'
+    seen.push(this)
   }
 }
+
+const seen: StatementFault[] = []
+
+/** The faults since the last call. A request answers 500 and a job is retried after one, so a test asks for them at its end. */
+export const takeFaults = (): readonly StatementFault[] => seen.splice(0)
 
 /** By text: one schema serves all tests of a process. Without a value where the server could not say. */
 const described = new Map<string, Promise<Description | undefined>>()
