@@ -15,6 +15,7 @@ import { bootstrap } from '../src/commands.ts'
 import { type Config, parseConfig } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/db.ts'
+import { takeFaults } from '../src/db/testing/check.ts'
 import { columnTypes } from '../src/db/types.ts'
 import { emit } from '../src/events/log.ts'
 import { createToken } from '../src/modules/accounts/tokens/service.ts'
@@ -428,5 +429,6 @@ export const test = base.extend<{ world: World }>({
     const world = await shared
     await use(world)
     await world.restoreSettings()
+    for (const fault of takeFaults()) throw fault
   },
 })

@@ -14,6 +14,7 @@ export {
   levelOf,
   limitsColumn,
   type ProjectRow,
+  projectRow,
   readableCode,
   readableMergeRequests,
   visibleProjects,

@@ -12,6 +12,9 @@ const waitMs = 100_000
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
+/** Every process of a service that a test starts checks its statements. */
+const statementCheck = `--import=${new URL('../../db/testing/install.ts', import.meta.url)}`
+
 /** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp('/tmp/stithy-test-')
@@ -52,7 +55,13 @@ export class Launched {
     options: { file?: string; node?: string; cwd?: string; cleanUp?: false } = {},
   ) {
     this.process = spawn(options.node ?? process.execPath, [options.file ?? main, ...words], {
-      env: { PATH: process.env['PATH'], STITHY_SSH_PORT: '0', ...env },
+      env: {
+        PATH: process.env['PATH'],
+        STITHY_SSH_PORT: '0',
+        // Another Node may not know what a TypeScript file is.
+        ...(options.node === undefined && { NODE_OPTIONS: statementCheck }),
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })

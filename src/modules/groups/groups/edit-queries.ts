@@ -1,5 +1,6 @@
 import { levels } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, nullable } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import type { GroupRow } from './queries.ts'
@@ -47,12 +48,15 @@ export const insertGroup = async (
   },
 ): Promise<number> => {
   const { parent } = group
-  const row = await tx.row<{ id: number }>(sql`
+  const row = await tx.row(
+    { id: integer },
+    sql`
     with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
     insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_path, full_name, runners_token)
     select id, 'group', ${parent?.id ?? null}::bigint, ${parent?.traversal_ids ?? []}::bigint[] || id, ${group.name}, ${group.path},
       ${parent ? `${parent.full_path}/${group.path}` : group.path}, ${parent ? `${parent.full_name} / ${group.name}` : group.name}, ${group.runnersToken}
-    from next returning id`)
+    from next returning id`,
+  )
   return row!.id
 }
 
@@ -69,8 +73,11 @@ export const visibilitiesInside = async (
   db: Db,
   id: number,
 ): Promise<{ projects: number | null; groups: number | null }> =>
-  (await db.row(sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
-    (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`))!
+  (await db.row(
+    { projects: nullable(integer), groups: nullable(integer) },
+    sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
+    (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`,
+  ))!
 
 /** The creator's own membership. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>

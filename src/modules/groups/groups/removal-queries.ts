@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
@@ -22,32 +23,44 @@ export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolea
 
 /** Groups put away at least `days` ago. */
 export async function groupsDueForRemoval(db: Db, days: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
-    select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
+  const rows = await db.rows(
+    { id: integer },
+    sql`
+    select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Whether the group is still put away since so long. Locks it as `lockGroup` does. */
 export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<GroupRow | undefined> => {
   const held = await lockGroup(tx, id)
-  const due = await tx.row<{ due: boolean }>(sql`
-    select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`)
+  const due = await tx.row(
+    { due: boolean },
+    sql`
+    select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`,
+  )
   return due?.due ? held : undefined
 }
 
 /** Projects inside a group that is being removed. */
 export async function projectsToRemove(db: Db, groupId: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select p.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-    join projects p on p.namespace_id = d.id where g.id = ${groupId} and g.deleting order by p.id`)
+    join projects p on p.namespace_id = d.id where g.id = ${groupId} and g.deleting order by p.id`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** A group that is being removed and the groups below it, the deepest first. */
 export async function groupsToRemove(db: Db, groupId: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-    where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
+    where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`,
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -58,8 +71,11 @@ export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
 
 /** Groups that are being removed, the outermost of each tree. */
 export async function groupsBeingRemoved(db: Db): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select g.id from namespaces g left join namespaces above on above.id = g.parent_id
-    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`)
+    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`,
+  )
   return rows.map(({ id }) => id)
 }

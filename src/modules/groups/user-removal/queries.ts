@@ -1,6 +1,8 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, listOf, pick, text } from '../../../db/row.ts'
 import { join, literal, raw, sql } from '../../../db/sql.ts'
 import type { UserRow } from '../../accounts/index.ts'
+import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
 import type { Contribution } from './contributions.ts'
 
@@ -10,13 +12,16 @@ import type { Contribution } from './contributions.ts'
  */
 export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): Promise<number[]> {
   const counts = ofAble ? raw(`u.kind <> 'bot' and u.state in ('active', 'deactivated')`) : raw(`u.kind <> 'bot'`)
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select g.id from members m join namespaces g on g.id = m.namespace_id and not g.deleting
     where m.user_id = ${userId} and m.access_level = 50 and (m.expires_at is null or m.expires_at > current_date)
       and not exists (select from members o join users u on u.id = o.user_id and ${counts}
         where o.namespace_id = g.id and o.user_id <> ${userId} and o.access_level = 50
         and (o.expires_at is null or o.expires_at > current_date))
-    order by cardinality(g.traversal_ids), g.id`)
+    order by cardinality(g.traversal_ids), g.id`,
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -25,7 +30,10 @@ export const lockAccount = (
   tx: Tx,
   id: number,
 ): Promise<Pick<UserRow, 'username' | 'name' | 'kind' | 'admin' | 'state'> | undefined> =>
-  tx.row(sql`select username, name, kind, admin, state from users where id = ${id} for update`)
+  tx.row(
+    pick(userRow, 'username', 'name', 'state', 'kind', 'admin'),
+    sql`select username, name, kind, admin, state from users where id = ${id} for update`,
+  )
 
 export const blockAccounts = (tx: Tx, ids: readonly number[]): Promise<number> =>
   tx.run(sql`update users set state = 'blocked', updated_at = now() where id = any(${ids}::bigint[])`)
@@ -55,7 +63,10 @@ export const personalNamespace = (
   db: Db,
   userId: number,
 ): Promise<{ id: number; traversal_ids: number[] } | undefined> =>
-  db.row(sql`select id, traversal_ids from namespaces where owner_id = ${userId}`)
+  db.row(
+    { id: integer, traversal_ids: listOf(integer) },
+    sql`select id, traversal_ids from namespaces where owner_id = ${userId}`,
+  )
 
 /** Moves or removes at most `limit` of his; the number says whether there may be more. */
 export const settleSome = (
@@ -102,10 +113,13 @@ export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
  * not sent yet. Addresses that the user did not confirm count, too.
  */
 export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
-  const rows = await tx.rows<{ address: string }>(sql`
+  const rows = await tx.rows(
+    { address: text },
+    sql`
     select lower(a.address) as address from users u, unnest(array[u.email, u.unconfirmed_email]) as a (address)
     where u.id = ${userId} and a.address is not null
-    union select lower(email) from emails where user_id = ${userId}`)
+    union select lower(email) from emails where user_id = ${userId}`,
+  )
   const addresses = rows.map(({ address }) => address)
   await tx.run(sql`delete from invitations where lower(email) = any(${addresses}::text[])`)
   await deleteMailsTo(tx, addresses)
@@ -116,17 +130,20 @@ export const deleteAccount = (tx: Tx, id: number): Promise<number> => tx.run(sql
 /** The placeholder, if there is one. One transaction at a time looks for it. */
 export async function findPlaceholder(tx: Tx): Promise<number | undefined> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('placeholder account'))`)
-  return (await tx.row<{ id: number }>(sql`select id from users where kind = 'ghost'`))?.id
+  return (await tx.row({ id: integer }, sql`select id from users where kind = 'ghost'`))?.id
 }
 
 /** `ghost`, or that with the first number that makes a name nobody has. */
 export const freeName = async (tx: Tx, name: string): Promise<string> =>
-  (await tx.row<{ name: string }>(sql`
+  (await tx.row(
+    { name: text },
+    sql`
     select ${name}::text || coalesce(nullif(n, 0)::text, '') as name from generate_series(0, 10000) n
     where not exists (select from routes where path_key = ${name}::text || coalesce(nullif(n, 0)::text, '') and not redirect)
       and not exists (select from users where lower(username) = ${name}::text || coalesce(nullif(n, 0)::text, ''))
       and not exists (select from email_addresses where address = ${name}::text || coalesce(nullif(n, 0)::text, '') || '@example.com')
-    order by n limit 1`))!.name
+    order by n limit 1`,
+  ))!.name
 
 export const makePlaceholder = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update users set kind = 'ghost' where id = ${id}`)

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, listOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 
@@ -22,8 +23,10 @@ const inside = (traversalIds: readonly number[]): Sql => within(raw('d.traversal
 
 /** Ids of a namespace and its ancestors, outermost first. */
 export const namespacesAround = async (db: Db, namespaceId: number): Promise<number[]> =>
-  (await db.row<{ traversal_ids: number[] }>(sql`select traversal_ids from namespaces where id = ${namespaceId}`))!
-    .traversal_ids
+  (await db.row(
+    { traversal_ids: listOf(integer) },
+    sql`select traversal_ids from namespaces where id = ${namespaceId}`,
+  ))!.traversal_ids
 
 /** Subqueries that select project ids. */
 export const oneProject = (id: number): Sql => sql`select ${id}::bigint`
@@ -34,9 +37,12 @@ export const projectsBelow = (traversalIds: readonly number[]): Sql =>
 
 /** Number of levels of a group with its subgroups: 1 without subgroups. */
 export const heightOf = async (db: Db, traversalIds: readonly number[]): Promise<number> =>
-  (await db.row<{ height: number }>(sql`
+  (await db.row(
+    { height: integer },
+    sql`
     select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as height
-    from namespaces d where ${inside(traversalIds)}`))!.height
+    from namespaces d where ${inside(traversalIds)}`,
+  ))!.height
 
 /**
  * Moves a group with its subgroups below another or to the top level. The caller updates full names and routes

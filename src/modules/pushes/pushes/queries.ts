@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { empty, sql } from '../../../db/sql.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RootFiles } from '../../projects/index.ts'
@@ -16,7 +17,9 @@ export type NewPush = {
 
 /** Records the intended changes before the refs move. One statement. Returns the id of the push. */
 export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
-  (await tx.row<{ id: number }>(sql`
+  (await tx.row(
+    { id: integer },
+    sql`
     with push as (
       insert into pushes (project_id, actor_id, door, options)
       values (${push.projectId}, ${push.actorId}, ${push.door}, ${push.options}) returning id),
@@ -25,31 +28,38 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
       select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
       from push, unnest(${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
         ${push.changes.map(({ to }) => to)}::text[]) with ordinality as c (name, old_oid, new_oid, position))
-    select id from push`))!.id
+    select id from push`,
+  ))!.id
 
-export type PushRow = {
-  id: number
-  project_id: number
-  actor_id: number | null
-  door: DoorName
-  state: 'intended' | 'done' | 'dropped'
-  options: string[]
+export const pushRow = {
+  id: integer,
+  project_id: integer,
+  actor_id: nullable(integer),
+  door: oneOf<DoorName>('ssh', 'http', 'api', 'system'),
+  state: oneOf('intended', 'done', 'dropped'),
+  options: listOf(text),
   /** In the order of the push. */
-  changes: {
-    name: RefChange['name']
-    from: RefChange['from']
-    to: RefChange['to']
-    continued: boolean
-    claimed: boolean
-  }[]
+  changes:
+    json<
+      {
+        name: RefChange['name']
+        from: RefChange['from']
+        to: RefChange['to']
+        continued: boolean
+        claimed: boolean
+      }[]
+    >(),
 }
+export type PushRow = RowOf<typeof pushRow>
 
 /**
  * A push with its changes. `continued`: a later push started at the end of this change, so it did happen, whatever the
  * ref is now. `claimed`: a concurrent push made the same change, and only one of the two moved the ref.
  */
 export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
-  db.row<PushRow>(sql`
+  db.row(
+    pushRow,
+    sql`
     select p.id, p.project_id, p.actor_id, p.door, p.state, p.options,
       coalesce((select json_agg(json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid, 'continued',
           exists (select from ref_changes later join pushes q on q.id = later.push_id
@@ -59,11 +69,12 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
             where q.project_id = p.project_id and q.id <> p.id and q.finished_at >= p.created_at and same.moved and same.ref = c.ref
             and same.old_oid is not distinct from c.old_oid and same.new_oid is not distinct from c.new_oid)) order by c.position, c.ref)
         from ref_changes c where c.push_id = p.id), '[]') as changes
-    from pushes p where p.id = ${id}`)
+    from pushes p where p.id = ${id}`,
+  )
 
 /** The project of a push that is not settled yet. */
 export const projectOfUnsettled = async (db: Db, id: number): Promise<number | undefined> =>
-  (await db.row<{ project_id: number }>(sql`select project_id from pushes where id = ${id} and state <> 'done'`))
+  (await db.row({ project_id: integer }, sql`select project_id from pushes where id = ${id} and state <> 'done'`))
     ?.project_id
 
 /** Removes changes from a pending push. */
@@ -73,27 +84,30 @@ export const deleteChanges = (db: Db, pushId: number, names: readonly string[]):
 /** Settles a push once: false if another process did. */
 export async function settlePush(tx: Tx, id: number, moved: readonly string[]): Promise<boolean> {
   const state = moved.length > 0 ? 'done' : 'dropped'
-  const settled = await tx.row(sql`
+  return tx.exists(sql`
     with settled as (
       update pushes set state = ${state}, finished_at = now()
       where id = ${id} and (state = 'intended' or (state = 'dropped' and ${state} = 'done')) returning id),
     marked as (
       update ref_changes c set moved = convert_from(c.ref, 'UTF8') = any(${moved}::text[]) from settled where c.push_id = settled.id)
     select id from settled`)
-  return settled !== undefined
 }
 
 /** Repositories with pending pushes, or with pushes that a crash interrupted. */
 export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repository_storage: string }[]> =>
   db.rows(
+    { id: integer, repository_storage: text },
     sql`select id, repository_storage from projects where id in (select project_id from pushes where state = 'intended')`,
   )
 
 /** Pushes that are pending for longer than this, oldest first, at most 1,000. */
 export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select id from pushes where state = 'intended' and created_at <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
-    order by id limit 1000`)
+    order by id limit 1000`,
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -119,13 +133,16 @@ export const notePush = async (
   }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
 ): Promise<string | null | undefined> =>
   (
-    await tx.row<{ default_branch: string | null }>(sql`
+    await tx.row(
+      { default_branch: nullable(text) },
+      sql`
     with counted as (
       insert into project_housekeeping as h (project_id, pushes) values (${projectId}, ${housekeepingWeight(refCount)}::int)
       on conflict (project_id) do update set pushes = h.pushes + excluded.pushes)
     update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
       ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
-    where id = ${projectId} and not deleting returning default_branch`)
+    where id = ${projectId} and not deleting returning default_branch`,
+    )
   )?.default_branch
 
 export type RepositoryFacts = RootFiles & {
@@ -144,7 +161,8 @@ export const saveRepositoryFacts = (db: Db, projectId: number, facts: Repository
 /** Bytes of a project's repository and large files, as of the last count. */
 export const storedBytes = async (db: Db, projectId: number): Promise<number> =>
   (
-    await db.row<{ bytes: number }>(
+    await db.row(
+      { bytes: integer },
       sql`select repository_size + lfs_objects_size as bytes from project_statistics where project_id = ${projectId}`,
     )
   )?.bytes ?? 0
