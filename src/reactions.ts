@@ -1,13 +1,16 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
+import { forgetNameAfterDeletion } from './modules/discussion/index.ts'
 import { acceptInvitationsLater } from './modules/groups/index.ts'
 import { refreshLanguages } from './modules/projects/index.ts'
 import { refreshRepository } from './modules/pushes/index.ts'
 import { judgeSignatures } from './modules/repository/index.ts'
 import {
   closeUnlinked,
-  forgetNameAfterDeletion,
+  mergeIfPipelineSucceeded,
+  mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
+  updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
 
@@ -34,10 +37,14 @@ const languagesAfterMs = 3000
  * that emits an event does not know what follows from it.
  */
 export const reactions: Reactions = {
+  discussion_resolved: [mergeWhenDiscussionsAreResolved],
   fork_unlinked: [
     queues(closeUnlinked, ({ projectId, actorId }) => (actorId === null ? undefined : { projectId, actorId })),
   ],
   gpg_key_added: [queues(judgeSignatures, userOf)],
+  merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
+  merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
+  note_deleted: [mergeWhenDiscussionsAreResolved],
   pipeline_changed: [mergeWhenPipelineSucceeds],
   project_updated: [
     queues(

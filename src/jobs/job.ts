@@ -21,21 +21,13 @@ export type Job<I extends TObject = TObject> = {
   run(input: Static<I>, ctx: Ctx): Promise<void>
 }
 
-/** What is needed to enqueue a job. A module that must not import the code of the job declares this; another module adds `run`. */
-export type JobDeclaration<I extends TObject = TObject> = Omit<Job<I>, 'run' | 'every'>
-
 export const job = <I extends TObject>(j: Job<I>): Job<I> => j
 
 /**
  * Enqueues a job in the transaction: if that rolls back, the job never exists. A waiting job with the same key
  * keeps its time, so that a steady stream of writes cannot postpone it forever.
  */
-export const enqueue = <I extends TObject>(
-  tx: Tx,
-  j: JobDeclaration<I>,
-  input: Static<I>,
-  delayMs = 0,
-): Promise<number> => {
+export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, delayMs = 0): Promise<number> => {
   const [payload, key] = [JSON.stringify(input), j.key?.(input) ?? null]
   const added = addJob(j, delayMs, sql`${payload}::json`, sql`${j.queue?.(input) ?? null}`, sql`${key}`)
   return tx.run(
@@ -54,28 +46,25 @@ const waitingJob = (key: string, payload: string): Sql => sql`
   where key = ${key} and payload::text = ${payload} and locked_at is null and attempts = 0 for share`
 
 /** The same where a condition holds, in one statement. */
-export const enqueueWhere = <I extends TObject>(
-  tx: Tx,
-  j: JobDeclaration<I>,
-  input: Static<I>,
-  condition: Sql,
-): Promise<number> =>
+export const enqueueWhere = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, condition: Sql): Promise<number> =>
   tx.run(
     sql`select ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)} where ${condition}`,
   )
 
 /** The same for several inputs, in one statement. */
-export const enqueueEach = <I extends TObject>(
-  tx: Tx,
-  j: JobDeclaration<I>,
-  inputs: readonly Static<I>[],
-): Promise<number> => {
+export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readonly Static<I>[]): Promise<number> => {
   const each = inputs.map((input) => ({ input, queue: j.queue?.(input) ?? null, key: j.key?.(input) ?? null }))
   return tx.run(sql`select ${addJob(j, 0, raw('input'), raw('queue'), raw('key'))}
     from json_to_recordset(${JSON.stringify(each)}::json) as each (input json, queue text, key text)`)
 }
 
-const addJob = ({ name, attempts }: JobDeclaration, delayMs: number, input: Sql, queue: Sql, key: Sql): Sql =>
+const addJob = (
+  { name, attempts }: Pick<Job, 'name' | 'attempts'>,
+  delayMs: number,
+  input: Sql,
+  queue: Sql,
+  key: Sql,
+): Sql =>
   sql`graphile_worker.add_job(${name}, payload := ${input}, queue_name := ${queue},
     run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
     job_key := ${key}, job_key_mode := 'preserve_run_at', max_attempts := ${attempts})`

@@ -54,6 +54,7 @@ export const moduleOrder = [
   'pushes',
   'administration',
   'ci',
+  'discussion',
   'repository',
   'planning',
   'lifecycle',
@@ -207,24 +208,10 @@ const fileCycles = (modules: readonly Module[]): Violation[] =>
     instead: 'move what both need into a file of its own',
   }))
 
-/**
- * Nouns that are one subject until the kernel of discussion (notes, todos, subscriptions and time of whatever can be discussed)
- * is taken out of them: a cycle among these is let pass.
- */
-const oneSubject: readonly string[] = [
-  'approvals',
-  'merge-requests',
-  'merging',
-  'notes',
-  'subscriptions',
-  'time-tracking',
-  'todos',
-].map((noun) => `src/modules/review/${noun}`)
-
 /** The folder of a file: of modules that of its noun, else that below src. */
 function folderOf(path: string): string | undefined {
   const noun = /^src\/modules\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
-  if (noun !== undefined) return oneSubject.includes(noun) ? 'src/modules/review/(merge requests)' : noun
+  if (noun !== undefined) return noun
   return path.startsWith('src/modules/') ? undefined : /^src\/[^/]+(?=\/)/.exec(path)?.[0]
 }
 

@@ -3,7 +3,7 @@ import { emptyTreeOid } from '../../../git/oid.ts'
 import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/patches.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { shownPath } from '../../../git/text.ts'
-import { type ChangedLine, linesOf } from '../discussions/diff-lines.ts'
+import { type ChangedLine, linesOf } from '../../discussion/index.ts'
 
 /** What a commit changed against its first parent. */
 export async function changedFiles(

@@ -2,7 +2,7 @@ import type { Commit } from '../../../git/commits.ts'
 import { emptyTreeOid } from '../../../git/oid.ts'
 import type { PatchLimits } from '../../../git/patches.ts'
 import type { Repository } from '../../../git/repository.ts'
-import { findLine, type Place, type WantedLine } from '../discussions/position.ts'
+import { findLine, type Place, type WantedLine } from '../../discussion/index.ts'
 import { changedFiles } from './changed-line.ts'
 
 /**

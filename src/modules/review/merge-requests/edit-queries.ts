@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
+import { readersOf } from '../../discussion/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
-import { readsMergeRequests } from '../subscriptions/reader-queries.ts'
 
 export type NewMergeRequest = {
   readonly projectId: number
@@ -54,7 +54,7 @@ export async function readersAmong(db: Db, projectId: number, userIds: readonly 
   const rows = await db.rows<{ id: number }>(sql`
     select u.id from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
     join users u on u.id = named.id join projects p on p.id = ${projectId}
-    where ${readsMergeRequests} order by named.position`)
+    where ${readersOf('MergeRequest')} order by named.position`)
   return [...new Set(rows.map(({ id }) => id))]
 }
 
@@ -108,6 +108,9 @@ export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>
     update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
       merge_status = case when merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
     where id = ${id}`)
+
+export const saveTimeEstimate = (tx: Tx, id: number, seconds: number): Promise<number> =>
+  tx.run(sql`update merge_requests set time_estimate = ${seconds}, updated_at = now() where id = ${id}`)
 
 export const closeMergeRequest = (tx: Tx, id: number, userId: number): Promise<number> =>
   tx.run(sql`update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${userId},

@@ -1,0 +1,7 @@
+import { awardEmojiRoutesOf, discussionRoutesOf, noteRoutesOf, timeTrackingRoutesOf } from '../../discussion/index.ts'
+import { discussedMergeRequest, tracked } from './subject.ts'
+
+export const noteRoutes = noteRoutesOf(discussedMergeRequest)
+export const discussionRoutes = discussionRoutesOf(discussedMergeRequest)
+export const awardEmojiRoutes = awardEmojiRoutesOf(discussedMergeRequest)
+export const timeTrackingRoutes = timeTrackingRoutesOf(discussedMergeRequest, tracked)
