@@ -83,26 +83,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   jobs: ['job_runner'],
 }
 
-/**
- * Other modules that write a table, from before tables had owners: what they do is to become a function of the owner's face or
- * a reaction. None is to be added.
- */
-const othersThatWrite: Readonly<Record<string, readonly string[]>> = {
-  commit_signatures: ['accounts'],
-  group_group_links: ['namespaces'],
-  internal_ids: ['review'],
-  members: ['lifecycle', 'projects'],
-  merge_requests: ['planning'],
-  namespaces: ['groups', 'lifecycle'],
-  project_group_links: ['namespaces'],
-  project_housekeeping: ['pushes'],
-  project_statistics: ['pushes'],
-  projects: ['groups', 'lifecycle', 'namespaces', 'pushes'],
-  ssh_keys: ['projects'],
-  stars: ['groups'],
-  users: ['groups'],
-}
-
 const ownerOf = new Map(Object.entries(owners).flatMap(([owner, tables]) => tables.map((table) => [table, owner])))
 
 /** The tables that statements of a file write. */
@@ -121,7 +101,7 @@ export const foreignWrites = (modules: readonly Module[]): Violation[] =>
     .filter(({ path }) => !isTest(path) && !path.includes('/testing/'))
     .flatMap(({ path, code }) =>
       [...tablesWritten(code)]
-        .filter((table) => folderOf(path) !== ownerOf.get(table) && !othersThatWrite[table]?.includes(folderOf(path)))
+        .filter((table) => folderOf(path) !== ownerOf.get(table))
         .map((table) => ({
           rule: 'tables-are-written-by-their-module',
           file: path,

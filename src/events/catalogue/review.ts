@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Oid } from '../../git/oid.ts'
-import { event, id, number, optional, text } from '../declare.ts'
+import { event, id, ids, number, optional, text } from '../declare.ts'
 
 const holder = ['project', 'group'] as const
 
@@ -83,5 +83,9 @@ export const reviewEvents = {
   milestone_closed: event('A milestone is closed', holder, { ...milestone, feed: { action: 'closed' } }),
   milestone_reopened: event('A milestone is open again', holder, { ...milestone, feed: { action: 'reopened' } }),
   milestone_deleted: event('A milestone is deleted', holder, { ...milestone, feed: { action: 'destroyed' } }),
+  milestones_replaced: event('A milestone of a group replaces those of projects below it', ['group'], {
+    payload: { milestone_id: id },
+    facts: { replaced_ids: ids },
+  }),
   milestone_promoted: event('A milestone of a project becomes one of its group', holder, milestone),
 }

@@ -27,6 +27,17 @@ export { mayCreateProjects } from './namespaces/creation.ts'
 export { namespacePicture, namespaceUrl } from './namespaces/entity.ts'
 export { readableNamespace } from './namespaces/find.ts'
 export {
+  deleteNamespace,
+  insertGroup,
+  limitNamespaceVisibility,
+  lockSharingBelow,
+  markGroupForDeletion,
+  markNamespacesDeleting,
+  moveTree,
+  unmarkGroupForDeletion,
+  updateNamespace,
+} from './namespaces/group-queries.ts'
+export {
   fullPathComplaints,
   groupNameComplaints,
   namespacePathComplaints,

@@ -4,3 +4,4 @@ export { Commit, CommitDetail, type CommitDetailRow, type CommitRow } from './co
 export { findForkRelation } from './commits/queries.ts'
 export { defaultRef, findCommitId, getCommit } from './commits/revision.ts'
 export { judgeSignatures } from './signatures/jobs.ts'
+export { distrustRevokedKey } from './signatures/queries.ts'

@@ -1,4 +1,5 @@
 export { MergeRequest } from './merge-requests/entity.ts'
+export { followMilestones, replaceLeftMilestones } from './merge-requests/milestone-queries.ts'
 export { asNoteable } from './merge-requests/noteable.ts'
 export { findRecords, type MergeRequestRecordRow } from './merge-requests/record-queries.ts'
 export type { Within } from './merge-requests/reference.ts'

@@ -55,7 +55,3 @@ export const deleteGpgKeyOf = (tx: Tx, userId: number, id: number): Promise<GpgK
 /** Holds it against judgements that are being made with it. False when it is not there. */
 export const lockGpgKeyOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
   (await tx.row(sql`select 1 as one from gpg_keys where id = ${id} and user_id = ${userId} for update`)) !== undefined
-
-/** What was held against a key is unverified, whatever it was. */
-export const distrustSignatures = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update commit_signatures set status = 'unverified', judged_at = now() where gpg_key_id = ${id}`)

@@ -7,8 +7,15 @@ import { branchName, branchRef } from '../../../git/ref-name.ts'
 import type { RefTip } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { initialBranch, lockProject, projectRepositoryDir, refreshLanguages, setAside } from '../../projects/index.ts'
-import { protectFirstBranch, repositoryFacts, saveRepositoryFacts } from '../../pushes/index.ts'
+import {
+  initialBranch,
+  lockProject,
+  projectRepositoryDir,
+  refreshLanguages,
+  saveRepositoryFacts,
+  setAside,
+} from '../../projects/index.ts'
+import { protectFirstBranch, repositoryFacts } from '../../pushes/index.ts'
 import { beginImport, failImport, finishImport, type ImportRow } from './queries.ts'
 
 /** Why a repository cannot be filled, in a sentence that its maintainers read. Trying again would not help. */

@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { sql } from '../../../db/sql.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { importFailed, importFinished, importScheduled, importStarted } from '../../projects/index.ts'
 
 /** A repository that is to be filled: see the table `project_imports`. */
 export type ImportRow = {
@@ -18,15 +19,12 @@ export const scheduleImport = async (
 ): Promise<string> =>
   (await tx.row<{ repository_storage: string }>(sql`
     with wished as (insert into project_imports (project_id, actor_id, sealed_url) values (${projectId}, ${actorId}, ${sealedUrl}))
-    update projects set import_status = 'scheduled' where id = ${projectId} returning repository_storage`))!
-    .repository_storage
+    ${importScheduled(projectId)}`))!.repository_storage
 
 /** Begins, or begins anew after something was cut off. Undefined when it is over, or the project is gone. */
 export const beginImport = (db: Db, projectId: number): Promise<ImportRow | undefined> =>
   db.row<ImportRow>(sql`
-    with begun as (
-      update projects set import_status = 'started'
-      where id = ${projectId} and import_status in ('scheduled', 'started') and not deleting returning id, repository_key)
+    with begun as (${importStarted(projectId)})
     update project_imports i set attempts = attempts + 1 from begun where i.project_id = begun.id
     returning i.actor_id, i.sealed_url, i.attempts, begun.repository_key`)
 
@@ -34,15 +32,13 @@ export const beginImport = (db: Db, projectId: number): Promise<ImportRow | unde
 export const finishImport = async (tx: Tx, projectId: number, defaultBranch: string | null): Promise<boolean> =>
   (await tx.run(sql`
     with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
-    update projects set import_status = 'finished', import_error = null, default_branch = ${defaultBranch}, last_activity_at = now()
-    where id in (select project_id from ended) and import_status = 'started' and not deleting`)) > 0
+    ${importFinished(raw('select project_id from ended'), defaultBranch)}`)) > 0
 
 /** Ends it without a repository. False when it had ended before. */
 export const failImport = async (tx: Tx, projectId: number, error: string): Promise<boolean> =>
   (await tx.run(sql`
     with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
-    update projects set import_status = 'failed', import_error = ${error}
-    where id in (select project_id from ended) and import_status in ('scheduled', 'started')`)) > 0
+    ${importFailed(raw('select project_id from ended'), error)}`)) > 0
 
 /** Those that were wished for so long ago that nothing can come of them, oldest first, at most a thousand. */
 export async function stuckImports(db: Db, hours: number): Promise<number[]> {

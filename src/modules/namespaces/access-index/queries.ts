@@ -85,13 +85,6 @@ export async function projectsSharedWith(db: Db, groupId: number): Promise<numbe
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Ends what is shared with this group or one below it. Who had access through that is for the caller to recompute. */
-export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
-  const inside = sql`select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId}`
-  await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
-  await tx.run(sql`delete from group_group_links where shared_with_group_id in (${inside})`)
-}
-
 const forever = sql`'infinity'::date`
 const lasting = (column: Sql): Sql => sql`coalesce(${column}, ${forever})`
 

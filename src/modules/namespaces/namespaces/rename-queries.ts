@@ -1,5 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { emit } from '../../../events/log.ts'
 import { taken } from '../../../kernel/complaints.ts'
 import { within } from '../access-index/queries.ts'
 import { fullPathComplaints } from './names.ts'
@@ -28,9 +29,8 @@ export async function renameTree(
       full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
       full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
     where ${inside}`)
-  await tx.run(
-    sql`update projects p set full_path = d.full_path || '/' || p.path from namespaces d where d.id = p.namespace_id and ${inside}`,
-  )
+  // Projects follow by a reaction, before their paths are read below. The events of the callers name the actor.
+  await emit(tx, { kind: 'namespace_renamed', actorId: null, payload: { namespace_id: id } })
   const longest = await tx.row<{ full_path: string }>(sql`
     select full_path from (
       select d.full_path from namespaces d where ${inside}

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import { countLinkedFiles } from '../../projects/index.ts'
 
 export type LargeFileRow = { oid: Digest; size: number }
 
@@ -26,9 +27,7 @@ export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly
 /** Adds `rows` (project_id, oid, size) to what a project has and to its statistics; those it has count once. */
 const link = (projectId: number, rows: Sql): Sql => sql`
   with linked as (insert into large_files (project_id, oid, size) ${rows} on conflict do nothing returning size),
-  counted as (
-    update project_statistics set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
-    where project_id = ${projectId} and exists (select from linked))
+  counted as (${countLinkedFiles(projectId)})
   select 1 from linked`
 
 /** Gives a project a file whose bytes are stored. False when it had it already, or is being removed. */

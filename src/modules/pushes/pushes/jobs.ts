@@ -3,8 +3,13 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { packRefs, writeCommitGraph } from '../../../git/maintenance.ts'
 import { countLooseRefs } from '../../../git/ref-files.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
-import { findProject, housekeepingDueIn, housekeepWhenDue, openRepository } from '../../projects/index.ts'
-import { saveRepositoryFacts } from './queries.ts'
+import {
+  findProject,
+  housekeepingDueIn,
+  housekeepWhenDue,
+  openRepository,
+  saveRepositoryFacts,
+} from '../../projects/index.ts'
 import { repositoryFacts } from './repository-facts.ts'
 
 /** More files of refs than this make lists of them slow. */

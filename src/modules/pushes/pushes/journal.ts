@@ -7,18 +7,17 @@ import type { RefChange } from '../../../git/ref-change.ts'
 import { branchName, branchRef, type RefName } from '../../../git/ref-name.ts'
 import { readRefs, syncRefs } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
-import { lockProject, openRepository, type ProjectRow, type RootFiles, rootFilesAt } from '../../projects/index.ts'
+import {
+  lockProject,
+  notePush,
+  openRepository,
+  type ProjectRow,
+  type RootFiles,
+  rootFilesAt,
+} from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { feedOfPush } from './feed.ts'
-import {
-  deleteChanges,
-  findPush,
-  insertPush,
-  type NewPush,
-  notePush,
-  projectOfUnsettled,
-  settlePush,
-} from './queries.ts'
+import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, settlePush } from './queries.ts'
 
 /*
  * Refs and database are two stores. A change is first written down as intended (committed), then the refs move, then one

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { sql } from '../../../db/sql.ts'
+import { raw, sql } from '../../../db/sql.ts'
 import { readersOf } from '../../discussion/index.ts'
+import { nextNumber } from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
 
 export type NewMergeRequest = {
@@ -24,9 +25,7 @@ export type NewMergeRequest = {
 export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: number; iid: number } | undefined> =>
   tx.row(sql`
     with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
-    numbered as (
-      insert into internal_ids as n (project_id, what, last) select id, 'merge_requests', 1 from target
-      on conflict (project_id, what) where project_id is not null do update set last = n.last + 1 returning n.last)
+    numbered as (${nextNumber('merge_requests', raw('select id from target'))})
     insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
       milestone_id, squash, allow_collaboration, collaboration_user_id, force_remove_source_branch,
       approvals_before_merge)

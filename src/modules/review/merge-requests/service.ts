@@ -7,8 +7,7 @@ import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { addTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
-import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { noteActivity } from '../../pushes/index.ts'
+import { loadProject, noteActivity, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
 import {
   findOpenFor,
