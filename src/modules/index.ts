@@ -111,9 +111,14 @@ import { tagRoutes } from './repository/tags/routes.ts'
 import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
-import { awardEmojiRoutes, discussionRoutes, noteRoutes, timeTrackingRoutes } from './review/discussions/routes.ts'
+import {
+  awardEmojiRoutes,
+  discussionRoutes,
+  labelEventRoutes,
+  noteRoutes,
+  timeTrackingRoutes,
+} from './review/discussions/routes.ts'
 import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
-import { labelEventRoutes } from './review/label-events/routes.ts'
 import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
 import { mergeRequestRoutes } from './review/merge-requests/routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'

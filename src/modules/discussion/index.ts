@@ -1,8 +1,15 @@
 export { awardsSql } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
 export type { NoteableType } from './noteables/kinds.ts'
-export { type Discussed, discussedSubject, type Noteable, type Tracked } from './noteables/noteable.ts'
-export { readersOf } from './noteables/queries.ts'
+export {
+  type Discussed,
+  type DiscussedSubject,
+  discussedSubject,
+  type Noteable,
+  type Tracked,
+  withArticle,
+} from './noteables/noteable.ts'
+export { columnOf, isAbout, labelsTableOf, readersOf } from './noteables/queries.ts'
 export { newDiscussionId } from './notes/discussion-id.ts'
 export { discussionRoutesOf } from './notes/discussion-routes.ts'
 export { noteMentions } from './notes/mentions.ts'

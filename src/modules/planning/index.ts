@@ -1,3 +1,4 @@
+export { labelEventRoutesOf } from './label-events/routes.ts'
 export { setLabels } from './labels/assign.ts'
 export { LabelReferenceSchema, labelReference } from './labels/entity.ts'
 export { copyLeftLabels, replaceLeftLabels } from './labels/move-queries.ts'

@@ -3,10 +3,12 @@ import { type Level, levels } from '../../../access/levels.ts'
 /** How one kind of noteable is stored, read and named. */
 type NoteableKind = {
   readonly table: string
-  /** The column with its id in notes, mentions, awards, subscriptions, todos and time logs. */
+  /** The column with its id in notes, mentions, awards, subscriptions, todos, time logs and label events. */
   readonly column: string
   /** The table of its assignees; it has the same column. */
   readonly assignees: string
+  /** The table of its labels; it has the same column. */
+  readonly labels: string
   /** The column of projects with the level of the feature. */
   readonly feature: string
   /** The lowest role that reads it in a project where not everyone does. */
@@ -25,6 +27,7 @@ export const noteableKinds = {
     table: 'merge_requests',
     column: 'merge_request_id',
     assignees: 'merge_request_assignees',
+    labels: 'merge_request_labels',
     feature: 'merge_requests_access_level',
     readableFrom: 'reporter',
     noun: 'merge request',

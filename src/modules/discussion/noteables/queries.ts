@@ -8,6 +8,9 @@ const { disabled, enabled } = featureLevels
 /** The table of a kind. */
 export const tableOf = (type: NoteableType): Sql => raw(kindOf(type).table)
 
+/** The table of the labels of a kind. */
+export const labelsTableOf = (type: NoteableType): Sql => raw(kindOf(type).labels)
+
 /** The column with the id of a noteable of a kind: `merge_request_id`. */
 export const columnOf = (type: NoteableType): Sql => raw(kindOf(type).column)
 

@@ -235,7 +235,7 @@ async function changeLabels(ctx: Ctx, tx: Tx, before: MergeRequestFacts, edit: M
   await setLabels(
     tx,
     ctx,
-    { mergeRequestId: before.id, projectId: before.target_project_id },
+    asNoteable({ id: before.id, project_id: before.target_project_id }),
     titles.filter((title) => !going.has(title.trim())),
     { create: true },
   )

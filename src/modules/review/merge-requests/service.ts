@@ -81,8 +81,7 @@ export async function createMergeRequest(
       const noteable = asNoteable({ id: made.id, project_id: target.id })
       await recordVersion(tx, repo, made, version)
       await replaceAssignees(tx, made.id, assignees)
-      if (input.labels && mayAdminister(ctx, target))
-        await setLabels(tx, ctx, { mergeRequestId: made.id, projectId: target.id }, input.labels, { create: true })
+      if (input.labels && mayAdminister(ctx, target)) await setLabels(tx, ctx, noteable, input.labels, { create: true })
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { LabelReferenceSchema, labelReference } from '../../planning/index.ts'
+import { LabelReferenceSchema, labelReference } from '../labels/entity.ts'
 import type { LabelEventRow } from './queries.ts'
 
-/** A label was put on something, or taken off. */
+/** A label was added to a noteable, or removed. */
 export const ResourceLabelEvent = entity({
   name: 'ResourceLabelEvent',
   schema: Type.Object({
@@ -21,8 +21,8 @@ export const ResourceLabelEvent = entity({
     id: event.id,
     user: userReference(event.user, ctx),
     created_at: event.created_at,
-    resource_type: 'MergeRequest',
-    resource_id: event.merge_request_id,
+    resource_type: event.noteable_type as string,
+    resource_id: event.noteable_id,
     label: event.label && labelReference(event.label),
     action: event.action,
   }),
