@@ -41,7 +41,7 @@ export {
   userReferenceColumns,
   userReferenceJson,
 } from './users/queries.ts'
-export { blockAccounts, deleteAccount, insertBot, makePlaceholder } from './users/removal-queries.ts'
+export { blockAccounts, deleteAccount, deleteCredentials, insertBot, makePlaceholder } from './users/removal-queries.ts'
 export { addUser, isEmailAddress } from './users/service.ts'
 export { isLeaving } from './users/state-queries.ts'
 export { isPrivateTo, requireVisiblePeople, user, userByIdOrName } from './users/subject.ts'

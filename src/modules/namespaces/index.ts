@@ -1,5 +1,6 @@
 export { forCaller } from './access-index/caller-queries.ts'
 export {
+  deleteAccessOf,
   deployKeyLevel,
   deployTokenLevel,
   groupLevel,

@@ -14,3 +14,12 @@ export const insertBot = async (tx: Tx, bot: { username: string; name: string; e
   (await tx.row<{ id: number }>(sql`
     insert into users (kind, username, name, email, external, can_create_group, projects_limit, confirmed_at)
     values ('bot', ${bot.username}, ${bot.name}, ${bot.email}, true, false, 0, now()) returning id`))!.id
+
+/** Deletes everything with which these users sign in or are reached by a link. */
+export async function deleteCredentials(tx: Tx, userIds: readonly number[]): Promise<void> {
+  const theirs = sql`user_id = any(${userIds}::bigint[])`
+  await tx.run(sql`delete from access_tokens where ${theirs}`)
+  await tx.run(sql`delete from ssh_keys where ${theirs}`)
+  await tx.run(sql`delete from gpg_keys where ${theirs}`)
+  await tx.run(sql`delete from mail_links where ${theirs}`)
+}

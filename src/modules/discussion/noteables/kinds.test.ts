@@ -19,13 +19,16 @@ test.for(Object.values(noteableKinds))(
   },
 )
 
-test.for(Object.values(noteableKinds))('$table has what notes, time tracking and rights read of it', async (kind, { world }) => {
-  const columnsOf = async (table: string) =>
-    (await world.rows('select column_name from information_schema.columns where table_name = $1', [table])).map(
-      ({ column_name }) => column_name,
+test.for(Object.values(noteableKinds))(
+  '$table has what notes, time tracking and rights read of it',
+  async (kind, { world }) => {
+    const columnsOf = async (table: string) =>
+      (await world.rows('select column_name from information_schema.columns where table_name = $1', [table])).map(
+        ({ column_name }) => column_name,
+      )
+    expect(await columnsOf(kind.table)).toEqual(
+      expect.arrayContaining(['id', 'iid', 'project_id', 'author_id', 'title', 'time_estimate']),
     )
-  expect(await columnsOf(kind.table)).toEqual(
-    expect.arrayContaining(['id', 'iid', 'project_id', 'author_id', 'title', 'time_estimate']),
-  )
-  expect(await columnsOf('projects')).toContain(kind.feature)
-})
+    expect(await columnsOf('projects')).toContain(kind.feature)
+  },
+)

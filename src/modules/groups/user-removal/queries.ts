@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { join, literal, raw, sql } from '../../../db/sql.ts'
 import type { UserRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
-import { markNamespacesDeleting } from '../../namespaces/index.ts'
+import { deleteAccessOf, markNamespacesDeleting } from '../../namespaces/index.ts'
 import { markProjectsDeleting } from '../../projects/index.ts'
 import type { Contribution } from './contributions.ts'
 
@@ -28,19 +28,6 @@ export const lockAccount = (
   id: number,
 ): Promise<Pick<UserRow, 'username' | 'name' | 'kind' | 'admin' | 'state'> | undefined> =>
   tx.row(sql`select username, name, kind, admin, state from users where id = ${id} for update`)
-
-/** All that opens a door. */
-export async function deleteCredentials(tx: Tx, userIds: readonly number[]): Promise<void> {
-  for (const table of ['access_tokens', 'ssh_keys', 'gpg_keys', 'mail_links']) await deleteOf(tx, table, userIds)
-}
-
-/** Memberships with what they give: the index of access is by person, so all of it goes. The access lock is held. */
-export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
-  for (const table of ['members', 'group_access', 'project_access']) await deleteOf(tx, table, userIds)
-}
-
-const deleteOf = (tx: Tx, table: string, userIds: readonly number[]): Promise<number> =>
-  tx.run(sql`delete from ${raw(table)} where user_id = any(${userIds}::bigint[])`)
 
 /** Their own spaces, and the projects there, are found by nobody any more. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
@@ -118,3 +105,9 @@ export const freeName = async (tx: Tx, name: string): Promise<string> =>
       and not exists (select from users where lower(username) = ${name}::text || coalesce(nullif(n, 0)::text, ''))
       and not exists (select from email_addresses where address = ${name}::text || coalesce(nullif(n, 0)::text, '') || '@example.com')
     order by n limit 1`))!.name
+
+/** Deletes the memberships of these users, and the access that they have by any of them. The access lock is held. */
+export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
+  await tx.run(sql`delete from members where user_id = any(${userIds}::bigint[])`)
+  await deleteAccessOf(tx, userIds)
+}

@@ -170,3 +170,9 @@ export async function sharedProjectsIn(db: Db, namespaceIds: readonly number[]):
     and exists (select from project_group_links l where l.project_id = p.id)`)
   return rows.map(({ id }) => id)
 }
+
+/** Deletes all access of these users from the index. The access lock is held. */
+export async function deleteAccessOf(tx: Tx, userIds: readonly number[]): Promise<void> {
+  await tx.run(sql`delete from group_access where user_id = any(${userIds}::bigint[])`)
+  await tx.run(sql`delete from project_access where user_id = any(${userIds}::bigint[])`)
+}
