@@ -5,7 +5,15 @@ export { type SignInRefusal, signIn } from './sign-in/service.ts'
 export { findDeployKey, findKeyHolder, type KeyHolder, keyRefusal } from './ssh-keys/authenticate.ts'
 export { presentSshKey, sshKeyFields } from './ssh-keys/entity.ts'
 export { parsePublicKey, sha256Of } from './ssh-keys/public-key.ts'
-export { findKey, isKnownKey, type SshKeyRow, sshKeyRow, updateTitle } from './ssh-keys/queries.ts'
+export {
+  deletePublicKey,
+  findKey,
+  isKnownKey,
+  makePublic,
+  type SshKeyRow,
+  sshKeyRow,
+  updateTitle,
+} from './ssh-keys/queries.ts'
 export { addKey, type KeyInput, titleComplaints } from './ssh-keys/service.ts'
 export { asAccount } from './tokens/as-account.ts'
 export {
@@ -43,6 +51,7 @@ export {
   userReferenceRow,
   userRow,
 } from './users/queries.ts'
+export { blockAccounts, deleteAccount, deleteCredentials, insertBot, makePlaceholder } from './users/removal-queries.ts'
 export { addUser, isEmailAddress } from './users/service.ts'
 export { isLeaving } from './users/state-queries.ts'
 export { isPrivateTo, requireVisiblePeople, user, userByIdOrName } from './users/subject.ts'

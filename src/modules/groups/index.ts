@@ -1,6 +1,5 @@
 export { authenticateDeployToken, authenticateForDeployToken } from './deploy-tokens/authenticate.ts'
 export { getDetail } from './groups/detail.ts'
-export { lockSharingBelow } from './groups/edit-queries.ts'
 export { GroupDetail } from './groups/entity.ts'
 export { findGroup, lockGroup } from './groups/queries.ts'
 export { GroupReference } from './groups/reference-entity.ts'
@@ -11,5 +10,6 @@ export { type Holder, type ProjectOrGroupHolder, placeOf } from './holders/holde
 export { type Kind, ofProjectsAndGroups } from './holders/project-or-group.ts'
 export { around, heldBy, holderIds, type Moved, projectsIn, reaching } from './holders/queries.ts'
 export { acceptInvitationsLater } from './invitations/jobs.ts'
+export { addFirstMember, insertFirstMember } from './members/first-member-queries.ts'
 export { mailAddress, type Recipient } from './members/recipient-queries.ts'
 export { levelNumber } from './notification-settings/levels.ts'

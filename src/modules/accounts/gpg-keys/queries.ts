@@ -59,7 +59,3 @@ export const deleteGpgKeyOf = (tx: Tx, userId: number, id: number): Promise<GpgK
 /** Locks the row against signature checks that use the key. False if there is none. */
 export const lockGpgKeyOf = (tx: Tx, userId: number, id: number): Promise<boolean> =>
   tx.exists(sql`select 1 as one from gpg_keys where id = ${id} and user_id = ${userId} for update`)
-
-/** Marks all signatures verified with this key as unverified. */
-export const distrustSignatures = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update commit_signatures set status = 'unverified', judged_at = now() where gpg_key_id = ${id}`)

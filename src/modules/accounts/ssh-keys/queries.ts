@@ -1,5 +1,5 @@
 import type { List } from '../../../api/page.ts'
-import type { Db } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { allNullable, boolean, integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { accountColumns, type CredentialRow, credentialRow } from '../tokens/queries.ts'
@@ -133,3 +133,11 @@ export const enabledOf = (db: Db, deployKeyId: number): Promise<EnabledRow[]> =>
     sql`select id, deploy_key_id, project_id, created_at, updated_at, can_push
     from deploy_key_projects where deploy_key_id = ${deployKeyId} order by id`,
   )
+
+/** Gives a deploy key to the installation. */
+export const makePublic = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update ssh_keys set public = true where id = ${id}`)
+
+/** Takes a key of the installation from all projects. */
+export const deletePublicKey = (tx: Tx, id: number): Promise<{ title: string } | undefined> =>
+  tx.row({ title: text }, sql`delete from ssh_keys where id = ${id} and public returning title`)

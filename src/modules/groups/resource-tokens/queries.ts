@@ -37,15 +37,6 @@ export const resourceTokensOf = (holder: TokenHolder, state: 'active' | 'inactiv
 export const findResourceToken = (db: Db, holder: TokenHolder, id: number): Promise<ResourceTokenRow | undefined> =>
   db.row(resourceTokenRow, sql`${select} where t.id = ${id} and ${ofHolder(holder)}`)
 
-/** An account that only its tokens act for: without a password, and external, so that it sees no more than it is member of. */
-export const insertBot = async (tx: Tx, bot: { username: string; name: string; email: string }): Promise<number> =>
-  (await tx.row(
-    { id: integer },
-    sql`
-    insert into users (kind, username, name, email, external, can_create_group, projects_limit, confirmed_at)
-    values ('bot', ${bot.username}, ${bot.name}, ${bot.email}, true, false, 0, now()) returning id`,
-  ))!.id
-
 export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<number> => {
   const { projectId, namespaceId } = holderIds(holder)
   return tx.run(

@@ -4,6 +4,8 @@ import { join, literal, raw, sql } from '../../../db/sql.ts'
 import type { UserRow } from '../../accounts/index.ts'
 import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
+import { deleteAccessOf, markNamespacesDeleting } from '../../namespaces/index.ts'
+import { markProjectsDeleting } from '../../projects/index.ts'
 import type { Contribution } from './contributions.ts'
 
 /**
@@ -35,28 +37,12 @@ export const lockAccount = (
     sql`select username, name, kind, admin, state from users where id = ${id} for update`,
   )
 
-export const blockAccounts = (tx: Tx, ids: readonly number[]): Promise<number> =>
-  tx.run(sql`update users set state = 'blocked', updated_at = now() where id = any(${ids}::bigint[])`)
-
-/** All that opens a door. */
-export async function deleteCredentials(tx: Tx, userIds: readonly number[]): Promise<void> {
-  for (const table of ['access_tokens', 'ssh_keys', 'gpg_keys', 'mail_links']) await deleteOf(tx, table, userIds)
-}
-
-/** Memberships with what they give: the index of access is by person, so all of it goes. The access lock is held. */
-export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
-  for (const table of ['members', 'group_access', 'project_access']) await deleteOf(tx, table, userIds)
-}
-
-const deleteOf = (tx: Tx, table: string, userIds: readonly number[]): Promise<number> =>
-  tx.run(sql`delete from ${raw(table)} where user_id = any(${userIds}::bigint[])`)
-
 /** Their own spaces, and the projects there, are found by nobody any more. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
-  const own = sql`owner_id = any(${userIds}::bigint[])`
-  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
-  await tx.run(sql`update namespaces set deleting = true where ${own}`)
-  await tx.run(sql`update projects p set deleting = true from namespaces n where n.id = p.namespace_id and ${own}`)
+  const own = sql`d.owner_id = any(${userIds}::bigint[])`
+  // Namespaces first: who creates a project in one has locked its row, and is waited for; none is created after that.
+  await markNamespacesDeleting(tx, own)
+  await markProjectsDeleting(tx, own)
 }
 
 export const personalNamespace = (
@@ -102,12 +88,6 @@ export const dropSome = (
       and exists (select from ${raw(table)} theirs where theirs.${raw(column)} = ${placeholder} and ${alike}) limit ${literal(limit)}))`)
 }
 
-/** His stars, with the counts of what he had starred. */
-export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
-  tx.run(sql`
-    with gone as (delete from stars where user_id = ${userId} returning project_id)
-    update projects set star_count = star_count - 1 where id in (select project_id from gone)`)
-
 /**
  * Deletes what names the user's e-mail addresses and has no reference to the account: invitations of them, and mails to them that are
  * not sent yet. Addresses that the user did not confirm count, too.
@@ -124,8 +104,6 @@ export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
   await tx.run(sql`delete from invitations where lower(email) = any(${addresses}::text[])`)
   await deleteMailsTo(tx, addresses)
 }
-
-export const deleteAccount = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from users where id = ${id}`)
 
 /** The placeholder, if there is one. One transaction at a time looks for it. */
 export async function findPlaceholder(tx: Tx): Promise<number | undefined> {
@@ -145,5 +123,8 @@ export const freeName = async (tx: Tx, name: string): Promise<string> =>
     order by n limit 1`,
   ))!.name
 
-export const makePlaceholder = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update users set kind = 'ghost' where id = ${id}`)
+/** Deletes the memberships of these users, and the access that they have by any of them. The access lock is held. */
+export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
+  await tx.run(sql`delete from members where user_id = any(${userIds}::bigint[])`)
+  await deleteAccessOf(tx, userIds)
+}

@@ -95,13 +95,6 @@ export async function projectsSharedWith(db: Db, groupId: number): Promise<numbe
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Deletes shares with this group or a descendant. The caller recomputes the access of the affected users. */
-export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
-  const inside = sql`select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId}`
-  await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
-  await tx.run(sql`delete from group_group_links where shared_with_group_id in (${inside})`)
-}
-
 const forever = sql`'infinity'::date`
 const lasting = (column: Sql): Sql => sql`coalesce(${column}, ${forever})`
 
@@ -189,4 +182,10 @@ export async function sharedProjectsIn(db: Db, namespaceIds: readonly number[]):
     and exists (select from project_group_links l where l.project_id = p.id)`,
   )
   return rows.map(({ id }) => id)
+}
+
+/** Deletes all access of these users from the index. The access lock is held. */
+export async function deleteAccessOf(tx: Tx, userIds: readonly number[]): Promise<void> {
+  await tx.run(sql`delete from group_access where user_id = any(${userIds}::bigint[])`)
+  await tx.run(sql`delete from project_access where user_id = any(${userIds}::bigint[])`)
 }

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer, listOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { emit } from '../../../events/log.ts'
 import { taken } from '../../../kernel/complaints.ts'
 import { within } from '../access-index/queries.ts'
 import { fullPathComplaints } from './names.ts'
@@ -29,9 +30,8 @@ export async function renameTree(
       full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
       full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
     where ${inside}`)
-  await tx.run(
-    sql`update projects p set full_path = d.full_path || '/' || p.path from namespaces d where d.id = p.namespace_id and ${inside}`,
-  )
+  // Projects follow by a reaction, before their paths are read below. The events of the callers name the actor.
+  await emit(tx, { kind: 'namespace_renamed', actorId: null, payload: { namespace_id: id } })
   const longest = await tx.row(
     { full_path: text },
     sql`

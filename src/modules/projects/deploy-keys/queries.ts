@@ -74,14 +74,6 @@ export const allDeployKeys = (isPublic: boolean): List => ({
 export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyRow | undefined> =>
   db.row(anyDeployKeyRow, sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
 
-/** Gives a deploy key to the installation. */
-export const makePublic = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update ssh_keys set public = true where id = ${id}`)
-
-/** Takes a key of the installation from all projects. */
-export const deletePublicKey = (tx: Tx, id: number): Promise<{ title: string } | undefined> =>
-  tx.row({ title: text }, sql`delete from ssh_keys where id = ${id} and public returning title`)
-
 /** Whether a deploy key is enabled in some project that the caller maintains, or is everybody's: then it is his to use. */
 const maintained = (actor: Actor) =>
   actor.admin

@@ -40,12 +40,6 @@ export const insertProject = async (tx: Tx, project: NewProject): Promise<Locate
     select id, repository_storage, repository_key from made`,
   ))!
 
-/** The creator's own membership, beside what his group gives him. */
-export const insertProjectMember = (tx: Tx, projectId: number, userId: number, level: number): Promise<number> =>
-  tx.run(
-    sql`insert into members (project_id, user_id, access_level, created_by_id) values (${projectId}, ${userId}, ${level}, ${userId})`,
-  )
-
 /** How many projects lie in somebody's personal namespace. */
 export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>
   (await db.row(

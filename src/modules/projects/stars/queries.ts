@@ -40,3 +40,9 @@ export const starrersOf = (projectId: number, caller: Actor | null, search: stri
     { by: sql`u.id`, direction: 'asc' },
   ],
 })
+
+/** His stars, with the counts of what he had starred. */
+export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`
+    with gone as (delete from stars where user_id = ${userId} returning project_id)
+    update projects set star_count = star_count - 1 where id in (select project_id from gone)`)

@@ -3,6 +3,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, bytes, integer, nullable, type RowOf, textOf } from '../../../db/row.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import { countLinkedFiles } from '../../projects/index.ts'
 
 export const largeFileRow = {
   oid: textOf<Digest>(),
@@ -41,9 +42,7 @@ export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly
  */
 const link = (projectId: number, rows: Sql): Sql => sql`
   with linked as (insert into large_files (project_id, oid, size) ${rows} on conflict do nothing returning size),
-  counted as (
-    update project_statistics set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
-    where project_id = ${projectId} and exists (select from linked))
+  counted as (${countLinkedFiles(projectId)})
   select 1 from linked`
 
 /** Adds a file, whose bytes are stored, to a project. False if the project has it already or is being deleted. */

@@ -1,8 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { empty, sql } from '../../../db/sql.ts'
+import { sql } from '../../../db/sql.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
-import type { RootFiles } from '../../projects/index.ts'
 
 /** Transport through which refs were changed. */
 export type DoorName = 'http' | 'ssh' | 'api' | 'system'
@@ -110,53 +109,6 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
   )
   return rows.map(({ id }) => id)
 }
-
-/** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
-const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(refCount / 20))
-
-/** Sets the time of the project's last activity to now. */
-export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
-  tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
-
-/**
- * As `noteActivity`, for a push, which housekeeping counts. A first branch becomes the default branch, unless there is
- * one; `rootFiles` are those of a default branch that moved. Returns the default branch; `undefined` if the project is
- * being deleted.
- */
-export const notePush = async (
-  tx: Tx,
-  projectId: number,
-  {
-    firstBranch,
-    rootFiles,
-    refCount,
-  }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
-): Promise<string | null | undefined> =>
-  (
-    await tx.row(
-      { default_branch: nullable(text) },
-      sql`
-    with counted as (
-      insert into project_housekeeping as h (project_id, pushes) values (${projectId}, ${housekeepingWeight(refCount)}::int)
-      on conflict (project_id) do update set pushes = h.pushes + excluded.pushes)
-    update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
-      ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
-    where id = ${projectId} and not deleting returning default_branch`,
-    )
-  )?.default_branch
-
-export type RepositoryFacts = RootFiles & {
-  readonly commitCount: number
-  readonly repositorySize: number
-}
-
-/** Saves the current facts of a repository that records show. */
-export const saveRepositoryFacts = (db: Db, projectId: number, facts: RepositoryFacts): Promise<number> =>
-  db.run(sql`
-    with counted as (
-      update project_statistics set commit_count = ${facts.commitCount}, repository_size = ${facts.repositorySize} where project_id = ${projectId})
-    update projects set readme_path = ${facts.readmePath}, license_path = ${facts.licensePath}, license_key = ${facts.licenseKey}
-    where id = ${projectId} and (readme_path, license_path, license_key) is distinct from (${facts.readmePath}, ${facts.licensePath}, ${facts.licenseKey})`)
 
 /** Bytes of a project's repository and large files, as of the last count. */
 export const storedBytes = async (db: Db, projectId: number): Promise<number> =>

@@ -4,8 +4,7 @@ import { boolean, integer, json, nullable, oneOf, type RowOf, text, textOf, time
 import { raw, sql, wireTime } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import type { ChangedLine } from '../discussions/diff-lines.ts'
-import type { TextPosition } from '../discussions/position.ts'
+import type { ChangedLine, TextPosition } from '../../discussion/index.ts'
 
 /** A comment as part of a discussion. */
 export const noteRow = {

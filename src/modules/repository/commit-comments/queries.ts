@@ -5,9 +5,8 @@ import { sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { UserReferenceRow } from '../../accounts/index.ts'
-import type { ChangedLine } from '../discussions/diff-lines.ts'
-import { newDiscussionId } from '../discussions/discussion-id.ts'
-import type { TextPosition } from '../discussions/position.ts'
+import type { ChangedLine, TextPosition } from '../../discussion/index.ts'
+import { newDiscussionId } from '../../discussion/index.ts'
 
 export type CommentAuthor = UserReferenceRow & {
   public_email: string

@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text, textOf } from '../../../db/row.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { Identity } from '../../accounts/index.ts'
 import type { SignatureFormat } from './format.ts'
@@ -148,4 +149,10 @@ export const signaturesOfUser = (
           where gpg_key_id is null and ssh_key_id is null and status <> 'verified' and signer in (select signer from signers))
     select d.project_id, p.repository_storage, p.repository_key, d.oid from due d join projects p on p.id = d.project_id
     where (d.project_id, d.oid) > (${after.project_id}, ${after.oid}) order by d.project_id, d.oid limit ${literal(limit)}`,
+  )
+
+/** Makes everything that was verified with a revoked key unverified. */
+export const distrustRevokedKey: Reaction<'gpg_key_revoked'> = (tx, { payload }) =>
+  tx.run(
+    sql`update commit_signatures set status = 'unverified', judged_at = now() where gpg_key_id = ${payload.gpg_key_id}`,
   )
