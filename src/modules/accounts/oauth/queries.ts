@@ -29,7 +29,7 @@ export const insertOauthToken = async (tx: Tx, token: NewOauthToken): Promise<nu
 export const refreshRow = {
   ...credentialRow,
   token_id: integer,
-  family_id: integer,
+  family_id: notNull(integer),
   scopes: listOf(
     oneOf<Scope>(
       'api',
