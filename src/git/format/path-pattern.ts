@@ -38,7 +38,10 @@ function oneOf(members: string, negated: boolean): Token {
 
 /** Whether a path (segment by segment) matches. Time is at most the product of the lengths. */
 export const matchesPath = (pattern: PathPattern, path: readonly string[]): boolean =>
-  matches(pattern, path, '**', (segment, text) => matches(segment, text, '*', (token, character) => token(character)))
+  matches<'**', readonly Token[], string>(pattern, path, '**', matchesSegment)
+
+const matchesSegment = (segment: readonly Token[], text: string): boolean =>
+  matches<'*', Exclude<Token, '*'>, string>(segment, text, '*', (token, character) => token(character))
 
 /** Matches items one by one; `star` stands for any number of them. Only the last star is tried again, so time is bounded. */
 function matches<S extends string, P, T>(
