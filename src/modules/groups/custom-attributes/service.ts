@@ -10,7 +10,7 @@ const longest = { key: 255, value: 65_535 }
 const complaintsAbout = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : [...text].length > maximum ? [tooLong(maximum)] : []
 
-/** Sets an attribute, whether or not there was one of this key. */
+/** Creates or replaces an attribute. */
 export async function setCustomAttribute(
   ctx: Ctx,
   holder: Holder,

@@ -9,7 +9,10 @@ import type { DeployTokenScope } from './scopes.ts'
 
 const longest = 255
 
-/** A token for machines. Shown once: only its digest is kept. Without a user name it gets one by its number. */
+/**
+ * Creates a deploy token. Its secret is returned once: only the digest is stored. Without a user name it gets one from
+ * its id.
+ */
 export async function createDeployToken(
   ctx: Ctx,
   holder: Holder,
@@ -48,7 +51,7 @@ export async function createDeployToken(
   })
 }
 
-/** Holds from the next request on. The row stays and says so. */
+/** Revokes a deploy token from the next request on. The row stays, marked as revoked. */
 export async function endDeployToken(ctx: Ctx, holder: Holder, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await revokeDeployToken(tx, holder, id))) throw rowNotFound()

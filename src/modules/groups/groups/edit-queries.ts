@@ -27,7 +27,7 @@ const attributeNames = [
 /** Attributes of a group that create and edit set, as columns. */
 export type GroupAttributes = Pick<GroupRow, (typeof attributeNames)[number]>
 
-/** What `updateGroupAttributes` takes; everything else that was sent is not an attribute. */
+/** Attributes that `updateGroupAttributes` accepts; other parameters are not attributes. */
 export const groupAttributeNames: ReadonlySet<string> = new Set(attributeNames)
 
 const assignments = (attributes: Partial<GroupAttributes>): Sql =>
@@ -36,7 +36,7 @@ const assignments = (attributes: Partial<GroupAttributes>): Sql =>
     return sql`${all}, ${raw(name)} = ${value}`
   }, sql`updated_at = now()`)
 
-/** A new group below `parent` (or at the top), its attributes at their defaults. */
+/** Inserts a group below `parent` or at the top level, with default attributes. */
 export const insertGroup = async (
   tx: Tx,
   group: {
@@ -59,12 +59,12 @@ export const insertGroup = async (
 export const updateGroupAttributes = (tx: Tx, id: number, attributes: Partial<GroupAttributes>): Promise<number> =>
   tx.run(sql`update namespaces set ${assignments(attributes)} where id = ${id}`)
 
-/** Groups below a locked one are locked, too. */
+/** Locks sharing of all groups below a locked one. */
 export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
   tx.run(sql`update namespaces d set share_with_group_lock = true
     where not d.share_with_group_lock and ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`)
 
-/** Highest visibility of the projects and of the subgroups directly inside; null without any. */
+/** Highest visibility of the projects and subgroups directly inside; null without any. */
 export const visibilitiesInside = async (
   db: Db,
   id: number,
@@ -72,7 +72,7 @@ export const visibilitiesInside = async (
   (await db.row(sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
     (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`))!
 
-/** The creator's own membership. */
+/** Makes the creator an owner. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>
   tx.run(
     sql`insert into members (namespace_id, user_id, access_level, created_by_id) values (${groupId}, ${userId}, ${levels.owner}, ${userId})`,

@@ -3,31 +3,31 @@ import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
 
-/** From here on nobody finds the group, nor what is inside; a job removes it for good. */
+/** Hides the group and its content; a job deletes them. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
-  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
+  // Namespaces first: this waits for concurrent creations of projects, which lock the namespace, and prevents new ones.
   await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
   await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
 }
 
-/** Puts it away for some days, after which a job removes it. */
+/** Marks a group for deletion; a job deletes it when the deletion period is over. */
 export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update namespaces set marked_for_deletion_on = current_date, updated_at = now() where id = ${id}`)
 
-/** False when it was not put away. */
+/** False if it was not marked. */
 export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`update namespaces set marked_for_deletion_on = null, updated_at = now()
     where id = ${id} and marked_for_deletion_on is not null`)) > 0
 
-/** Groups put away at least `days` ago. */
+/** Groups marked for deletion at least `days` ago, at most 1,000. */
 export async function groupsDueForRemoval(db: Db, days: number): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
   return rows.map(({ id }) => id)
 }
 
-/** Whether the group is still put away since so long. Locks it as `lockGroup` does. */
+/** The group if it is still marked since `days` ago, locked as by `lockGroup`. */
 export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<GroupRow | undefined> => {
   const held = await lockGroup(tx, id)
   const due = await tx.row<{ due: boolean }>(sql`
@@ -35,7 +35,7 @@ export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<Gr
   return due?.due ? held : undefined
 }
 
-/** Projects inside a group that is being removed. */
+/** Projects inside a group that is being deleted. */
 export async function projectsToRemove(db: Db, groupId: number): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     select p.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
@@ -43,7 +43,7 @@ export async function projectsToRemove(db: Db, groupId: number): Promise<number[
   return rows.map(({ id }) => id)
 }
 
-/** A group that is being removed and the groups below it, the deepest first. */
+/** A group that is being deleted, with its subgroups, deepest first. */
 export async function groupsToRemove(db: Db, groupId: number): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
@@ -51,12 +51,12 @@ export async function groupsToRemove(db: Db, groupId: number): Promise<number[]>
   return rows.map(({ id }) => id)
 }
 
-/** Removes the rows of an emptied group and of the groups below it. */
+/** Deletes the rows of an emptied group and its subgroups. */
 export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
   for (const id of await groupsToRemove(tx, groupId)) await tx.run(sql`delete from namespaces where id = ${id}`)
 }
 
-/** Groups that are being removed, the outermost of each tree. */
+/** Outermost groups that are being deleted, at most 1,000. */
 export async function groupsBeingRemoved(db: Db): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     select g.id from namespaces g left join namespaces above on above.id = g.parent_id

@@ -23,7 +23,7 @@ import {
   updateInvitation,
 } from './queries.ts'
 
-/** A project or group that people are invited to. */
+/** A project or group with invitations. */
 export type Host = { readonly holder: Holder; readonly name: string; readonly membership: Membership }
 
 const mostAtOnce = 100
@@ -32,8 +32,8 @@ const mostAnHour = 200
 const wrongLevel = { access_level: ['is not included in the list'] }
 
 /**
- * Invites addresses, each for itself: whoever is known to own one is a member at once, the others become one when somebody
- * confirms it. Says what was wrong with those that are refused.
+ * Invites each address separately: a user with that confirmed address becomes a member at once, others when a user
+ * confirms it. Returns the error of each refused address.
  */
 export async function invite(
   ctx: Ctx,
@@ -55,13 +55,13 @@ export async function invite(
   return Object.keys(refused).length > 0 ? { status: 'error', message: refused } : { status: 'success' }
 }
 
-/** What the rules of members say against it, in a sentence. */
+/** The message of a validation failure; throws other errors. */
 function asComplaint(error: unknown): string {
   if (error instanceof Failure && error.kind === 'invalid') return error.message
   throw error
 }
 
-/** Resolves with what is wrong, if anything is. */
+/** Returns an error message; undefined on success. */
 const inviteAddress = (
   ctx: Ctx,
   { holder, name, membership }: Host,
@@ -70,7 +70,7 @@ const inviteAddress = (
 ): Promise<string | undefined> =>
   ctx.transaction(async (tx) => {
     if (!isEmailAddress(email)) return 'Invite email is invalid'
-    // In turn with the job that accepts: either it sees this invitation, or we see the account.
+    // Serialised with the job that accepts invitations: either it sees this invitation, or this sees the account.
     await lockAccess(tx)
     const userId = await ownerOfAddress(tx, email)
     const actorId = ctx.actor!.id
@@ -95,7 +95,7 @@ const inviteAddress = (
     return undefined
   })
 
-/** `undefined` keeps what was offered; `expiresAt: null` lets it last. */
+/** `undefined` leaves a value unchanged; `expiresAt: null` removes the date. */
 export async function changeInvitation(
   ctx: Ctx,
   { holder, membership }: Host,
@@ -132,8 +132,8 @@ export async function withdrawInvitation(ctx: Ctx, { holder }: Host, email: stri
 }
 
 /**
- * Makes a member of whoever is known to own an address that was invited. An invitation that the rules of members do not let
- * through any more, or that he does not need, ends; while a group is locked, its invitations wait.
+ * Turns invitations to the user's confirmed addresses into memberships. Deletes those that the rules of members refuse,
+ * or that the user does not need; while a group is locked, its invitations stay open.
  */
 export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void> {
   await ctx.transaction(async (tx) => {

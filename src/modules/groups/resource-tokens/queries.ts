@@ -5,10 +5,10 @@ import { type TokenRow, tokenColumns } from '../../accounts/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
-/** A project or group that tokens belong to. */
+/** A project or group that has tokens. */
 export type TokenHolder = Holder & { readonly of: 'project' | 'group' }
 
-/** A token with the role of its bot; null once the membership has ended. */
+/** A token with the role of its bot; null if the membership has ended. */
 export type ResourceTokenRow = TokenRow & { access_level: number | null }
 
 const from = sql`from access_tokens t join resource_bots b on b.user_id = t.user_id
@@ -35,7 +35,10 @@ export const resourceTokensOf = (holder: TokenHolder, state: 'active' | 'inactiv
 export const findResourceToken = (db: Db, holder: TokenHolder, id: number): Promise<ResourceTokenRow | undefined> =>
   db.row<ResourceTokenRow>(sql`${select} where t.id = ${id} and ${ofHolder(holder)}`)
 
-/** An account that only its tokens act for: without a password, and external, so that it sees no more than it is member of. */
+/**
+ * Inserts a bot: an account without a password that acts only through its tokens. It is external, so that it sees only
+ * what it is a member of.
+ */
 export const insertBot = async (tx: Tx, bot: { username: string; name: string; email: string }): Promise<number> =>
   (await tx.row<{ id: number }>(sql`
     insert into users (kind, username, name, email, external, can_create_group, projects_limit, confirmed_at)
@@ -48,7 +51,7 @@ export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<
   )
 }
 
-/** Bots whose project or group is gone, or of whose tokens none may be used any more: at most `limit`. */
+/** Bots whose project or group is gone, or without usable tokens; at most `limit`. */
 export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => {
   const rows = await db.rows<{ id: number }>(sql`
     select u.id from users u left join resource_bots b on b.user_id = u.id

@@ -5,8 +5,7 @@ import { deleteMailsTo } from '../../instance/index.ts'
 import type { Contribution } from './contributions.ts'
 
 /**
- * Groups that he alone owns himself; for `ofAble`, he alone of those who may act, so that without him nobody could. The outermost
- * first.
+ * Groups whose only direct owner is the user; with `ofAble`, whose only active or deactivated owner. Outermost first.
  */
 export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): Promise<number[]> {
   const counts = ofAble ? raw(`u.kind <> 'bot' and u.state in ('active', 'deactivated')`) : raw(`u.kind <> 'bot'`)
@@ -20,7 +19,7 @@ export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): 
   return rows.map(({ id }) => id)
 }
 
-/** False when the account is not there any more. Others who change it wait. */
+/** Locks the account against concurrent changes; undefined if it does not exist. */
 export const lockAccount = (
   tx: Tx,
   id: number,
@@ -30,12 +29,12 @@ export const lockAccount = (
 export const blockAccounts = (tx: Tx, ids: readonly number[]): Promise<number> =>
   tx.run(sql`update users set state = 'blocked', updated_at = now() where id = any(${ids}::bigint[])`)
 
-/** All that opens a door. */
+/** Deletes all credentials of the users. */
 export async function deleteCredentials(tx: Tx, userIds: readonly number[]): Promise<void> {
   for (const table of ['access_tokens', 'ssh_keys', 'gpg_keys', 'mail_links']) await deleteOf(tx, table, userIds)
 }
 
-/** Memberships with what they give: the index of access is by person, so all of it goes. The access lock is held. */
+/** Deletes memberships and the rows of the access index, which is by user. The access lock is held. */
 export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
   for (const table of ['members', 'group_access', 'project_access']) await deleteOf(tx, table, userIds)
 }
@@ -43,10 +42,10 @@ export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Pro
 const deleteOf = (tx: Tx, table: string, userIds: readonly number[]): Promise<number> =>
   tx.run(sql`delete from ${raw(table)} where user_id = any(${userIds}::bigint[])`)
 
-/** Their own spaces, and the projects there, are found by nobody any more. */
+/** Hides the personal namespaces of the users and the projects there. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
   const own = sql`owner_id = any(${userIds}::bigint[])`
-  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
+  // Namespaces first: this waits for concurrent creations of projects, which lock the namespace, and prevents new ones.
   await tx.run(sql`update namespaces set deleting = true where ${own}`)
   await tx.run(sql`update projects p set deleting = true from namespaces n where n.id = p.namespace_id and ${own}`)
 }
@@ -57,7 +56,7 @@ export const personalNamespace = (
 ): Promise<{ id: number; traversal_ids: number[] } | undefined> =>
   db.row(sql`select id, traversal_ids from namespaces where owner_id = ${userId}`)
 
-/** Moves or removes at most `limit` of his; the number says whether there may be more. */
+/** Moves or deletes at most `limit` rows of the user. A result equal to `limit` means there may be more. */
 export const settleSome = (
   db: Db,
   { table, column }: Pick<Contribution, 'table' | 'column'>,
@@ -73,7 +72,7 @@ export const settleSome = (
   )
 }
 
-/** Drops at most `limit` of his that the placeholder has, too. */
+/** Drops at most `limit` rows of the user that the placeholder account has too. */
 export const dropSome = (
   db: Db,
   { table, column }: Pick<Contribution, 'table' | 'column'>,
@@ -91,7 +90,7 @@ export const dropSome = (
       and exists (select from ${raw(table)} theirs where theirs.${raw(column)} = ${placeholder} and ${alike}) limit ${literal(limit)}))`)
 }
 
-/** His stars, with the counts of what he had starred. */
+/** Deletes the user's stars and updates the counts of the projects. */
 export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
   tx.run(sql`
     with gone as (delete from stars where user_id = ${userId} returning project_id)
@@ -113,13 +112,13 @@ export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
 
 export const deleteAccount = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from users where id = ${id}`)
 
-/** The placeholder, if there is one. One transaction at a time looks for it. */
+/** The placeholder account, if it exists. Serialises callers until their transactions end. */
 export async function findPlaceholder(tx: Tx): Promise<number | undefined> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('placeholder account'))`)
   return (await tx.row<{ id: number }>(sql`select id from users where kind = 'ghost'`))?.id
 }
 
-/** `ghost`, or that with the first number that makes a name nobody has. */
+/** The name itself, or with the first number that makes it free. */
 export const freeName = async (tx: Tx, name: string): Promise<string> =>
   (await tx.row<{ name: string }>(sql`
     select ${name}::text || coalesce(nullif(n, 0)::text, '') as name from generate_series(0, 10000) n

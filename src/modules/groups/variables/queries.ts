@@ -34,7 +34,7 @@ export const variablesOf = (holder: Holder): List => ({
   keyset: { direction: 'asc' },
 })
 
-/** Those of a key, one for each environment scope; at most two are told. */
+/** Variables of a key, one for each environment scope; at most two, which is enough to detect ambiguity. */
 export const findVariables = (db: Db, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
   db.rows(sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
     and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2`)
@@ -50,7 +50,7 @@ export async function insertVariable(tx: Tx, holder: Holder, variable: NewVariab
     returning ${columns}`))!
 }
 
-/** Nothing when it is gone. */
+/** Undefined if it is gone. */
 export const updateVariable = (
   tx: Tx,
   id: number,
@@ -62,7 +62,7 @@ export const updateVariable = (
       environment_scope = ${variable.environment_scope}, description = ${variable.description}, updated_at = now()
     where v.id = ${id} returning ${columns}`)
 
-/** As `findVariables`, and nobody changes them until the transaction ends. */
+/** As `findVariables`, and locks the rows until the transaction ends. */
 export const lockVariables = (tx: Tx, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
   tx.rows(sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
     and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2 for update`)

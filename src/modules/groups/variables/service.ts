@@ -19,7 +19,7 @@ import { openValue, sealValue } from './sealing.ts'
 
 export { variablesOf }
 
-/** A variable of a key: of several, the one for `scope`. */
+/** A variable by its key; if there are several, `scope` selects one. */
 export type Named = { readonly key: string; readonly scope: string | undefined }
 
 type Absentable<T> = { [K in keyof T]?: T[K] | undefined }
@@ -27,7 +27,7 @@ export type VariableInput = Absentable<VariableAttributes & { value: string }>
 
 const longest = { key: 255, value: 65_536, environment_scope: 255, description: 255 }
 
-/** What can be found in a log of a job and hidden: a line of at least eight characters that nothing there escapes. */
+/** Values that can be found and masked in a job log: one line of at least eight characters that logs do not escape. */
 const maskable = /^[A-Za-z0-9_+=/@:.~-]{8,}$/
 const scopeShape = /^[A-Za-z0-9_\-/${}. *]+$/
 const scopeText = "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces"
@@ -145,7 +145,7 @@ export async function removeVariable(ctx: Ctx, holder: Holder, { key, scope }: N
   })
 }
 
-/** Everything but the value. */
+/** Emits an event with all attributes but the value. */
 const record = (
   ctx: Ctx,
   tx: Tx,

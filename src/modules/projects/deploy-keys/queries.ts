@@ -7,11 +7,11 @@ import type { Timestamp } from '../../../db/types.ts'
 import type { SshKeyRow } from '../../accounts/index.ts'
 import { projectWhere } from '../../namespaces/index.ts'
 
-/** A deploy key as one project has it. */
+/** A deploy key as enabled in a project. */
 export type DeployKeyRow = Omit<SshKeyRow, 'user_id'> & {
   can_push: boolean
   enabled_at: Timestamp
-  /** Of the installation, for every project. */
+  /** Belongs to the installation and is available to every project. */
   public: boolean
 }
 
@@ -22,7 +22,7 @@ const columns = raw(
 const select = sql`select ${columns}, k.public, d.can_push, d.updated_at as enabled_at
   from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id`
 
-/** Those of a project, oldest first. */
+/** Deploy keys of a project, oldest first. */
 export const deployKeysOf = (projectId: number): List => ({
   type: 'DeployKey',
   select,
@@ -35,7 +35,7 @@ export const deployKeysOf = (projectId: number): List => ({
 export const findDeployKey = (db: Db, projectId: number, keyId: number): Promise<DeployKeyRow | undefined> =>
   db.row<DeployKeyRow>(sql`${select} where d.project_id = ${projectId} and d.deploy_key_id = ${keyId}`)
 
-/** What a deploy key's list of all says of a project. */
+/** A project in the list of all deploy keys. */
 export type WritableProject = {
   id: number
   description: string | null
@@ -57,7 +57,7 @@ const anyDeployKey = sql`select ${columns},
       where d.deploy_key_id = k.id and d.can_push), '[]') as projects_with_write_access
     from ssh_keys k`
 
-/** Every deploy key there is, oldest first; with `isPublic`, those of the installation. */
+/** All deploy keys, oldest first; with `isPublic`, only those of the installation. */
 export const allDeployKeys = (isPublic: boolean): List => ({
   type: 'DeployKey',
   select: anyDeployKey,
@@ -70,32 +70,32 @@ export const allDeployKeys = (isPublic: boolean): List => ({
 export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyRow | undefined> =>
   db.row<AnyDeployKeyRow>(sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
 
-/** Gives a deploy key to the installation. */
+/** Makes a deploy key available to every project. */
 export const makePublic = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update ssh_keys set public = true where id = ${id}`)
 
-/** Takes a key of the installation from all projects. */
+/** Deletes a public key from the installation and all projects. */
 export const deletePublicKey = (tx: Tx, id: number): Promise<{ title: string } | undefined> =>
   tx.row(sql`delete from ssh_keys where id = ${id} and public returning title`)
 
-/** Whether a deploy key is enabled in some project that the caller maintains, or is everybody's: then it is his to use. */
+/** Whether the caller may use a deploy key: it is public, or enabled in a project that they maintain. */
 const maintained = (actor: Actor) =>
   actor.admin
     ? raw('true')
     : sql`(k.public or exists (select from deploy_key_projects e join projects p on p.id = e.project_id
         where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))}))`
 
-/** A deploy key that the caller may enable elsewhere, by number. */
+/** A deploy key that the caller may enable elsewhere, by id. */
 export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ id: number } | undefined> =>
   db.row(sql`select k.id from ssh_keys k where k.id = ${id} and k.user_id is null and ${maintained(actor)}`)
 
-/** The same, by SHA-256. */
+/** As `findMaintainedKey`, by SHA-256. */
 export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string): Promise<{ id: number } | undefined> =>
   db.row(
     sql`select k.id from ssh_keys k where k.fingerprint_sha256 = ${sha256} and k.user_id is null and ${maintained(actor)}`,
   )
 
-/** Enables a key in a project; where it is already, nothing changes. `undefined` when the key has gone meanwhile. */
+/** Enables a key in a project; no change if it is enabled already. `undefined` if the key is gone. */
 export const enableKey = (
   db: Db,
   enabled: { projectId: number; keyId: number; canPush: boolean },
@@ -112,7 +112,10 @@ export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: bo
     update deploy_key_projects set can_push = ${canPush}, updated_at = now()
     where project_id = ${projectId} and deploy_key_id = ${keyId} and can_push <> ${canPush}`)
 
-/** Takes a key from a project; the key itself goes when that was its last. `undefined` when the project does not have it. */
+/**
+ * Disables a key in a project; a trigger deletes the key if that was its last project. `undefined` if it is not enabled
+ * there.
+ */
 export const disableKey = (tx: Tx, projectId: number, keyId: number): Promise<{ title: string } | undefined> =>
   tx.row(sql`delete from deploy_key_projects e using ssh_keys k
     where e.project_id = ${projectId} and e.deploy_key_id = ${keyId} and k.id = e.deploy_key_id returning k.title`)

@@ -2,13 +2,13 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Share } from './shares.ts'
 
-/** The largest share first. */
+/** Largest share first. */
 export const listLanguages = (db: Db, projectId: number): Promise<Share[]> =>
   db.rows<Share>(
     sql`select name, share from project_languages where project_id = ${projectId} order by share desc, name`,
   )
 
-/** The commit that the languages were counted at; null when they never were. */
+/** The commit at which languages were counted; null if they never were. */
 export const languagesCommit = async (db: Db, projectId: number): Promise<string | null> =>
   (
     await db.row<{ languages_commit: string | null }>(
@@ -16,7 +16,7 @@ export const languagesCommit = async (db: Db, projectId: number): Promise<string
     )
   )?.languages_commit ?? null
 
-/** Replaces what was counted before. */
+/** Replaces the previous counts. */
 export async function saveLanguages(
   tx: Tx,
   projectId: number,

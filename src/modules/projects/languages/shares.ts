@@ -12,7 +12,7 @@ export type Share = { readonly name: string; readonly share: number }
 /** Maximum files that are classified, the largest first: each takes up to a millisecond, and small ones hardly count. */
 const maxListed = 100_000
 const maxNamed = 20_000
-/** Files that are looked into because their names do not tell, the largest first, and how much of each. */
+/** Maximum files whose content is read because their names are ambiguous, largest first, and the bytes of each. */
 const maxRead = 1000
 const maxReadBytes = 512 * 1024
 const lookedAtCharacters = 16 * 1024
@@ -21,12 +21,12 @@ const timeoutMs = 2 * 60_000
 const shown = 5
 
 /**
- * The languages of a commit with their shares of its bytes in percent, the largest five. Files that are vendored,
- * generated, documentation or binary do not count, nor do data and prose; `linguist-*` attributes of the root say otherwise.
+ * The five languages of a commit with the largest shares of its bytes, in percent. Vendored, generated, documentation
+ * and binary files, data and prose do not count, unless `linguist-*` attributes in the root say otherwise.
  */
 export async function languageShares(repo: Repository, commit: Oid): Promise<Share[]> {
   const files = (await listSizedFiles(repo, commit, maxListed))
-    // Names that every object knows would confuse the lists that linguist keeps.
+    // Names of properties that every object has would confuse linguist's lookup tables.
     .filter(({ path, sizeBytes }) => sizeBytes > 0 && !(path in {}))
     .sort((a, b) => b.sizeBytes - a.sizeBytes)
     .slice(0, maxNamed)
@@ -86,7 +86,7 @@ async function languagesOf(
   return found
 }
 
-/** An attribute names a language as an editor's mode line does: in any case, or by one of its other names. */
+/** Resolves languages named by attributes: ignoring case, or by alias. */
 async function nameTold(
   files: readonly SizedFile[],
   attributes: PathAttributes,
@@ -110,7 +110,7 @@ async function nameTold(
   }
 }
 
-/** Names what the path alone tells; returns the files that have to be looked into. */
+/** Classifies by path; returns the files whose content is needed. */
 async function nameByPath(
   files: readonly SizedFile[],
   keepVendored: boolean,
@@ -132,7 +132,7 @@ async function nameByPath(
   return open
 }
 
-/** Names what the first part of the content tells. Those that are not read are as most others of the same extension. */
+/** Classifies by the first part of the content. Files that are not read get the usual language of their extension. */
 async function nameByContent(
   repo: Repository,
   files: readonly SizedFile[],
@@ -149,7 +149,7 @@ async function nameByContent(
       if (content !== undefined) read.push({ file, content })
     }
   }
-  // The path was judged before; here it need not be judged again.
+  // The path was checked before.
   const answers = await linguist.name({
     files: read.map(({ file, content }) => ({ path: file.path, content })),
     keepVendored: true,
@@ -160,7 +160,7 @@ async function nameByContent(
     if (!answer?.language) continue
     const { file } = read[index]!
     found.set(file, answer.language)
-    // The largest speaks for the rest.
+    // The largest file of an extension decides for the files that are not read.
     const extension = extensionOf(file.path)
     if (extension !== '' && !usual.has(extension)) usual.set(extension, answer.language)
   }
@@ -172,7 +172,7 @@ async function nameByContent(
 
 const extensionOf = (path: string): string => /\.[^./]+$/.exec(path)?.[0].toLowerCase() ?? ''
 
-/** Text from the beginning of a file; `undefined` for what is binary or gone. */
+/** Text from the beginning of a file; `undefined` if it is binary or gone. */
 async function beginningOf(repo: Repository, { oid }: SizedFile): Promise<string | undefined> {
   const blob = await readBlob(repo, oid, { maxBytes: maxReadBytes }).catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'too_large') return undefined

@@ -4,10 +4,10 @@ import { Type } from 'typebox'
 import { removeOldLeftovers } from '../../../git/repository/leftovers.ts'
 import { job } from '../../../jobs/job.ts'
 
-/** Longer than making or removing any repository takes. */
+/** Longer than creating or deleting any repository takes. */
 const leftMs = 60 * 60_000
 
-/** Removes the folders in which repositories were being made or removed when a process was killed. */
+/** Deletes temporary folders of repositories that a killed process left. */
 export const removeRepositoryLeftovers = job({
   name: 'remove_repository_leftovers',
   input: Type.Object({}),

@@ -26,18 +26,18 @@ export function repositoryDir(
   return join(root, storage, shard, kind === 'wiki' ? `${projectId}.wiki.git` : `${projectId}.git`)
 }
 
-/** What of a project says where its repository is. */
+/** The columns that determine the path of a project's repository. */
 export type Placed = { readonly id: number; readonly repository_storage: string }
 
-/** What of a project says which repository is its own. Load it with the facts that decide about the request. */
+/** With the key that identifies the project's own repository. Load it together with the facts for permissions. */
 export type Located = Placed & { readonly repository_key: string }
 
 export const projectRepositoryDir = (ctx: Pick<Ctx, 'repositoriesDir'>, project: Placed): string =>
   repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)
 
-/** The folder for what is at the place of a project and is not its own. */
+/** Folder of repositories that were at the place of a project without its key. */
 export const lostAndFound = (repositoriesDir: string): string => join(dirname(repositoriesDir), 'lost+found')
 
-/** A free name in it. */
+/** A free name in that folder. */
 export const lostName = (repositoriesDir: string, { repository_storage }: Placed, gitDir: string): string =>
   join(lostAndFound(repositoriesDir), `${repository_storage}-${basename(gitDir)}-${randomUUID()}`)

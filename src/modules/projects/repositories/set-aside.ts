@@ -5,15 +5,15 @@ import { type Located, lostName, projectRepositoryDir } from './location.ts'
 import { lockPlace } from './queries.ts'
 
 /**
- * Moves what is at the place of a project and does not carry its key to lost+found, where nothing is overwritten or deleted.
- * Does nothing when the place is free or holds the project's own repository. Throws when it cannot be moved.
+ * Moves a repository without the project's key from the project's place to lost+found. Overwrites and deletes nothing.
+ * No effect if the place is free or has the project's own repository. Throws if the move fails.
  */
 export async function setAside(ctx: Ctx, project: Located, within?: Tx): Promise<void> {
   const dir = projectRepositoryDir(ctx, project)
   const isForeign = () => belongingOf(dir, project.repository_key) === 'foreign'
   if (!isForeign()) return
   const move = async (tx: Tx) => {
-    // Without turns, a process that is late moves the repository that another has made in the meantime.
+    // Without the lock, a slow process could move away the repository that another has created in the meantime.
     await lockPlace(tx, dir)
     if (!isForeign()) return
     const target = lostName(ctx.repositoriesDir, project, dir)
@@ -28,7 +28,7 @@ export async function setAside(ctx: Ctx, project: Located, within?: Tx): Promise
 
 const underWay = new Map<string, Promise<void>>()
 
-/** The same in the background, for readers. */
+/** As `setAside`, in the background, for readers. */
 export function setAsideSoon(ctx: Ctx, project: Located): void {
   const dir = projectRepositoryDir(ctx, project)
   if (underWay.has(dir)) return

@@ -11,12 +11,12 @@ const periodDays = 30
 const mostAtOnce = 50
 const loggedProblems = 10
 
-/** Reads the whole repository of a project, and remembers for lists and the log whether it is damaged. */
+/** Checks all objects of a repository; saves and logs the result. */
 export const checkRepository = job({
   name: 'check_repository',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `check_repository:${projectId}`,
-  // One at a time in all of the installation.
+  // One at a time in the whole installation.
   queue: () => 'repository_checks',
   attempts: 3,
   async run({ projectId }, ctx) {
@@ -36,7 +36,7 @@ export const checkRepository = job({
   },
 })
 
-/** Has those repositories checked whose last check was a month ago, a few at a time. */
+/** Queues checks of repositories that were last checked a month ago, a few at a time. */
 export const checkDueRepositories = job({
   name: 'check_due_repositories',
   input: Type.Object({}),
