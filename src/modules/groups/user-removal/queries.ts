@@ -5,7 +5,8 @@ import { deleteMailsTo } from '../../instance/index.ts'
 import type { Contribution } from './contributions.ts'
 
 /**
- * Groups whose only direct owner is the user; with `ofAble`, whose only active or deactivated owner. Outermost first.
+ * Groups whose only direct owner is the user; with `ofAble`, other owners count only if they are active or deactivated.
+ * Outermost first.
  */
 export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): Promise<number[]> {
   const counts = ofAble ? raw(`u.kind <> 'bot' and u.state in ('active', 'deactivated')`) : raw(`u.kind <> 'bot'`)

@@ -30,7 +30,7 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
     if (!held) throw notFound('User')
     // Contributions of deleted users belong to it.
     if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
-    // A deactivated owner counts for `hard`: they cannot act now, but may return and must not lose the group.
+    // With `hard`, blocked owners count too: they cannot take over now, but must not lose the group.
     const groups = await soleOwnedGroups(tx, userId, !hard)
     if (groups.length > 0 && !hard) throw conflict('User cannot be removed while is the sole-owner of a group')
     for (const id of groups) {

@@ -12,8 +12,8 @@ import { type ArchiveSuffix, archiveName, archiveSuffixes, contentTypeOf } from 
 export type Wanted = { readonly sha?: string; readonly path?: string; readonly suffix: ArchiveSuffix }
 
 /**
- * A project's files at a commit as a body that streams. One round trip to git and one process; for HEAD no process.
- * Fails when there is no such commit or path, and where the machine lacks the program for the format.
+ * Streams an archive of a project's files at a commit. One round trip to git and one process; none for HEAD. Throws if
+ * the commit or path does not exist, or if the program for the format is not installed.
  */
 export async function archiveBody(
   ctx: Ctx,

@@ -22,14 +22,14 @@ export type NoteRow = {
 }
 
 export type DiscussionRow = {
-  /** Of its first note. */
+  /** Id of its first note. */
   readonly id: number
   readonly discussion_id: string
-  /** The oldest first; at least one. */
+  /** Oldest first; at least one. */
   readonly notes: readonly NoteRow[]
 }
 
-/** A discussion of a commit. */
+/** Identifies a discussion on a commit. */
 export type DiscussionKey = { readonly projectId: number; readonly commit: Oid; readonly discussionId: string }
 
 const noteColumns = sql`n.id, n.commit_oid, n.note, ${userReferenceJson('u')} as author, n.created_at, n.updated_at, n.path, n.threaded, n.position`
@@ -46,7 +46,7 @@ const isFirst =
   raw(`not exists (select from commit_comments e where e.project_id = c.project_id and e.commit_oid = c.commit_oid
   and e.discussion_id = c.discussion_id and e.id < c.id)`)
 
-/** Those of a commit, in the order in which they began. */
+/** Discussions on a commit, oldest first. */
 export const discussionsOf = (projectId: number, commit: Oid): List => ({
   type: 'Discussion',
   select: discussion,
@@ -62,7 +62,7 @@ export const findDiscussion = (
   db.row<DiscussionRow>(sql`${discussion} where c.project_id = ${projectId} and c.commit_oid = ${commit}
     and c.discussion_id = ${discussionId} order by c.id limit 1`)
 
-/** What the first note of a discussion is about, as its answers are. */
+/** Position of the first note of a discussion, which its replies share. */
 export async function findRoot(
   db: Db,
   { projectId, commit, discussionId }: DiscussionKey,
@@ -80,7 +80,7 @@ export async function findRoot(
   return { threaded, position, at: path === null ? undefined : { path, line, kind: line_type } }
 }
 
-/** Notes of a discussion, the oldest first. */
+/** Notes of a discussion, oldest first. */
 export const notesOf = ({ projectId, commit, discussionId }: DiscussionKey): List => ({
   type: 'Note',
   select: sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id`,
@@ -98,10 +98,10 @@ export const findNote = (
   db.row<NoteRow>(sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id
     where n.project_id = ${projectId} and n.commit_oid = ${commit} and n.discussion_id = ${discussionId} and n.id = ${id}`)
 
-/** False when it has gone. */
+/** False if it is gone. */
 export const updateNote = async (tx: Tx, id: number, note: string): Promise<boolean> =>
   (await tx.run(sql`update commit_comments set note = ${note}, updated_at = now() where id = ${id}`)) > 0
 
-/** False when it has gone. */
+/** False if it is gone. */
 export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from commit_comments where id = ${id}`)) > 0

@@ -12,12 +12,12 @@ export type ContributorRow = {
   readonly deletions: number
 }
 
-/** How many commits are looked at: the newest, merges apart. */
+/** Maximum commits that are counted: the newest, without merges. */
 const looksBack = 2000
-/** Commits whose changes are asked for at once: others get answers from the same process in between. */
+/** Commits whose changes are requested at once, so that the shared process can answer other requests in between. */
 const atOnce = 50
 
-/** Who wrote the newest commits before `tip`, by exact address, newest first. Remembered. */
+/** Authors of the newest commits reachable from `tip`, by exact address, newest first. Cached. */
 export async function listContributors(repo: Repository, tip: Oid): Promise<readonly ContributorRow[]> {
   const found = await remember(
     repo,
@@ -49,7 +49,7 @@ export async function listContributors(repo: Repository, tip: Oid): Promise<read
   return found
 }
 
-/** In the order asked for; who is alike stays newest first. Names and addresses as plain text, by code unit. */
+/** Sorted; ties stay newest first. Compares names and addresses by code unit. */
 export function sortContributors(
   rows: readonly ContributorRow[],
   by: 'name' | 'email' | 'commits',

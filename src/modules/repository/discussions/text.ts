@@ -1,11 +1,11 @@
 import { tooLong } from '../../../kernel/complaints.ts'
 import { type Failure, invalid } from '../../../kernel/failure.ts'
 
-/** Compat: one string with a hash in Ruby's spelling. */
+/** Compat: a single string that contains a hash in Ruby's notation. */
 export const refuseNote = (field: string, complaint: string): Failure =>
   invalid(`400 (Bad request) "Note {:${field}=>[${JSON.stringify(complaint)}]}" not given`)
 
-/** Characters. */
+/** Maximum characters. */
 const longestText = 1_000_000
 
 export function requireText(body: string): void {

@@ -31,7 +31,7 @@ export async function getRelease(ctx: Ctx, project: ProjectSubject, tag: string)
   return release
 }
 
-/** The last one, without those whose time is still to come. */
+/** The latest release whose date has passed; throws `not_found` without one. */
 export async function getLatestRelease(ctx: Ctx, project: ProjectSubject): Promise<ReleaseRow> {
   const release = await findLatestRelease(ctx.db, project.id)
   if (!release) throw notFound('Release')
@@ -41,7 +41,7 @@ export async function getLatestRelease(ctx: Ctx, project: ProjectSubject): Promi
 export type NewRelease = {
   readonly tag_name: string
   readonly tag_message?: string
-  /** Of what a tag is made that is not there yet. */
+  /** Where a missing tag is created. */
   readonly ref?: string
   readonly name?: string
   readonly description?: string
@@ -49,7 +49,7 @@ export type NewRelease = {
   readonly links: readonly LinkValues[]
 }
 
-/** A release of a tag, which is made where there is none. Of two at once, one is made. */
+/** Creates a release of a tag, and the tag if it is missing. Of two concurrent requests one succeeds. */
 export async function createRelease(ctx: Ctx, project: ProjectSubject, input: NewRelease): Promise<ReleaseRow> {
   requireName(input.name)
   requireLinks(input.links)
@@ -69,7 +69,7 @@ export async function createRelease(ctx: Ctx, project: ProjectSubject, input: Ne
   })
 }
 
-/** Whether the tag had to be made. */
+/** Creates the tag if it is missing; returns whether it was. */
 async function ensureTag(ctx: Ctx, project: ProjectSubject, { tag_name, tag_message, ref }: NewRelease) {
   const name = tagRef(tag_name)
   if (!name) throw invalid('Tag name invalid')
@@ -79,13 +79,13 @@ async function ensureTag(ctx: Ctx, project: ProjectSubject, { tag_name, tag_mess
   return true
 }
 
-/** What was told of a tag that went by git is about another commit. */
+/** A release that remains of a tag deleted through git is about another commit. */
 async function forgetRelease(tx: Tx, projectId: number, tag: string): Promise<void> {
   const id = await lockRelease(tx, projectId, tag)
   if (id !== undefined) await deleteRelease(tx, id)
 }
 
-/** What is absent stays; an empty name becomes that of the tag. */
+/** Absent attributes stay; an empty name becomes that of the tag. */
 export async function editRelease(
   ctx: Ctx,
   project: ProjectSubject,
@@ -118,7 +118,7 @@ const tell = (
   tag: string,
 ) => emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
 
-/** Takes a release away, its links included, and answers with what it was; the tag stays. */
+/** Deletes a release with its links and returns it; the tag stays. */
 export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> =>
   ctx.transaction(async (tx) => {
     const id = await lockRelease(tx, project.id, tag)

@@ -7,12 +7,12 @@ const begins: readonly (readonly [start: string, format: SignatureFormat])[] = [
   ['-----BEGIN SIGNED MESSAGE-----', 'X509'],
 ]
 
-/** Of what kind an armoured signature is; `undefined` when git would not take it for one. */
+/** Format of an armoured signature; `undefined` if git does not recognise one. */
 export const formatOf = (signature: string): SignatureFormat | undefined =>
   begins.find(([start]) => signature.startsWith(start))?.[1]
 
 /**
- * Whether a commit is signed at all, well or not: `isSigned(await readCommit(repo, oid))`. For rules that refuse unsigned
+ * Whether a commit is signed, validly or not: `isSigned(await readCommit(repo, oid))`. For rules that refuse unsigned
  * commits.
  */
 export const isSigned = ({ signature }: { readonly signature: string | undefined }): boolean =>
