@@ -25,8 +25,8 @@ export async function openSession(
 
 /**
  * Authenticates a session against the current state of its account. It lasts while it is used within
- * `session_expire_delay` minutes; a trigger deletes it when the password changes or the account goes. At most one write
- * a minute.
+ * `session_expire_delay` minutes; a trigger deletes it when the password changes or the account becomes inactive. At
+ * most one write a minute.
  */
 export async function authenticateSession(ctx: Ctx, secret: string): Promise<Authentication> {
   const row = await findSession(ctx.db, digestOf(secret), ctx.settings.session_expire_delay)

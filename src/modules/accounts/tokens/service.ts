@@ -25,7 +25,7 @@ import {
   type TokenRow,
 } from './queries.ts'
 
-const longestName = 255
+const maxNameLength = 255
 
 /** Validates the scopes of a new token; throws `invalid` with the field. */
 export function tokenScopes(names: readonly string[], admin: boolean): Scope[] {
@@ -89,7 +89,7 @@ export type TokenWish = {
 export async function createToken(tx: Tx, wish: TokenWish): Promise<TokenRow & { token: string }> {
   const { limits, secret = newSecret() } = wish
   if (wish.name.trim() === '') throw invalidFields({ name: ["can't be blank"] })
-  if ([...wish.name].length > longestName) throw invalidFields({ name: [tooLong(longestName)] })
+  if ([...wish.name].length > maxNameLength) throw invalidFields({ name: [tooLong(maxNameLength)] })
   const id = await insertToken(tx, {
     ...wish,
     digest: digestOf(secret),

@@ -35,10 +35,10 @@ export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<
  * Requires the caller's password or code before changes of sign-in, because a stolen token must not suffice. Failures
  * count like failed sign-ins.
  */
-const proven = (ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> =>
-  inTurnToCheck(ctx.shareKey, () => prove(ctx, shows, complaint))
+const requireProof = (ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> =>
+  inTurnToCheck(ctx.shareKey, () => checkProof(ctx, shows, complaint))
 
-async function prove(ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> {
+async function checkProof(ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> {
   const keys = throttleKeys({ userId: ctx.actor!.id }, ctx.remoteAddress)
   const tooMany = new Failure('rate_limited', 'Too many failed attempts. Try again later.')
   if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
@@ -57,7 +57,7 @@ const notEnabled = (): Failure => invalid('400 Bad request - Two-factor authenti
 export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secret: string; uri: string }> {
   const { id, username } = ctx.actor!
   const digest = await findPasswordDigest(ctx.db, id)
-  await proven(ctx, () => isPassword(digest, password), invalidFields({ password: ['is invalid'] }))
+  await requireProof(ctx, () => isPassword(digest, password), invalidFields({ password: ['is invalid'] }))
   const secret = newSecret()
   const begun = await ctx.transaction((tx) => beginTwoFactor(tx, id, ctx.secrets.seal(secret, purpose(id))))
   if (!begun) throw conflict('Two-factor authentication is enabled already')
@@ -71,7 +71,7 @@ export async function enableTwoFactor(ctx: Ctx, code: string): Promise<string[]>
   if (!begun || begun.confirmed_at !== null)
     throw invalid('400 Bad request - Two-factor authentication was not started')
   let step: number | undefined
-  await proven(
+  await requireProof(
     ctx,
     async () => (step = stepOf(ctx.secrets.open(begun.secret, purpose(id)), code.replace(/\s/g, ''))) !== undefined,
     wrongCode(),
@@ -100,7 +100,7 @@ async function requireEnabled(ctx: Ctx, userId: number): Promise<TwoFactorRow> {
 export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<string[]> {
   const { id } = ctx.actor!
   await requireEnabled(ctx, id)
-  await proven(ctx, () => takeCode(ctx, id, code), wrongCode())
+  await requireProof(ctx, () => takeCode(ctx, id, code), wrongCode())
   return recoverCodes(ctx)
 }
 
@@ -120,7 +120,7 @@ export const isTwoFactorEnabled = async (ctx: Ctx): Promise<boolean> =>
 export async function endOwnTwoFactor(ctx: Ctx, code: string): Promise<void> {
   const { id } = ctx.actor!
   await requireEnabled(ctx, id)
-  await proven(ctx, () => takeCode(ctx, id, code), wrongCode())
+  await requireProof(ctx, () => takeCode(ctx, id, code), wrongCode())
   await endTwoFactor(ctx, id)
 }
 

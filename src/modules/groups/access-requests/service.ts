@@ -20,7 +20,7 @@ import {
 export type Asked = { readonly holder: Holder; readonly level: number }
 
 /** Maximum access requests per user and hour. */
-const mostAnHour = 10
+const maxRequestsPerHour = 10
 
 /**
  * Requests access for the caller. Throws `invalid` if they have access from any source, or have requested it already.
@@ -42,7 +42,7 @@ export async function requestAccess(
     // The user was blocked while this waited for the lock.
     if (!asked) throw forbidden()
     // Each request sends several mails.
-    if ((await countHit(tx, `access_request:${id}`, 3600)) > mostAnHour)
+    if ((await countHit(tx, `access_request:${id}`, 3600)) > maxRequestsPerHour)
       throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
     await tellOfRequest(tx, ctx, membership, asked)
     await emit(tx, { kind: 'access_requested', ...placeOf(holder), actorId: id, payload: { user_id: id } })

@@ -6,7 +6,7 @@ import { type Holder, placeOf } from '../holders/holder.ts'
 import { fill } from './placeholders.ts'
 import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
 
-const longest = { name: 255, url: 2048 }
+const maxLengths = { name: 255, url: 2048 }
 
 const anyValues = {
   project_path: 'x/x',
@@ -20,7 +20,7 @@ const anyValues = {
 /** Errors of a URL that browsers will load. */
 function urlComplaints(url: string): string[] {
   if (url.trim() === '') return [blank]
-  if (url.length > longest.url) return [tooLong(longest.url)]
+  if (url.length > maxLengths.url) return [tooLong(maxLengths.url)]
   const filled = fill(url, anyValues)
   // The URL must not be able to end an HTML attribute in a page that shows it unescaped.
   if (/[\s"'<>\\`]|\p{Cc}/u.test(filled) || !URL.canParse(filled)) return ['is blocked: URI is invalid']
@@ -32,7 +32,7 @@ export function checkUrls({ link_url, image_url }: Pick<BadgeValues, 'link_url' 
   const complaints = complaintsOf({
     link_url: urlComplaints(link_url),
     image_url: urlComplaints(image_url),
-    name: [...(name ?? '')].length > longest.name ? [tooLong(longest.name)] : [],
+    name: [...(name ?? '')].length > maxLengths.name ? [tooLong(maxLengths.name)] : [],
   })
   if (complaints) throw invalidFields(complaints)
 }

@@ -5,7 +5,7 @@ import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { type CustomAttributeRow, deleteCustomAttribute, saveCustomAttribute } from './queries.ts'
 
-const longest = { key: 255, value: 65_535 }
+const maxLengths = { key: 255, value: 65_535 }
 
 const complaintsAbout = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : [...text].length > maximum ? [tooLong(maximum)] : []
@@ -17,8 +17,8 @@ export async function setCustomAttribute(
   attribute: CustomAttributeRow,
 ): Promise<CustomAttributeRow> {
   const complaints = complaintsOf({
-    key: complaintsAbout(attribute.key, longest.key),
-    value: complaintsAbout(attribute.value, longest.value),
+    key: complaintsAbout(attribute.key, maxLengths.key),
+    value: complaintsAbout(attribute.value, maxLengths.value),
   })
   if (complaints) throw invalidFields(complaints)
   await ctx.transaction(async (tx) => {

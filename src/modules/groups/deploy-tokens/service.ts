@@ -7,7 +7,7 @@ import { type Holder, placeOf } from '../holders/holder.ts'
 import { type DeployTokenRow, insertDeployToken, revokeDeployToken } from './queries.ts'
 import type { DeployTokenScope } from './scopes.ts'
 
-const longest = 255
+const maxLength = 255
 
 /**
  * Creates a deploy token. Its secret is returned once: only the digest is stored. Without a user name it gets one from
@@ -20,12 +20,12 @@ export async function createDeployToken(
 ): Promise<DeployTokenRow & { token: string }> {
   const { name, username } = token
   const complaints = complaintsOf({
-    name: name.trim() === '' ? [blank] : [...name].length > longest ? [tooLong(longest)] : [],
+    name: name.trim() === '' ? [blank] : [...name].length > maxLength ? [tooLong(maxLength)] : [],
     username:
       username === null
         ? []
-        : username.length > longest
-          ? [tooLong(longest)]
+        : username.length > maxLength
+          ? [tooLong(maxLength)]
           : /^[A-Za-z0-9.+_-]+$/.test(username)
             ? []
             : ["can contain only letters, digits, '_', '-', '+', and '.'"],

@@ -38,10 +38,10 @@ import { removeHeld } from './removal.ts'
 import { markGroupForDeletion, unmarkGroupForDeletion } from './removal-queries.ts'
 import { type GroupSubject, groupFacts } from './subject.ts'
 
-const longestDescription = 255
+const maxDescriptionLength = 255
 
 const descriptionComplaints = (description: string | null | undefined): string[] =>
-  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+  [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
 
 /** Maximum depth of nested groups. */
 export const deepestNesting = 20

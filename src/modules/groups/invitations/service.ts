@@ -26,9 +26,9 @@ import {
 /** A project or group with invitations. */
 export type Host = { readonly holder: Holder; readonly name: string; readonly membership: Membership }
 
-const mostAtOnce = 100
+const maxAddresses = 100
 /** Maximum invitation mails per user and hour to unconfirmed addresses. */
-const mostAnHour = 200
+const maxMailsPerHour = 200
 const wrongLevel = { access_level: ['is not included in the list'] }
 
 /**
@@ -43,8 +43,8 @@ export async function invite(
 ): Promise<InvitationOutcome> {
   const addresses = [...new Map(emails.map((email) => [email.toLowerCase(), email])).values()]
   if (addresses.length === 0) return { status: 'error', message: 'Emails cannot be blank' }
-  if (addresses.length > mostAtOnce)
-    return { status: 'error', message: `Too many users specified (limit is ${mostAtOnce})` }
+  if (addresses.length > maxAddresses)
+    return { status: 'error', message: `Too many users specified (limit is ${maxAddresses})` }
   if (host.membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
   if (!isStorable(host.membership, offer.level)) throw invalidFields(wrongLevel)
   const refused: Record<string, string> = {}
@@ -82,7 +82,7 @@ const inviteAddress = (
     }
     const id = await insertInvitation(tx, holder, { email, level, expiresAt, createdBy: actorId })
     if (id === undefined) return `Member already invited to ${name}`
-    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > mostAnHour)
+    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > maxMailsPerHour)
       throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
     await mailInvitation(tx, ctx, membership, { email, level, expiresAt })
     await emit(tx, {
@@ -144,7 +144,7 @@ export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void>
       const offer = { userId, level: invitation.access_level, expiresAt: invitation.expires_at }
       const admitted = await admitMember(tx, membership, { ...offer, actorId: invitation.created_by_id }).then(
         () => true,
-        unlessBug,
+        rethrowBug,
       )
       if (admitted) await tellMember(tx, ctx, membership, 'accepted', offer)
       await deleteInvitationRow(tx, invitation.id)
@@ -160,7 +160,7 @@ const membershipOf = async (
     ? groupMembership({ id: namespace_id, traversal_ids })
     : projectMembership(tx, { id: project_id, namespace_id })
 
-function unlessBug(error: unknown): false {
+function rethrowBug(error: unknown): false {
   if (!(error instanceof Failure)) throw error
   return false
 }

@@ -138,7 +138,7 @@ export async function editMember(
     const held = await findMember(tx, membership, member.userId)
     if (!held) throw rowNotFound()
     if (membership.fixedUserId === member.userId) throw forbidden()
-    await keepAnOwner(tx, membership, held)
+    await requireOtherOwner(tx, membership, held)
     await requireLevel(tx, membership, member.userId, member.level)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
@@ -161,7 +161,7 @@ export async function editMember(
 }
 
 /** Throws for the last direct owner of a group, so that every group has one. */
-async function keepAnOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
+async function requireOtherOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
   if (
     membership.of === 'group' &&
     held.access_level === levels.owner &&
@@ -185,7 +185,7 @@ export async function removeMember(
     if (!held) throw rowNotFound()
     if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
     if (membership.fixedUserId === userId) throw forbidden()
-    await keepAnOwner(tx, membership, held)
+    await requireOtherOwner(tx, membership, held)
     for (const ended of await endMembership(tx, membership, userId))
       await emit(tx, {
         kind: 'member_removed',

@@ -98,8 +98,8 @@ export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
     update projects set star_count = star_count - 1 where id in (select project_id from gone)`)
 
 /**
- * Deletes what names the user's e-mail addresses and has no reference to the account: invitations of them, and mails to them that are
- * not sent yet. Addresses that the user did not confirm count, too.
+ * Deletes rows that refer to the user by e-mail address only: invitations, and unsent mails. Includes unconfirmed
+ * addresses.
  */
 export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
   const rows = await tx.rows<{ address: string }>(sql`

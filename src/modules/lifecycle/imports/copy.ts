@@ -61,7 +61,7 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
       // A signal means that this process is stopping too: the next run repeats the copy.
       if (!(error instanceof GitError) || error.signal !== null) throw error
       if (attempt < copyAttempts) continue
-      ctx.log.error({ err: error, source: source.id }, 'a source could not be copied')
+      ctx.log.error({ err: error, source: source.id }, 'failed to copy the source repository')
       throw new ImportRefusal('The repository of the source project could not be read.')
     }
   }

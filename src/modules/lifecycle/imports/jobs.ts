@@ -12,7 +12,7 @@ import { importRules } from './rules.ts'
 const mebibyte = 1024 * 1024
 const timeoutMs = 3 * 60 * 60_000
 /** Maximum concurrent imports, so that slow servers do not block other jobs. */
-const lanes = 2
+const maxConcurrentImports = 2
 const stuckAfterHours = 15
 
 /** Imports a new project's repository from a URL. */
@@ -21,10 +21,10 @@ export const importFromUrl = job({
   input: Type.Object({
     projectId: Type.Integer(),
     storage: Type.String(),
-    defaultBranch: Type.Optional(Type.String({ description: 'The wished one, if it comes' })),
+    defaultBranch: Type.Optional(Type.String({ description: 'Requested default branch, used if it exists' })),
   }),
   key: ({ projectId }) => `import_from_url:${projectId}`,
-  queue: ({ projectId }) => `imports:${projectId % lanes}`,
+  queue: ({ projectId }) => `imports:${projectId % maxConcurrentImports}`,
   attempts: 10,
   run: ({ defaultBranch, ...place }, ctx) =>
     fillRepository(ctx, place, async (repo, wish) => {
@@ -56,7 +56,7 @@ async function fetchAll(
   repo: Repository,
   { sealed_url: sealed }: ImportRow,
 ): Promise<Filling> {
-  if (sealed === null) throw new Error('an import without an address')
+  if (sealed === null) throw new Error('the import has no URL')
   // Checked again, because DNS and settings may have changed since the URL was accepted.
   const destination = await guardUrl(ctx, ctx.secrets.open(sealed, urlPurpose(projectId)), importRules)
   if ('blocked' in destination) throw new ImportRefusal(`The address is blocked: ${destination.blocked}`)
@@ -77,13 +77,13 @@ function plainUrl({ scheme, host, port, url }: Destination): string {
   return `${scheme}://${name}:${port}${url.pathname}${url.search}`
 }
 
-function sentenceFor({ failed, told }: MirrorFailure, limit: number): string {
+function sentenceFor({ failed, told: message }: MirrorFailure, limit: number): string {
   if (failed === 'too_large') return `The repository is larger than ${limit} MB.`
   if (failed === 'too_slow') return `The import took longer than ${timeoutMs / 3_600_000} hours.`
   // Git asks for credentials although there is no terminal, so its message is about the prompt.
-  if (/askpass|could not read (Username|Password)|Authentication failed/.test(told))
+  if (/askpass|could not read (Username|Password)|Authentication failed/.test(message))
     return 'The other side asks for credentials, and the address has none or others.'
-  const lines = told.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
+  const lines = message.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
   return withoutCredentials(lines.join('\n').slice(0, 1000)) || 'The repository could not be read.'
 }
 

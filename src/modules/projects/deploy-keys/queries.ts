@@ -113,8 +113,8 @@ export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: bo
     where project_id = ${projectId} and deploy_key_id = ${keyId} and can_push <> ${canPush}`)
 
 /**
- * Disables a key in a project; a trigger deletes the key if that was its last project. `undefined` if it is not enabled
- * there.
+ * Disables a key in a project; a trigger deletes the key if that was its last project, unless it is public. `undefined`
+ * if it is not enabled there.
  */
 export const disableKey = (tx: Tx, projectId: number, keyId: number): Promise<{ title: string } | undefined> =>
   tx.row(sql`delete from deploy_key_projects e using ssh_keys k

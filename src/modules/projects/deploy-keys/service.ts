@@ -36,7 +36,7 @@ export async function addDeployKey(
   return ctx.transaction(async (tx) => {
     const { keyId, isNew } = await keyFor(ctx, tx, input)
     const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push })
-    if (!enabled) throw goneMeanwhile()
+    if (!enabled) throw keyRemoved()
     const { can_push } = input
     if (enabled.added)
       await record(ctx, tx, isNew ? 'deploy_key_added' : 'deploy_key_enabled', project, keyId, {
@@ -66,7 +66,7 @@ async function keyFor(ctx: Ctx, tx: Tx, input: KeyInput): Promise<{ keyId: numbe
 const ofDeployKey = (fields: Readonly<Record<string, readonly string[]>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, complaints]) => [`deploy_key.${name}`, complaints]))
 
-const goneMeanwhile = () => new Failure('conflict', 'The key was removed meanwhile')
+const keyRemoved = () => new Failure('conflict', 'The key was removed meanwhile')
 
 /** Enables a key of another project of the caller, without permission to push. */
 export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<DeployKeyRow> {

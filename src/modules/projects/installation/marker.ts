@@ -21,7 +21,7 @@ export function readMarker(dataDir: string): Marker | undefined {
   if (!existsSync(file)) return undefined
   const [, id, pending] = /^([0-9a-f-]{36})( pending)?\n$/.exec(readFileSync(file, 'utf8')) ?? []
   if (id === undefined)
-    throw new Failure('unavailable', `The file ${file} does not hold an installation id: restore it from a backup.`)
+    throw new Failure('unavailable', `The file ${file} contains no installation id: restore it from a backup.`)
   return { id, pending: pending !== undefined }
 }
 

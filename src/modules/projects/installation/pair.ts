@@ -24,7 +24,7 @@ export type Folder = { readonly dataDir: string; readonly repositoriesDir: strin
  * it at startup before repositories are used, with the lock of the data folder held.
  */
 export async function pairInstallation(db: Database, folder: Folder): Promise<void> {
-  const sides = await lookAt(db, folder)
+  const sides = await inspectSides(db, folder)
   const { id, marker, projects, commits, repositories } = sides
   if (id !== undefined && id === marker?.id) {
     if (marker.pending) await writeMarker(folder.dataDir, { id, pending: false })
@@ -51,12 +51,12 @@ export async function refuseOther(db: Database, folder: Folder): Promise<void> {
   const marker = readMarker(folder.dataDir)
   if (!marker || !(await knowsInstallations(db))) return
   const id = await findInstallationId(db)
-  if (id !== undefined && id !== marker.id) throw refusal(folder, await lookAt(db, folder))
+  if (id !== undefined && id !== marker.id) throw refusal(folder, await inspectSides(db, folder))
 }
 
 /** As `pairInstallation`, without writing: for command-line tools. */
 export async function requirePair(db: Database, folder: Folder): Promise<void> {
-  const sides = await lookAt(db, folder)
+  const sides = await inspectSides(db, folder)
   if (sides.id !== sides.marker?.id) throw refusal(folder, sides)
 }
 
@@ -82,9 +82,9 @@ export async function adoptInstallation(db: Database, folder: Folder): Promise<s
   return made
 }
 
-type Sides = Awaited<ReturnType<typeof lookAt>>
+type Sides = Awaited<ReturnType<typeof inspectSides>>
 
-const lookAt = async (db: Database, { dataDir, repositoriesDir }: Folder) => ({
+const inspectSides = async (db: Database, { dataDir, repositoriesDir }: Folder) => ({
   id: await findInstallationId(db),
   marker: readMarker(dataDir),
   ...(await findContent(db)),
@@ -118,7 +118,7 @@ const namesIn = (folder: string): Promise<string[]> =>
 
 const page = 500
 /** Maximum concurrency; each task writes and flushes a file. */
-const atOnce = 16
+const maxConcurrent = 16
 
 /** Runs `work` for each repository at the place of a project. */
 async function forEachRepository(
@@ -133,7 +133,7 @@ async function forEachRepository(
     const found = projects
       .map((project) => ({ project, gitDir: projectRepositoryDir(folder, project) }))
       .filter(({ gitDir }) => existsSync(gitDir))
-    for (let at = 0; at < found.length; at += atOnce)
-      await Promise.all(found.slice(at, at + atOnce).map(({ project, gitDir }) => work(project, gitDir)))
+    for (let at = 0; at < found.length; at += maxConcurrent)
+      await Promise.all(found.slice(at, at + maxConcurrent).map(({ project, gitDir }) => work(project, gitDir)))
   }
 }

@@ -57,7 +57,7 @@ export class Linguist implements AsyncDisposable {
   async #ask(batch: Batch): Promise<Answer> {
     const gone = new AbortController()
     const died = once(this.#thread, 'exit', { signal: gone.signal }).then(() => {
-      throw new Error('the thread that names languages has ended')
+      throw new Error('the language detection thread ended')
     })
     died.catch(() => {})
     try {

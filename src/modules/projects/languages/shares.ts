@@ -15,7 +15,7 @@ const maxNamed = 20_000
 /** Maximum files whose content is read because their names are ambiguous, largest first, and the bytes of each. */
 const maxRead = 1000
 const maxReadBytes = 512 * 1024
-const lookedAtCharacters = 16 * 1024
+const maxReadCharacters = 16 * 1024
 const maxAttributesBytes = 256 * 1024
 const timeoutMs = 2 * 60_000
 const shown = 5
@@ -72,22 +72,22 @@ async function languagesOf(
 ): Promise<Map<SizedFile, string>> {
   const found = new Map<SizedFile, string>()
   const saysOf = (file: SizedFile, is: typeof isOn) => excluding.some((name) => is(attributes.valueOf(file.path, name)))
-  const told: SizedFile[] = []
+  const attributed: SizedFile[] = []
   const usual: SizedFile[] = []
   const kept: SizedFile[] = []
   for (const file of files) {
     if (saysOf(file, isOn)) continue
-    if (typeof attributes.valueOf(file.path, 'linguist-language') === 'string') told.push(file)
+    if (typeof attributes.valueOf(file.path, 'linguist-language') === 'string') attributed.push(file)
     else (saysOf(file, isOff) ? kept : usual).push(file)
   }
-  await nameTold(told, attributes, linguist, found)
+  await nameByAttribute(attributed, attributes, linguist, found)
   await nameByContent(repo, await nameByPath(usual, false, linguist, found), linguist, found)
   await nameByContent(repo, await nameByPath(kept, true, linguist, found), linguist, found)
   return found
 }
 
 /** Resolves languages named by attributes: ignoring case, or by alias. */
-async function nameTold(
+async function nameByAttribute(
   files: readonly SizedFile[],
   attributes: PathAttributes,
   linguist: Linguist,
@@ -95,7 +95,7 @@ async function nameTold(
 ): Promise<void> {
   const wanted = (file: SizedFile) => String(attributes.valueOf(file.path, 'linguist-language'))
   const names = [...new Set(files.map(wanted))]
-  const batch = names.map((name, index) => ({ path: `told${index}`, content: `-*- mode: ${name} -*-` }))
+  const batch = names.map((name, index) => ({ path: `attributed${index}`, content: `-*- mode: ${name} -*-` }))
   const answers = await linguist.name({ files: batch, keepVendored: true, weighsContent: false })
   const languages = new Map(
     answers.map((answer, index) => {
@@ -179,5 +179,5 @@ async function beginningOf(repo: Repository, { oid }: SizedFile): Promise<string
     throw error
   })
   if (!blob || blob.content.subarray(0, 8000).includes(0)) return undefined
-  return blob.content.toString('utf8', 0, lookedAtCharacters)
+  return blob.content.toString('utf8', 0, maxReadCharacters)
 }

@@ -51,10 +51,10 @@ import { settingComplaints, settingsAmong } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
 import { topicComplaints, topicsOf } from './topics.ts'
 
-const longestDescription = 2000
+const maxDescriptionLength = 2000
 
 const descriptionComplaints = (description: string | null | undefined): string[] =>
-  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+  [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
 
 function visibilityComplaints(
   ctx: Ctx,
@@ -153,7 +153,7 @@ export async function createProject(
       // After a restore, the database may reuse ids that still have repositories.
       await setAside(ctx, made, tx).catch((err) => {
         if (!('syscall' in err)) throw err
-        ctx.log.error({ err, project_id: projectId }, 'what is at the place of a new repository cannot be set aside')
+        ctx.log.error({ err, project_id: projectId }, 'failed to move a foreign repository to lost+found')
         throw invalidFields({ base: ['There is already a repository with that name on disk'] })
       })
       // A concurrent request may have taken the name or path since the checks.

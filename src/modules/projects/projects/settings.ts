@@ -86,7 +86,7 @@ export const settingDefaults: ProjectSettings = {
   external_authorization_classification_label: null,
 }
 
-const longestText = 255
+const maxTextLength = 255
 const texts = [
   'suggestion_commit_message',
   'build_coverage_regex',
@@ -99,7 +99,7 @@ export function settingComplaints(params: Readonly<Record<string, unknown>>): Fi
   const complaints: Record<string, string[]> = {}
   for (const name of texts) {
     const value = params[name]
-    if (typeof value === 'string' && [...value].length > longestText) complaints[name] = [tooLong(longestText)]
+    if (typeof value === 'string' && [...value].length > maxTextLength) complaints[name] = [tooLong(maxTextLength)]
   }
   const path = params['ci_config_path']
   if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))

@@ -5,7 +5,7 @@ import type { FieldComplaints } from '../../../kernel/failure.ts'
 export type TopicWish = { readonly tag_list?: readonly string[]; readonly topics?: readonly string[] }
 
 /** Maximum characters, as for topics that administrators declare. */
-const longest = 255
+const maxTopicLength = 255
 
 /** Sorted, trimmed, without empty names and duplicates. */
 export const topicsOf = (names: readonly string[]): string[] =>
@@ -18,6 +18,6 @@ export const topicComplaints = ({ tag_list, topics }: TopicWish): FieldComplaint
 })
 
 const complaintsAbout = (names: readonly string[] = []): string[] => [
-  ...(names.some((name) => [...name.trim()].length > longest) ? [tooLong(longest)] : []),
+  ...(names.some((name) => [...name.trim()].length > maxTopicLength) ? [tooLong(maxTopicLength)] : []),
   ...(names.some((name) => /\p{Cc}/u.test(name.trim())) ? ['is invalid'] : []),
 ]

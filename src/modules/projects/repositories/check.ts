@@ -56,7 +56,8 @@ export async function checkRepositories(
   }
   // The repositories of projects that are being deleted are deleted with them.
   for (const project of await removedProjects(ctx.db)) known.add(projectRepositoryDir(ctx, project))
-  for (const storage of storages) problems.push(...(await strangers(join(ctx.repositoriesDir, storage), known)))
+  for (const storage of storages)
+    problems.push(...(await unownedRepositories(join(ctx.repositoriesDir, storage), known)))
   for (const name of await readdir(lostAndFound(ctx.repositoriesDir)).catch(() => []))
     problems.push(
       `${join(lostAndFound(ctx.repositoriesDir), name)} was in the place of a project that it does not belong to`,
@@ -65,7 +66,7 @@ export async function checkRepositories(
 }
 
 /** Repositories on disk that belong to no project. */
-async function strangers(folder: string, known: ReadonlySet<string>): Promise<string[]> {
+async function unownedRepositories(folder: string, known: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = []
   for (const shard of await readdir(folder)) {
     for (const name of await readdir(join(folder, shard))) {

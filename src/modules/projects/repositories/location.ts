@@ -3,16 +3,16 @@ import { basename, dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 
 /**
- * Where repositories lie, drawn out:
+ * Path of a repository:
  *
  *     <data dir>/repositories/<storage>/
  *       0a7/          the id modulo 4096 in hex, so that no folder grows large
  *         167.git
  *         167.wiki.git
  *     <data dir>/lost+found/
- *       default-167.git-<uuid>    was at the place of a project and is not its own
+ *       default-167.git-<uuid>    was at the place of a project without its key
  *
- * Made from the id, never from a name: renames and transfers move nothing, and no input reaches a path.
+ * The path depends on the id, never on a name: renames and transfers move no files, and no input reaches a path.
  */
 export function repositoryDir(
   root: string,

@@ -20,25 +20,25 @@ export async function setAside(ctx: Ctx, project: Located, within?: Tx): Promise
     if (await ctx.git.moveAway(dir, target))
       ctx.log.error(
         { project_id: project.id, from: dir, to: target },
-        'a repository without the key of its project was set aside',
+        'moved a repository without the key of its project to lost+found',
       )
   }
   await (within ? move(within) : ctx.transaction(move))
 }
 
-const underWay = new Map<string, Promise<void>>()
+const inProgress = new Map<string, Promise<void>>()
 
 /** As `setAside`, in the background, for readers. */
 export function setAsideSoon(ctx: Ctx, project: Located): void {
   const dir = projectRepositoryDir(ctx, project)
-  if (underWay.has(dir)) return
+  if (inProgress.has(dir)) return
   const moving = setAside(ctx, project)
     .catch((err) =>
       ctx.log.error(
         { err, project_id: project.id, from: dir },
-        'a repository without the key of its project cannot be set aside',
+        'failed to move a repository without the key of its project to lost+found',
       ),
     )
-    .finally(() => underWay.delete(dir))
-  underWay.set(dir, moving)
+    .finally(() => inProgress.delete(dir))
+  inProgress.set(dir, moving)
 }

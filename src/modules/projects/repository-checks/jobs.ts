@@ -8,7 +8,7 @@ import { noteCheck, projectsDueForCheck } from './queries.ts'
 
 const periodDays = 30
 /** Maximum checks per hour, because a check reads the whole repository. */
-const mostAtOnce = 50
+const maxChecks = 50
 const loggedProblems = 10
 
 /** Checks all objects of a repository; saves and logs the result. */
@@ -27,7 +27,7 @@ export const checkRepository = job({
     if (problems.length > 0)
       ctx.log.error(
         { project: project.full_path, problems: problems.slice(0, loggedProblems) },
-        'a repository is damaged',
+        'the repository is damaged',
       )
     await ctx.transaction(async (tx) => {
       await saveCheck(tx, projectId, problems.length > 0)
@@ -45,7 +45,7 @@ export const checkDueRepositories = job({
   every: { cron: '40 * * * *', input: {} },
   async run(_input, ctx) {
     if (!ctx.settings.repository_checks_enabled) return
-    const due = await projectsDueForCheck(ctx.db, periodDays, mostAtOnce)
+    const due = await projectsDueForCheck(ctx.db, periodDays, maxChecks)
     await ctx.transaction(async (tx) => {
       for (const projectId of due) await enqueue(tx, checkRepository, { projectId })
     })

@@ -18,7 +18,7 @@ import {
   updateTopic,
 } from './queries.ts'
 
-const longest = { name: 255, title: 255, description: 1024 }
+const maxLengths = { name: 255, title: 255, description: 1024 }
 
 function check({ name, title, description }: TopicAttributes): void {
   const tooLongFor = (text: string | null, maximum: number) =>
@@ -28,12 +28,12 @@ function check({ name, title, description }: TopicAttributes): void {
       name.trim() === ''
         ? [blank]
         : [
-            ...tooLongFor(name, longest.name),
+            ...tooLongFor(name, maxLengths.name),
             // Lists of topics are comma-separated, and topics of projects are trimmed.
             ...(/,|\p{Cc}/u.test(name) || name !== name.trim() ? ['is invalid'] : []),
           ],
-    title: tooLongFor(title, longest.title),
-    description: tooLongFor(description, longest.description),
+    title: tooLongFor(title, maxLengths.title),
+    description: tooLongFor(description, maxLengths.description),
   })
   if (complaints) throw invalidFields(complaints)
 }

@@ -1,6 +1,6 @@
-const longestBytes = 255
+const maxNameBytes = 255
 /** Maximum length of an extension; a longer one may be truncated. */
-const longestExtensionBytes = 32
+const maxExtensionBytes = 32
 
 /**
  * A file name that is safe in URLs, Markdown, headers and on disk: letters, digits and marks of any script, `_`, `-`,
@@ -15,8 +15,8 @@ export function safeFilename(given: string): string {
     .replace(/^(?=\.)/, '_')
   if (name === '') return 'unnamed'
   const extension = extensionOf(name)
-  const kept = Buffer.byteLength(extension) <= longestExtensionBytes ? extension : ''
-  return cut(name.slice(0, name.length - kept.length), longestBytes - Buffer.byteLength(kept)) + kept
+  const kept = Buffer.byteLength(extension) <= maxExtensionBytes ? extension : ''
+  return cut(name.slice(0, name.length - kept.length), maxNameBytes - Buffer.byteLength(kept)) + kept
 }
 
 /** From the last dot, which is not the first character. */

@@ -97,7 +97,7 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
   return rows.map(({ id }) => id)
 }
 
-/** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
+/** Weight of a push in pushes for housekeeping: each moved ref is a file until housekeeping packs the refs. */
 const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(refCount / 20))
 
 /** Sets the time of the project's last activity to now. */

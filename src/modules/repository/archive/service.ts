@@ -28,7 +28,7 @@ export async function archiveBody(
   if (path !== undefined && !(await findEntry(repo, commit, path))) throw notFound('File')
   const format = archiveSuffixes[suffix]
   if (!(await canArchive(repo, format)))
-    throw new Failure('unprocessable', 'This server has no bzip2: ask for tar.gz, tar or zip')
+    throw new Failure('unprocessable', 'This server has no bzip2: request tar.gz, tar or zip')
   const name = archiveName(project.path, sha || project.default_branch || 'HEAD', commit, path)
   reply.header('content-disposition', disposition('attachment', `${name}.${format}`))
   if (isImmutable(sha ?? '', commit)) reply.header('cache-control', immutableCacheControl)

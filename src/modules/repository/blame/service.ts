@@ -26,7 +26,7 @@ const rangeBytes = 400
 export async function blameRows(repo: Repository, file: FoundFile, wanted?: LineRange): Promise<BlameRow[]> {
   if (file.sizeBytes === 0) return []
   if (file.sizeBytes > maxBlamedBytes)
-    throw new Failure('too_large', `File is larger than ${maxBlamedBytes} bytes: nobody is blamed for it`)
+    throw new Failure('too_large', `File is larger than ${maxBlamedBytes} bytes, the maximum for blame`)
   const blob = await readBlob(repo, file.blob, { maxBytes: maxBlamedBytes })
   if (!blob) throw notFound('File')
   const lines = linesOf(blob.content)
@@ -42,17 +42,17 @@ export async function blameRows(repo: Repository, file: FoundFile, wanted?: Line
   return ranges.map(({ index, first, count }) => {
     const commit = commits.get(blame.commits[index]!)!
     size += rangeBytes + commit.message.length
-    if (size > maxAnswerBytes) throw tooMuch()
+    if (size > maxAnswerBytes) throw answerTooLarge()
     return { commit, lines: lines.slice(first - 1, first - 1 + count) }
   })
 }
 
-const tooMuch = () => new Failure('too_large', 'The answer is too large: ask for fewer lines')
+const answerTooLarge = () => new Failure('too_large', 'The response is too large: request fewer lines')
 
 async function readBounded(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Commit>> {
   const { commits, cut } = await readCommitsWithin(repo, oids, maxAnswerBytes)
-  if (cut) throw tooMuch()
-  if (commits.length < oids.length) throw new Error('blame names a commit that cannot be read')
+  if (cut) throw answerTooLarge()
+  if (commits.length < oids.length) throw new Error('blame returned a commit that cannot be read')
   return new Map(commits.map((commit) => [commit.oid, commit]))
 }
 
@@ -60,7 +60,7 @@ async function readBounded(repo: Repository, oids: readonly Oid[]): Promise<Read
 function linesOf(content: Buffer): string[] {
   let count = 0
   for (let at = content.indexOf(10); at >= 0; at = content.indexOf(10, at + 1)) count++
-  if (count > maxLines) throw new Failure('too_large', `File has more than ${maxLines} lines: nobody is blamed for it`)
+  if (count > maxLines) throw new Failure('too_large', `File has more than ${maxLines} lines, the maximum for blame`)
   const lines = decodeText(content).split('\n')
   if (lines.at(-1) === '' && content.at(-1) === 10) lines.pop()
   return lines

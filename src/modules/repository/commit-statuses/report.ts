@@ -12,9 +12,9 @@ export type Report = {
   readonly coverage: number | undefined
 }
 
-const longest = 255
+const maxLength = 255
 const lengthComplaint = (text: string | undefined): string[] =>
-  [...(text ?? '')].length > longest ? [`is too long (maximum is ${longest} characters)`] : []
+  [...(text ?? '')].length > maxLength ? [`is too long (maximum is ${maxLength} characters)`] : []
 
 function urlComplaint(text: string | undefined): string[] {
   if (text === undefined) return []

@@ -94,7 +94,7 @@ export async function reportStatus(
       (await insertPipeline(tx, { projectId: project.id, sha, ref: first.ref, tag: first.tag, userId }))
     const key = { projectId: project.id, pipelineId: pipeline.id, name: report.name, ref: pipeline.ref, userId }
     const { before, row } = await moveStatus(tx, key, report)
-    if (row.status !== before) await tellStatus(tx, key, before, row)
+    if (row.status !== before) await emitStatusChange(tx, key, before, row)
     const now = await refreshPipeline(tx, pipeline, userId)
     return { ...row, pipeline: { ...row.pipeline, status: now.status } }
   })
@@ -106,7 +106,7 @@ async function moveStatus(tx: Tx, key: StatusKey, report: Report): Promise<{ bef
   return { before: open?.status ?? null, row }
 }
 
-const tellStatus = (tx: Tx, { projectId, userId }: StatusKey, before: Status | null, row: StatusRow) =>
+const emitStatusChange = (tx: Tx, { projectId, userId }: StatusKey, before: Status | null, row: StatusRow) =>
   emit(tx, {
     kind: 'commit_status_changed',
     projectId,

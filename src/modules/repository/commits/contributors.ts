@@ -13,9 +13,9 @@ export type ContributorRow = {
 }
 
 /** Maximum commits that are counted: the newest, without merges. */
-const looksBack = 2000
+const maxCommits = 2000
 /** Commits whose changes are requested at once, so that the shared process can answer other requests in between. */
-const atOnce = 50
+const batchSize = 50
 
 /** Authors of the newest commits reachable from `tip`, by exact address, newest first. Cached. */
 export async function listContributors(repo: Repository, tip: Oid): Promise<readonly ContributorRow[]> {
@@ -23,10 +23,10 @@ export async function listContributors(repo: Repository, tip: Oid): Promise<read
     repo,
     `contributors ${tip}`,
     async (repo) => {
-      const commits = await listCommits(repo, { from: [tip], merges: 'none' }, { limit: looksBack })
+      const commits = await listCommits(repo, { from: [tip], merges: 'none' }, { limit: maxCommits })
       const byEmail = new Map<string, { -readonly [Key in keyof ContributorRow]: ContributorRow[Key] }>()
-      for (let at = 0; at < commits.length; at += atOnce) {
-        const some = commits.slice(at, at + atOnce)
+      for (let at = 0; at < commits.length; at += batchSize) {
+        const some = commits.slice(at, at + batchSize)
         const stats = await Promise.all(some.map(({ oid }) => commitStats(repo, oid)))
         for (const [index, { author }] of some.entries()) {
           const row = byEmail.get(author.email) ?? {

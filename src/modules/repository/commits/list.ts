@@ -23,8 +23,8 @@ export type CommitFilters = {
 /** Maximum commits that are counted when a rename is followed, because that examines every commit of the history. */
 const countedFollowing = 1000
 /** Git parses these numbers as `int`. */
-const largest = 2 ** 31 - 1
-const largestSkip = largest - 1000
+const maxInt = 2 ** 31 - 1
+const maxSkip = maxInt - 1000
 
 type Order = NonNullable<HistoryPage['order']>
 
@@ -54,7 +54,7 @@ export async function commitsPage(
     ...(path && { path, follow: await isFile(repo, range?.from[0], path) }),
     firstParent: filters.first_parent,
   }
-  const skip = Math.min((page.page - 1) * page.perPage, largestSkip)
+  const skip = Math.min((page.page - 1) * page.perPage, maxSkip)
   const order: Order = filters.order === 'topo' ? 'topo' : 'time'
   // One more than requested shows whether there is a next page.
   const end = skip + page.perPage + 1
@@ -67,7 +67,7 @@ export async function commitsPage(
   const ends = !hasNext && (found.length > 0 || skip === 0)
   return {
     rows: commits.filter((commit) => commit !== undefined),
-    total: ends ? upTo(mostCounted(history), skip + found.length) : await total(repo, history, order),
+    total: ends ? upTo(maxCounted(history), skip + found.length) : await total(repo, history, order),
     hasNext,
   }
 }
@@ -88,10 +88,10 @@ async function total(repo: Repository, history: HistoryFilters, order: Order): P
   const count = history.follow
     ? (await followed(repo, history, order)).length
     : await countCommits(repo, history, { atMost: countedRows + 1 })
-  return upTo(mostCounted(history), count)
+  return upTo(maxCounted(history), count)
 }
 
-const mostCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : countedRows)
+const maxCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : countedRows)
 
 /** A total, unless it exceeds the maximum: then no page reports it, not even the last. */
 const upTo = (most: number, count: number): number | undefined => (count > most ? undefined : count)
@@ -103,10 +103,10 @@ const isFile = async (repo: Repository, tip: Parameters<typeof findEntry>[1] | u
 /** The period within the range of git; `undefined` if it is empty. */
 function period({ since, until }: CommitFilters): Pick<HistoryFilters, 'since' | 'until'> | undefined {
   const seconds = (date: Date) => date.getTime() / 1000
-  if (since && seconds(since) > largest) return undefined
+  if (since && seconds(since) > maxInt) return undefined
   if (until && seconds(until) < 0) return undefined
   return {
     ...(since && seconds(since) > 0 && { since }),
-    ...(until && seconds(until) < largest && { until }),
+    ...(until && seconds(until) < maxInt && { until }),
   }
 }

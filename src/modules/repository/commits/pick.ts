@@ -11,7 +11,7 @@ import type { MadeCommit } from './move-branch.ts'
 
 /** A change of a commit to apply again or revert. */
 export type Pick = {
-  /** The change is the difference between these trees. */
+  /** The change is the difference between the trees `base` and `theirs`. */
   readonly base: Oid
   readonly theirs: Oid
   readonly author: NewSignature

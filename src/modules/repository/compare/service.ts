@@ -12,7 +12,7 @@ const maxCommits = 10_000
 /** Maximum characters of all messages. */
 const maxMessageCharacters = 32 * 1024 * 1024
 /** After this timeout the response has the commits only; the diff is still computed and cached for later requests. */
-const differencePatienceMs = 20_000
+const differenceTimeoutMs = 20_000
 
 type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boolean }
 
@@ -49,14 +49,14 @@ async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileByt
   if (oldTree === newTree) return { files: [], overflow: false }
   return patiently(
     patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }, { wide: true }),
-    differencePatienceMs,
+    differenceTimeoutMs,
   )
 }
 
 /** The diff, or an empty one after the timeout. */
-export function patiently(making: Promise<Difference>, patienceMs: number): Promise<Difference> {
+export function patiently(pending: Promise<Difference>, timeoutMs: number): Promise<Difference> {
   const { promise, resolve, reject } = Promise.withResolvers<Difference>()
-  const timer = setTimeout(() => resolve({ files: [], overflow: true }), patienceMs)
-  making.then(resolve, reject).finally(() => clearTimeout(timer))
+  const timer = setTimeout(() => resolve({ files: [], overflow: true }), timeoutMs)
+  pending.then(resolve, reject).finally(() => clearTimeout(timer))
   return promise
 }

@@ -6,9 +6,9 @@ export const refuseNote = (field: string, complaint: string): Failure =>
   invalid(`400 (Bad request) "Note {:${field}=>[${JSON.stringify(complaint)}]}" not given`)
 
 /** Maximum characters. */
-const longestText = 1_000_000
+const maxTextLength = 1_000_000
 
 export function requireText(body: string): void {
   if (body.trim() === '') throw refuseNote('note', "can't be blank")
-  if (body.length > longestText) throw refuseNote('note', tooLong(longestText))
+  if (body.length > maxTextLength) throw refuseNote('note', tooLong(maxTextLength))
 }

@@ -14,11 +14,11 @@ import {
 } from './link-queries.ts'
 import { lockRelease } from './queries.ts'
 
-const longest = { name: 255, url: 2048 }
+const maxLengths = { name: 255, url: 2048 }
 
 function urlComplaints(url: string): string[] {
   if (url.trim() === '') return [blank]
-  if (url.length > longest.url) return [tooLong(longest.url)]
+  if (url.length > maxLengths.url) return [tooLong(maxLengths.url)]
   if (/\s|\p{Cc}/u.test(url) || !URL.canParse(url)) return ['is blocked: URI is invalid']
   return /^(https?|ftp):$/.test(new URL(url).protocol) ? [] : ['is blocked: Only allowed schemes are http, https, ftp']
 }
@@ -28,7 +28,7 @@ function requireLink({ name, url }: LinkValues, others: readonly LinkValues[]): 
   const complaints = complaintsOf({
     name: [
       ...(name.trim() === '' ? [blank] : []),
-      ...([...name].length > longest.name ? [tooLong(longest.name)] : []),
+      ...([...name].length > maxLengths.name ? [tooLong(maxLengths.name)] : []),
       ...(others.some((other) => other.name === name) ? [taken] : []),
     ],
     url: [...urlComplaints(url), ...(others.some((other) => other.url === url) ? [taken] : [])],

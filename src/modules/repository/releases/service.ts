@@ -19,10 +19,10 @@ import {
   updateRelease,
 } from './queries.ts'
 
-const longestName = 255
+const maxNameLength = 255
 
 function requireName(name: string | null | undefined): void {
-  if (name && [...name].length > longestName) throw invalidFields({ name: [tooLong(longestName)] })
+  if (name && [...name].length > maxNameLength) throw invalidFields({ name: [tooLong(maxNameLength)] })
 }
 
 export async function getRelease(ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> {
@@ -64,7 +64,7 @@ export async function createRelease(ctx: Ctx, project: ProjectSubject, input: Ne
     })
     if (id === undefined) throw conflict('Release already exists')
     if (input.links.length > 0) await insertLinks(tx, id, input.links)
-    await tell(tx, ctx, 'release_created', project, input.tag_name)
+    await emitReleaseEvent(tx, ctx, 'release_created', project, input.tag_name)
     return (await findRelease(tx, project.id, input.tag_name))!
   })
 }
@@ -105,12 +105,12 @@ export async function editRelease(
       description: changes.description === null ? '' : changes.description,
       releasedAt: changes.released_at,
     })
-    await tell(tx, ctx, 'release_updated', project, tag)
+    await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
     return (await findRelease(tx, project.id, tag))!
   })
 }
 
-const tell = (
+const emitReleaseEvent = (
   tx: Tx,
   ctx: Ctx,
   kind: 'release_created' | 'release_updated' | 'release_deleted',
@@ -125,6 +125,6 @@ export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): P
     const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
     if (!release) throw notFound('Release')
     await deleteRelease(tx, release.id)
-    await tell(tx, ctx, 'release_deleted', project, tag)
+    await emitReleaseEvent(tx, ctx, 'release_deleted', project, tag)
     return release
   })

@@ -1,6 +1,6 @@
 export type SignatureFormat = 'PGP' | 'SSH' | 'X509'
 
-const begins: readonly (readonly [start: string, format: SignatureFormat])[] = [
+const armorHeaders: readonly (readonly [start: string, format: SignatureFormat])[] = [
   ['-----BEGIN PGP SIGNATURE-----', 'PGP'],
   ['-----BEGIN PGP MESSAGE-----', 'PGP'],
   ['-----BEGIN SSH SIGNATURE-----', 'SSH'],
@@ -9,7 +9,7 @@ const begins: readonly (readonly [start: string, format: SignatureFormat])[] = [
 
 /** Format of an armoured signature; `undefined` if git does not recognise one. */
 export const formatOf = (signature: string): SignatureFormat | undefined =>
-  begins.find(([start]) => signature.startsWith(start))?.[1]
+  armorHeaders.find(([start]) => signature.startsWith(start))?.[1]
 
 /**
  * Whether a commit is signed, validly or not: `isSigned(await readCommit(repo, oid))`. For rules that refuse unsigned

@@ -31,7 +31,7 @@ export async function getSignature(ctx: Ctx, project: ProjectSubject, name: stri
 }
 
 /** Each retry follows a change of the same keys; the last result is used in any case. */
-const mostAttempts = 3
+const maxAttempts = 3
 
 /**
  * Verifies the signature of a commit and saves the result. Reads the keys again after saving: this sees earlier changes
@@ -44,7 +44,7 @@ async function judgeCommit(ctx: Ctx, projectId: number, repo: Repository, oid: O
     await deleteJudgement(ctx.db, projectId, oid)
     return undefined
   }
-  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     await saveJudgement(ctx.db, projectId, oid, grounds.judgement)
     const again: typeof grounds | undefined = await judge(ctx.db, signed, privateEmailHost(ctx))
     if (!again || again.basis === grounds.basis) break
@@ -53,16 +53,16 @@ async function judgeCommit(ctx: Ctx, projectId: number, repo: Repository, oid: O
   return grounds.judgement
 }
 
-const atOnce = 200
+const batchSize = 200
 
 /** Verifies all signatures again that depend on the user's keys and addresses. Idempotent. */
 export async function judgeSignaturesOf(ctx: Ctx, userId: number): Promise<void> {
   let after = { project_id: 0, oid: '' as Oid }
   for (;;) {
-    const due = await signaturesOfUser(ctx.db, userId, after, atOnce)
+    const due = await signaturesOfUser(ctx.db, userId, after, batchSize)
     for (const { project_id: id, repository_storage, repository_key, oid } of due)
       await judgeCommit(ctx, id, openRepository(ctx, { id, repository_storage, repository_key }), oid)
-    if (due.length < atOnce) return
+    if (due.length < batchSize) return
     after = due.at(-1)!
   }
 }

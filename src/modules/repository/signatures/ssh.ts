@@ -81,7 +81,7 @@ const schemes: Readonly<Record<string, Scheme>> = {
 function readStrings(bytes: Buffer): Buffer[] | undefined {
   const parts: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
-    if (at + 4 > bytes.length || parts.length === mostParts) return undefined
+    if (at + 4 > bytes.length || parts.length === maxParts) return undefined
     const end = at + 4 + bytes.readUInt32BE(at)
     if (end > bytes.length) return undefined
     parts.push(bytes.subarray(at + 4, end))
@@ -90,7 +90,7 @@ function readStrings(bytes: Buffer): Buffer[] | undefined {
   return parts
 }
 
-const mostParts = 5
+const maxParts = 5
 
 function lengthOf(part: Buffer): Buffer {
   const length = Buffer.alloc(4)
@@ -101,7 +101,7 @@ function lengthOf(part: Buffer): Buffer {
 /** Converts an ECDSA signature: SSH writes the two numbers after their lengths, X9.62 as a sequence of integers. */
 function derOf(signature: Buffer): Buffer | undefined {
   const numbers = readStrings(signature)
-  if (numbers?.length !== 2 || numbers.some(({ length }) => length === 0 || length > longestNumber)) return undefined
+  if (numbers?.length !== 2 || numbers.some(({ length }) => length === 0 || length > maxNumberBytes)) return undefined
   const content = Buffer.concat(numbers.flatMap((number) => [Buffer.from([0x02, number.length]), number]))
   return Buffer.concat([
     Buffer.from(content.length < 0x80 ? [0x30, content.length] : [0x30, 0x81, content.length]),
@@ -110,4 +110,4 @@ function derOf(signature: Buffer): Buffer | undefined {
 }
 
 /** Length of a P-521 number with a leading zero. */
-const longestNumber = 67
+const maxNumberBytes = 67
