@@ -10,8 +10,8 @@ const minBits: Partial<Record<KeyType, number>> = { rsa: 1024, dsa: 1024 }
 export function restrictionComplaints({ type, bits }: PublicKey, settings: Settings): string[] {
   const restriction = settings[`${type}_key_restriction`]
   if (restriction === forbidden) return [`type is forbidden. Must be ${allowedTypes(settings)}`]
-  const fewest = Math.max(restriction, minBits[type] ?? 0)
-  return bits < fewest ? [`must be at least ${fewest} bits`] : []
+  const minimum = Math.max(restriction, minBits[type] ?? 0)
+  return bits < minimum ? [`must be at least ${minimum} bits`] : []
 }
 
 /** `RSA, DSA, ECDSA, or ED25519` */

@@ -59,25 +59,25 @@ export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secr
   const digest = await findPasswordDigest(ctx.db, id)
   await requireProof(ctx, () => isPassword(digest, password), invalidFields({ password: ['is invalid'] }))
   const secret = newSecret()
-  const begun = await ctx.transaction((tx) => beginTwoFactor(tx, id, ctx.secrets.seal(secret, purpose(id))))
-  if (!begun) throw conflict('Two-factor authentication is enabled already')
+  const started = await ctx.transaction((tx) => beginTwoFactor(tx, id, ctx.secrets.seal(secret, purpose(id))))
+  if (!started) throw conflict('Two-factor authentication is enabled already')
   return { secret, uri: keyUri(secret, issuer, `${username}@${ctx.site.host}`) }
 }
 
 /** Enables the second factor and returns the recovery codes, which are shown only once. */
 export async function enableTwoFactor(ctx: Ctx, code: string): Promise<string[]> {
   const { id } = ctx.actor!
-  const begun = await findTwoFactor(ctx.db, id)
-  if (!begun || begun.confirmed_at !== null)
+  const started = await findTwoFactor(ctx.db, id)
+  if (!started || started.confirmed_at !== null)
     throw invalid('400 Bad request - Two-factor authentication was not started')
   let step: number | undefined
   await requireProof(
     ctx,
-    async () => (step = stepOf(ctx.secrets.open(begun.secret, purpose(id)), code.replace(/\s/g, ''))) !== undefined,
+    async () => (step = stepOf(ctx.secrets.open(started.secret, purpose(id)), code.replace(/\s/g, ''))) !== undefined,
     wrongCode(),
   )
   return ctx.transaction(async (tx) => {
-    if (!(await confirmTwoFactor(tx, id, begun.secret, step!))) throw wrongCode()
+    if (!(await confirmTwoFactor(tx, id, started.secret, step!))) throw wrongCode()
     await forgetDemand(tx, id)
     await emit(tx, { kind: 'two_factor_enabled', actorId: id, payload: { user_id: id } })
     return newCodes(tx, id)

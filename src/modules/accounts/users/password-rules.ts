@@ -14,10 +14,10 @@ const kinds = [
 /** Errors of a new password. */
 export function passwordComplaints(password: string, settings: Settings): string[] {
   if (password === '') return [blank]
-  const least = settings.minimum_password_length
+  const minimum = settings.minimum_password_length
   const length = [...password].length
   return [
-    ...(length < least ? [`is too short (minimum is ${least} characters)`] : []),
+    ...(length < minimum ? [`is too short (minimum is ${minimum} characters)`] : []),
     ...(length > maxPasswordLength ? [tooLong(maxPasswordLength)] : []),
     ...kinds.filter(([name, shape]) => settings[name] && !shape.test(password)).map(([, , text]) => text),
   ]

@@ -44,8 +44,8 @@ export const emailComplaints = (email: string): string[] =>
 
 export const isEmailAddress = (text: string): boolean => emailComplaints(text).length === 0
 
-const lengthComplaints = (text: string | null, most: number): string[] =>
-  text !== null && text.length > most ? [tooLong(most)] : []
+const lengthComplaints = (text: string | null, maximum: number): string[] =>
+  text !== null && text.length > maximum ? [tooLong(maximum)] : []
 
 const nameComplaints = (name: string): string[] =>
   name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []

@@ -36,34 +36,34 @@ export async function getResourceToken(ctx: Ctx, { holder }: Place, id: number):
 export async function createResourceToken(
   ctx: Ctx,
   { holder, membership, level }: Place,
-  wish: ResourceTokenWish,
+  request: ResourceTokenWish,
 ): Promise<ResourceTokenRow & { token: string }> {
   const actor = ctx.actor!
   // A token created by a bot would survive revocation of the bot's own token.
   if (actor.bot) throw forbidden()
-  if (!isStorable(membership, wish.level)) throw invalidFields({ access_level: ['is not included in the list'] })
-  if (!actor.admin && wish.level > level)
+  if (!isStorable(membership, request.level)) throw invalidFields({ access_level: ['is not included in the list'] })
+  if (!actor.admin && request.level > level)
     throw invalid(
       "400 Bad request - Access level of the token can't be greater the access level of the user who created the token",
     )
   return ctx.transaction(async (tx) => {
     await lockAccess(tx)
-    const userId = await makeBot(tx, ctx, holder, wish.name)
+    const userId = await makeBot(tx, ctx, holder, request.name)
     // A bot is not a person, so the lock of members does not apply.
     await admitMember(
       tx,
       { ...membership, locked: false },
-      { userId, level: wish.level, expiresAt: null, actorId: actor.id, bot: true },
+      { userId, level: request.level, expiresAt: null, actorId: actor.id, bot: true },
     )
-    const made = await createToken(tx, { ...wish, kind: 'resource', userId })
+    const made = await createToken(tx, { ...request, kind: 'resource', userId })
     await emit(tx, {
       kind: 'resource_access_token_created',
       ...placeOf(holder),
       actorId: actor.id,
       payload: { token_id: made.id },
-      facts: { name: wish.name, access_level: wish.level, scopes: wish.scopes },
+      facts: { name: request.name, access_level: request.level, scopes: request.scopes },
     })
-    return { ...made, access_level: wish.level }
+    return { ...made, access_level: request.level }
   })
 }
 

@@ -27,8 +27,8 @@ export const importFromUrl = job({
   queue: ({ projectId }) => `imports:${projectId % maxConcurrentImports}`,
   attempts: 10,
   run: ({ defaultBranch, ...place }, ctx) =>
-    fillRepository(ctx, place, async (repo, wish) => {
-      const fetched = await fetchAll(ctx, place.projectId, repo, wish)
+    fillRepository(ctx, place, async (repo, pending) => {
+      const fetched = await fetchAll(ctx, place.projectId, repo, pending)
       const branches = fetched.refs.flatMap(({ name }) => branchName(name) ?? [])
       return defaultBranch !== undefined && branches.includes(defaultBranch) ? { ...fetched, defaultBranch } : fetched
     }),
