@@ -6,7 +6,7 @@
 export type Contribution = {
   readonly table: string
   readonly column: string
-  readonly hard: 'deleted' | 'of nobody'
+  readonly hard: 'deleted' | 'unlinked'
   /** Columns that are unique for each user: rows that the placeholder account has already are dropped. */
   readonly once?: readonly string[]
 }
@@ -14,28 +14,28 @@ export type Contribution = {
 export const contributions: readonly Contribution[] = [
   { table: 'award_emoji', column: 'user_id', hard: 'deleted', once: ['merge_request_id', 'note_id', 'name'] },
   { table: 'commit_comments', column: 'author_id', hard: 'deleted' },
-  { table: 'commit_statuses', column: 'user_id', hard: 'of nobody' },
-  { table: 'deploy_tokens', column: 'creator_id', hard: 'of nobody' },
+  { table: 'commit_statuses', column: 'user_id', hard: 'unlinked' },
+  { table: 'deploy_tokens', column: 'creator_id', hard: 'unlinked' },
   { table: 'feed_events', column: 'author_id', hard: 'deleted' },
-  { table: 'invitations', column: 'created_by_id', hard: 'of nobody' },
+  { table: 'invitations', column: 'created_by_id', hard: 'unlinked' },
   { table: 'label_events', column: 'user_id', hard: 'deleted' },
-  { table: 'members', column: 'created_by_id', hard: 'of nobody' },
+  { table: 'members', column: 'created_by_id', hard: 'unlinked' },
   { table: 'merge_requests', column: 'author_id', hard: 'deleted' },
-  { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'of nobody' },
-  { table: 'merge_requests', column: 'closed_by_id', hard: 'of nobody' },
-  { table: 'merge_requests', column: 'collaboration_user_id', hard: 'of nobody' },
-  { table: 'merge_requests', column: 'merged_by_id', hard: 'of nobody' },
+  { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'unlinked' },
+  { table: 'merge_requests', column: 'closed_by_id', hard: 'unlinked' },
+  { table: 'merge_requests', column: 'collaboration_user_id', hard: 'unlinked' },
+  { table: 'merge_requests', column: 'merged_by_id', hard: 'unlinked' },
   { table: 'notes', column: 'author_id', hard: 'deleted' },
-  { table: 'notes', column: 'resolved_by_id', hard: 'of nobody' },
-  { table: 'pipelines', column: 'user_id', hard: 'of nobody' },
-  { table: 'project_imports', column: 'actor_id', hard: 'of nobody' },
-  { table: 'projects', column: 'creator_id', hard: 'of nobody' },
-  { table: 'pushes', column: 'actor_id', hard: 'of nobody' },
-  { table: 'releases', column: 'author_id', hard: 'of nobody' },
-  { table: 'ssh_keys', column: 'creator_id', hard: 'of nobody' },
+  { table: 'notes', column: 'resolved_by_id', hard: 'unlinked' },
+  { table: 'pipelines', column: 'user_id', hard: 'unlinked' },
+  { table: 'project_imports', column: 'actor_id', hard: 'unlinked' },
+  { table: 'projects', column: 'creator_id', hard: 'unlinked' },
+  { table: 'pushes', column: 'actor_id', hard: 'unlinked' },
+  { table: 'releases', column: 'author_id', hard: 'unlinked' },
+  { table: 'ssh_keys', column: 'creator_id', hard: 'unlinked' },
   { table: 'time_logs', column: 'user_id', hard: 'deleted' },
   { table: 'todos', column: 'author_id', hard: 'deleted' },
-  { table: 'uploads', column: 'uploader_id', hard: 'of nobody' },
+  { table: 'uploads', column: 'uploader_id', hard: 'unlinked' },
 ]
 
 /** Tables whose rows belong to the user and are deleted with the account. */

@@ -190,7 +190,7 @@ test('every column that names somebody is either a contribution or goes with him
   const others = keys.filter((key) => !listed.has(named(key)))
   expect(others.filter(({ table, rule }) => rule !== 'c' || !belongings.includes(table)).map(named)).toEqual([])
   expect([...listed].filter((each) => !keys.map(named).includes(each))).toEqual([])
-  const forgotten = contributions.filter(({ hard }) => hard === 'of nobody').map(named)
+  const forgotten = contributions.filter(({ hard }) => hard === 'unlinked').map(named)
   expect(keys.filter((key) => forgotten.includes(named(key)) && key.rule !== 'n').map(named)).toEqual([])
   expect(keys.filter(({ indexed }) => !indexed).map(named)).toEqual([])
 })

@@ -96,7 +96,7 @@ export type ProjectInput = Readonly<Record<string, unknown>> & {
 }
 
 /**
- * Creates a project in a namespace where the caller may create projects; by default the personal namespace of `owner`.
+ * Creates a project in a namespace where the caller may create projects; default: the personal namespace of `ownerId`.
  * Runs `also` in the same transaction, after the insert.
  */
 export async function createProject(
