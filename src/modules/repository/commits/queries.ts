@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
-/** Whether two projects are in the same fork network, and the full name of its root. One statement. */
+/** Whether two projects are in the same fork network, and the full name of the first. One statement. */
 export const findForkRelation = async (
   db: Db,
   projectId: number,
