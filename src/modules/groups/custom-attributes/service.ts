@@ -5,20 +5,20 @@ import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { type CustomAttributeRow, deleteCustomAttribute, saveCustomAttribute } from './queries.ts'
 
-const longest = { key: 255, value: 65_535 }
+const maxLengths = { key: 255, value: 65_535 }
 
 const complaintsAbout = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : [...text].length > maximum ? [tooLong(maximum)] : []
 
-/** Sets an attribute, whether or not there was one of this key. */
+/** Creates or replaces an attribute. */
 export async function setCustomAttribute(
   ctx: Ctx,
   holder: Holder,
   attribute: CustomAttributeRow,
 ): Promise<CustomAttributeRow> {
   const complaints = complaintsOf({
-    key: complaintsAbout(attribute.key, longest.key),
-    value: complaintsAbout(attribute.value, longest.value),
+    key: complaintsAbout(attribute.key, maxLengths.key),
+    value: complaintsAbout(attribute.value, maxLengths.value),
   })
   if (complaints) throw invalidFields(complaints)
   await ctx.transaction(async (tx) => {
