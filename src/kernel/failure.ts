@@ -29,9 +29,9 @@ export type FailureKind =
   | 'storage_full'
 
 /** Field name → violations, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
-export type FieldComplaints = Readonly<Record<string, readonly string[]>>
+export type FieldViolations = Readonly<Record<string, readonly string[]>>
 
-/** What failed because of the complaints about fields, where a client must see more than the complaints. */
+/** What failed because of the violations about fields, where a client must see more than the violations. */
 export type RefusedAction =
   | 'save group'
   | 'transfer project'
@@ -42,7 +42,7 @@ export type RefusedAction =
   | 'award emoji'
 
 type Details = ErrorOptions & {
-  fields?: FieldComplaints
+  fields?: FieldViolations
   action?: RefusedAction
   code?: string
   ofWhole?: true
@@ -54,12 +54,12 @@ export class Failure extends Error {
   override name = 'Failure'
   readonly kind: FailureKind
   /** Set if the violations belong to named fields. */
-  readonly fields: FieldComplaints | undefined
-  /** Set when clients must see what the complaints about fields prevented. */
+  readonly fields: FieldViolations | undefined
+  /** Set when clients must see what the violations about fields prevented. */
   readonly action: RefusedAction | undefined
   /** A word by which clients tell cases apart: `error_code`. */
   readonly code: string | undefined
-  /** The message is a complaint about the record as a whole, of which there may be several. */
+  /** The message is a violation about the record as a whole, of which there may be several. */
   readonly ofWhole: boolean
   /** When the caller may try again, where that is known. */
   readonly retryAfterSeconds: number | undefined
@@ -94,11 +94,11 @@ export const invalid = (message: string): Failure => new Failure('invalid', mess
 export const inadmissible = (reason: string): Failure => new Failure('inadmissible', reason)
 
 /** A record that breaks rules of its fields; `action` is what that prevented, where clients must see it. */
-export const invalidFields = (fields: FieldComplaints, action?: RefusedAction): Failure =>
+export const invalidFields = (fields: FieldViolations, action?: RefusedAction): Failure =>
   new Failure(
     'invalid',
     Object.entries(fields)
-      .flatMap(([name, complaints]) => complaints.map((complaint) => `${name} ${complaint}`))
+      .flatMap(([name, violations]) => violations.map((violation) => `${name} ${violation}`))
       .join(', '),
     { fields, ...(action && { action }) },
   )

@@ -66,7 +66,7 @@ const failedTo = (action: RefusedAction): Refusal => ({
   message: (hash) => `Failed to ${action} ${hash}`,
 })
 
-/** Compat: complaints about the fields of these records come as one text. */
+/** Compat: violations about the fields of these records come as one text. */
 const refused: Record<RefusedAction, Refusal> = {
   'save group': failedTo('save group'),
   'transfer project': failedTo('transfer project'),

@@ -1,7 +1,7 @@
-import type { FieldComplaints } from '../../kernel/failure.ts'
+import type { FieldViolations } from '../../kernel/failure.ts'
 
-/** Compat: complaints about fields as a hash in Ruby's spelling, which some responses contain inside a text. */
-export const rubyHash = (fields: FieldComplaints): string =>
+/** Compat: violations about fields as a hash in Ruby's spelling, which some responses contain inside a text. */
+export const rubyHash = (fields: FieldViolations): string =>
   `{${Object.entries(fields)
     .map(([name, texts]) => `:${name}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`)
     .join(', ')}}`

@@ -14,7 +14,7 @@ export {
   sshKeyRow,
   updateTitle,
 } from './ssh-keys/queries.ts'
-export { addKey, type KeyInput, titleComplaints } from './ssh-keys/service.ts'
+export { addKey, type KeyInput, titleViolations } from './ssh-keys/service.ts'
 export { asAccount } from './tokens/as-account.ts'
 export {
   type Authentication,

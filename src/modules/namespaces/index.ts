@@ -39,12 +39,12 @@ export {
   updateNamespace,
 } from './namespaces/group-queries.ts'
 export {
-  fullPathComplaints,
-  groupNameComplaints,
-  namespacePathComplaints,
+  fullPathViolations,
+  groupNameViolations,
+  namespacePathViolations,
   pathFromName,
-  projectNameComplaints,
-  projectPathComplaints,
+  projectNameViolations,
+  projectPathViolations,
 } from './namespaces/names.ts'
 export {
   claimRoute,

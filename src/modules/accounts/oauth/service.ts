@@ -69,7 +69,7 @@ export async function grantByPassword(
     login: request.username,
     password: request.password,
     code: request.code,
-    door: 'web',
+    transport: 'web',
   })
   if ('refused' in signedIn) {
     if (signedIn.refused === 'throttled') return { error: 'throttled', retryAfterSeconds: signedIn.retryAfterSeconds! }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { taken } from '../../../kernel/complaints.ts'
 import { invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { taken } from '../../../kernel/violations.ts'
 import { isEmoji } from '../../accounts/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed } from '../noteables/noteable.ts'
@@ -14,7 +14,7 @@ export type Awarded = Awardable & { readonly noteable: Discussed }
 /** The two names of a thumb are one award, so that votes are counted by one of them. */
 const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
 
-const refuse = (complaint: string) => invalidFields({ name: [complaint] }, 'award emoji')
+const refuse = (violation: string) => invalidFields({ name: [violation] }, 'award emoji')
 
 const factsOf = ({ noteable, noteId }: Awarded, { id, name }: AwardRow) => ({
   award_emoji_id: id,

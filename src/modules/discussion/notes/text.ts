@@ -1,8 +1,8 @@
-import { blank, tooLong } from '../../../kernel/complaints.ts'
 import { type Failure, invalidFields } from '../../../kernel/failure.ts'
+import { blank, tooLong } from '../../../kernel/violations.ts'
 
-export const refuseNote = (field: string, complaint: string): Failure =>
-  invalidFields({ [field]: [complaint] }, 'save comment')
+export const refuseNote = (field: string, violation: string): Failure =>
+  invalidFields({ [field]: [violation] }, 'save comment')
 
 /** Characters. */
 const longestText = 1_000_000

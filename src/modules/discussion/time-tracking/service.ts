@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { blank } from '../../../kernel/complaints.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { blank } from '../../../kernel/violations.ts'
 import type { Noteable, Tracked } from '../noteables/noteable.ts'
 import { addSystemNote } from '../notes/service.ts'
 import { formatDuration, longestDuration, parseDuration } from './duration.ts'

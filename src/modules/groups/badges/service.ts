@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { fill } from './placeholders.ts'
 import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
@@ -18,7 +18,7 @@ const anyValues = {
 }
 
 /** Errors of a URL that browsers will load. */
-function urlComplaints(url: string): string[] {
+function urlViolations(url: string): string[] {
   if (url.trim() === '') return [blank]
   if (url.length > maxLengths.url) return [tooLong(maxLengths.url)]
   const filled = fill(url, anyValues)
@@ -29,12 +29,12 @@ function urlComplaints(url: string): string[] {
 
 /** Throws `invalid` with the errors of a badge by field. */
 export function checkUrls({ link_url, image_url }: Pick<BadgeValues, 'link_url' | 'image_url'>, name?: string): void {
-  const complaints = complaintsOf({
-    link_url: urlComplaints(link_url),
-    image_url: urlComplaints(image_url),
+  const violations = violationsOf({
+    link_url: urlViolations(link_url),
+    image_url: urlViolations(image_url),
     name: [...(name ?? '')].length > maxLengths.name ? [tooLong(maxLengths.name)] : [],
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
 }
 
 export async function createBadge(ctx: Ctx, holder: Holder, values: BadgeValues): Promise<BadgeRow> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { siteAt } from '../../../api/site.ts'
 import { withDefaults } from '../../../settings/settings.ts'
-import { complaintAbout, plainAddress } from './addresses.ts'
+import { plainAddress, violationAbout } from './addresses.ts'
 import { guardUrl, type Purpose, pinOf } from './guard.ts'
 import { credentialsOf, readUrl } from './url.ts'
 
@@ -69,7 +69,7 @@ describe('outbound addresses', () => {
     ['::ffff:8.8.8.8', undefined],
     ['2002:808:808::1', undefined],
   ] as const)('refusal of the address %s: %s', ([address, reason]) => {
-    expect(complaintAbout(address, own)).toBe(reason)
+    expect(violationAbout(address, own)).toBe(reason)
   })
 
   test('IPv6 addresses that embed an IPv4 address are treated as that one', () => {

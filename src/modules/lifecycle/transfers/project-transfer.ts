@@ -5,7 +5,7 @@ import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { insertFirstMember } from '../../groups/index.ts'
 import {
   claimRoute,
-  fullPathComplaints,
+  fullPathViolations,
   lockAccess,
   lockNamespace,
   mayCreateProjects,
@@ -50,7 +50,7 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
           throw error instanceof Failure ? refuse(notAllowed) : error
         })
       const fullPath = `${namespace.full_path}/${held.path}`
-      const [tooLong] = fullPathComplaints(fullPath)
+      const [tooLong] = fullPathViolations(fullPath)
       if (tooLong !== undefined) throw refuse(`Path ${tooLong}`)
       const names = await takenNames(tx, {
         namespaceId: namespace.id,

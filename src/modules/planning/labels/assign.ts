@@ -4,7 +4,7 @@ import { invalidFields } from '../../../kernel/failure.ts'
 import type { Noteable } from '../../discussion/index.ts'
 import { ensureLabels, findUsableLabels, replaceLabels } from './assign-queries.ts'
 import { defaultColor } from './colors.ts'
-import { titleComplaints } from './titles.ts'
+import { titleViolations } from './titles.ts'
 
 /** Maximum labels of one noteable. */
 const most = 1000
@@ -22,7 +22,7 @@ export async function setLabels(
   { create, at }: { readonly create: boolean; readonly at?: Date | undefined },
 ): Promise<boolean> {
   const wanted = [...new Set(titles.map((title) => title.trim()))].filter(
-    (title) => titleComplaints(title).length === 0,
+    (title) => titleViolations(title).length === 0,
   )
   if (wanted.length > most) throw invalidFields({ labels: [`has too many (maximum is ${most})`] })
   const found = await findUsableLabels(tx, noteable, wanted)

@@ -8,7 +8,7 @@ import {
   type KeyInput,
   makePublic,
   parsePublicKey,
-  titleComplaints,
+  titleViolations,
   updateTitle,
 } from '../../accounts/index.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
@@ -70,7 +70,7 @@ async function keyFor(ctx: Ctx, tx: Tx, input: KeyInput): Promise<{ keyId: numbe
 
 /** Errors refer to the key inside the record that enables it. */
 const ofDeployKey = (fields: Readonly<Record<string, readonly string[]>>) =>
-  Object.fromEntries(Object.entries(fields).map(([name, complaints]) => [`deploy_key.${name}`, complaints]))
+  Object.fromEntries(Object.entries(fields).map(([name, violations]) => [`deploy_key.${name}`, violations]))
 
 const keyRemoved = () => new Failure('conflict', 'The key was removed meanwhile')
 
@@ -96,8 +96,8 @@ export async function updateDeployKey(
 ): Promise<DeployKeyRow> {
   const held = await getDeployKey(ctx, project, keyId)
   if (held.public && title !== undefined && title !== held.title && !ctx.actor!.admin) throw forbidden()
-  const complaints = title === undefined ? [] : titleComplaints(title)
-  if (complaints.length > 0) throw invalidFields({ 'deploy_key.title': complaints })
+  const violations = title === undefined ? [] : titleViolations(title)
+  if (violations.length > 0) throw invalidFields({ 'deploy_key.title': violations })
   await ctx.transaction(async (tx) => {
     const renamed = title === undefined ? 0 : await updateTitle(tx, keyId, title)
     const allowed = can_push === undefined ? 0 : await setCanPush(tx, project.id, keyId, can_push)

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { taken } from '../../../kernel/complaints.ts'
+import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 import type { FeatureLevels } from './features.ts'

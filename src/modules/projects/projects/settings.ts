@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import { Flag, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
-import { tooLong } from '../../../kernel/complaints.ts'
-import type { FieldComplaints } from '../../../kernel/failure.ts'
+import type { FieldViolations } from '../../../kernel/failure.ts'
+import { tooLong } from '../../../kernel/violations.ts'
 
 const flag = (description: string) => Optional(Flag({ description }))
 const text = (description: string) => Optional(Nullable(Text({ description })))
@@ -95,16 +95,16 @@ const texts = [
 ] as const
 
 /** Errors of settings beyond their type. */
-export function settingComplaints(params: Readonly<Record<string, unknown>>): FieldComplaints {
-  const complaints: Record<string, string[]> = {}
+export function settingViolations(params: Readonly<Record<string, unknown>>): FieldViolations {
+  const violations: Record<string, string[]> = {}
   for (const name of texts) {
     const value = params[name]
-    if (typeof value === 'string' && [...value].length > maxTextLength) complaints[name] = [tooLong(maxTextLength)]
+    if (typeof value === 'string' && [...value].length > maxTextLength) violations[name] = [tooLong(maxTextLength)]
   }
   const path = params['ci_config_path']
   if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))
-    complaints['ci_config_path'] = ['cannot include leading slash or directory traversal.']
-  return complaints
+    violations['ci_config_path'] = ['cannot include leading slash or directory traversal.']
+  return violations
 }
 
 const names = Object.keys(settingParams) as (keyof ProjectSettings)[]

@@ -72,7 +72,7 @@ export async function settle(
     await settleEffects(ctx, tx, repo, project, {
       id: push.id,
       actorId: push.actor_id,
-      door: push.door,
+      transport: push.transport,
       options: push.options,
       changes: moved,
     })

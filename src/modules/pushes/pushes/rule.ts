@@ -3,11 +3,11 @@ import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
-import type { DoorName } from './queries.ts'
+import type { Transport } from './queries.ts'
 
 /** How refs are changed. */
 export type Way = {
-  readonly door: DoorName
+  readonly transport: Transport
   /** The changes merge a merge request: users who may merge need not be allowed to push. */
   readonly merges?: boolean
   /** The new tips descend from the old ones, as the caller guarantees, so a check for lost commits is unnecessary. */
@@ -33,10 +33,10 @@ export type PushRule = (facts: PushFacts) => Promise<string | undefined> | strin
 
 /** A rule that checks each change separately. */
 export const onEach =
-  (complaint: (change: RefChange, facts: PushFacts) => ReturnType<PushRule>): PushRule =>
+  (violation: (change: RefChange, facts: PushFacts) => ReturnType<PushRule>): PushRule =>
   async (facts) => {
     for (const change of facts.changes) {
-      const text = await complaint(change, facts)
+      const text = await violation(change, facts)
       if (text !== undefined) return text
     }
     return undefined

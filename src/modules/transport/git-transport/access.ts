@@ -5,13 +5,13 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { pullScopes, pushScopes, reaches } from '../../../access/scopes.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
-import { termsComplaint } from '../../instance/index.ts'
+import { termsViolation } from '../../instance/index.ts'
 import { type Plan, planFromPush } from '../../lifecycle/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { collaborationBranches, refusedPush } from '../../pushes/index.ts'
 import type { Service } from './address.ts'
 
-export type GitDoorName = 'http' | 'ssh'
+export type GitTransport = 'http' | 'ssh'
 
 export type Access =
   | { project: ProjectSubject }
@@ -25,21 +25,21 @@ export type Access =
 const refuse = (message: string): Access => ({ refused: 'forbidden', message })
 
 /** URL of a repository over this transport. */
-export const urlToRepo = (site: Site, transport: GitDoorName, fullPath: string): string =>
+export const urlToRepo = (site: Site, transport: GitTransport, fullPath: string): string =>
   transport === 'ssh' ? sshUrlToRepo(site, fullPath) : httpUrlToRepo(site, fullPath)
 
 /** Error message if the installation allows git over the other transport only. */
-export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, transport: GitDoorName): string | undefined {
+export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, transport: GitTransport): string | undefined {
   const only = settings.enabled_git_access_protocol
   return only === null || only === transport ? undefined : `Git access over ${transport.toUpperCase()} is not allowed`
 }
 
 /** Whether the caller may fetch from or push to the project at this path. The policy is the same for all transports. */
-export async function gitAccess(ctx: Ctx, path: string, service: Service, transport: GitDoorName): Promise<Access> {
+export async function gitAccess(ctx: Ctx, path: string, service: Service, transport: GitTransport): Promise<Access> {
   const { actor } = ctx
   const refusal = protocolRefusal(ctx, transport)
   if (refusal !== undefined) return refuse(refusal)
-  const terms = await termsComplaint(ctx)
+  const terms = await termsViolation(ctx)
   if (terms !== undefined) return refuse(terms)
   const pushes = service === 'git-receive-pack'
   const project = await loadProject(path, ctx)
