@@ -27,6 +27,7 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
   },
   { name: 'english', command: ['tools/english.ts'] },
   { name: 'generated files', command: ['tools/openapi.ts', '--check'] },
+  { name: 'openapi rules', command: ['tools/openapi-lint.ts'] },
   { name: 'generated pages', command: ['tools/settings.ts', '--check'] },
   { name: 'list of events', command: ['tools/events.ts', '--check'] },
 ]

@@ -2,6 +2,11 @@
 export const levels = { none: 0, guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
 export type Level = keyof typeof levels
 
+/** Levels of members, which the API offers wherever it does not say otherwise. */
+export const memberLevels = [10, 20, 30, 40, 50] as const
+/** Levels of members of projects: only groups have owners. */
+export const projectMemberLevels = [10, 20, 30, 40] as const
+
 export const levelNames: Readonly<Record<number, string>> = {
   10: 'Guest',
   20: 'Reporter',
@@ -9,6 +14,10 @@ export const levelNames: Readonly<Record<number, string>> = {
   40: 'Maintainer',
   50: 'Owner',
 }
+
+/** The word for an access level in documentation; 0 and 60 exist where a ref is protected. */
+export const accessLevelName = (level: number): string =>
+  level === 0 ? 'no access' : level === 60 ? 'administrator' : (levelNames[level] ?? String(level)).toLowerCase()
 
 /** Visibility of a project or group, numbered as in the database. */
 export const visibilities = { private: 0, internal: 10, public: 20 } as const

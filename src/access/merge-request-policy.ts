@@ -42,5 +42,3 @@ export const mergeRequestPolicy = {
   /** Set the creation time of a note. */
   date_note: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
 } as const satisfies Policy<string>
-
-export type MergeRequestAbility = keyof typeof mergeRequestPolicy

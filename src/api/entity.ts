@@ -1,6 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import { isOffered, type Plan, type Tier } from '../kernel/plan.ts'
 import type { Ctx } from './ctx.ts'
+import { withKeywords } from './schema.ts'
 
 /** The wire format of one kind of record. */
 export type Entity<Row, S extends TObject = TObject, Extra = any> = {
@@ -14,7 +15,11 @@ export type Entity<Row, S extends TObject = TObject, Extra = any> = {
   readonly present: (row: Row, ctx: Ctx, extra: Extra) => Static<S>
 }
 
-export const entity = <Row, S extends TObject, Extra = undefined>(e: Entity<Row, S, Extra>): Entity<Row, S, Extra> => e
+/** Declares an entity. Other records carry `schema` as a reference to the record of this name in the documentation. */
+export const entity = <Row, S extends TObject, Extra = undefined>(e: Entity<Row, S, Extra>): Entity<Row, S, Extra> => ({
+  ...e,
+  schema: withKeywords(e.schema, { title: e.name }),
+})
 
 type Named = { readonly schema: TObject }
 

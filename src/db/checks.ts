@@ -13,7 +13,11 @@ export interface StatementCheck extends AsyncDisposable {
 
 let open: ((url: string) => StatementCheck) | undefined
 
-/** Every database that is opened from now on checks its statements. Only tests call this (`testing/install.ts`). */
+/**
+ * Every database that is opened from now on checks its statements.
+ *
+ * @public Only tests call this (`testing/install.ts`).
+ */
 export function checkStatements(opener: (url: string) => StatementCheck): void {
   open = opener
 }

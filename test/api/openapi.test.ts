@@ -19,12 +19,16 @@ import {
 import { nullable } from '../../src/api/schema.ts'
 import { statusOf } from '../../src/edges/http/mount.ts'
 import { openApiDocument } from '../../src/edges/http/openapi/document.ts'
+import { errorExamples } from '../../src/edges/http/openapi/error-examples.ts'
+import { readExamples } from '../../src/edges/http/openapi/examples.ts'
 import { namedOperations, operationIdOf } from '../../src/edges/http/openapi/operation-id.ts'
 import { areas, endpoints } from '../../src/modules/index.ts'
 import { instance } from '../../src/modules/instance/instance/subject.ts'
-import { test } from '../world.ts'
+import { validatorsOf } from '../answers.ts'
+import { type Answer, test, unique, type World } from '../world.ts'
 
-const whole = openApiDocument(areas, { plan: 'ultimate', version: '1', apiVersion: '2' }) as any
+const examples = readExamples()
+const whole = openApiDocument(areas, { plan: 'ultimate', version: '1', apiVersion: '2', examples }) as any
 
 /** Every object in the document with the path to it. */
 function* objectsOf(value: unknown, at = ''): Generator<[at: string, object: Record<string, any>]> {
@@ -118,13 +122,14 @@ describe('OpenAPI document', () => {
 
   plain('schemas use only keywords of JSON Schema and OpenAPI', () => {
     const known = new Set(
-      'type format enum const anyOf items properties required additionalProperties patternProperties default minimum maximum minLength maxLength pattern minItems maxItems maxProperties description deprecated writeOnly examples x-tier $ref'.split(
+      'type format enum const anyOf items properties required additionalProperties patternProperties default minimum maximum minLength maxLength pattern minItems maxItems maxProperties description deprecated writeOnly examples x-tier x-enum-varnames allOf $ref'.split(
         ' ',
       ),
     )
     const schemas = [...objectsOf(whole)].filter(
       ([at]) =>
         /\/(schema|schemas\/\w+|items|properties\/[\w-]+|anyOf\/\d+)$/.test(at) &&
+        !/\/examples?\//.test(at) &&
         !at.endsWith('/properties/properties'),
     )
     expect(schemas.length).toBeGreaterThan(500)
@@ -139,6 +144,7 @@ describe('OpenAPI document', () => {
 
   plain('schemas of records allow no additional properties, at any depth', () => {
     for (const [name, schema] of Object.entries<any>(whole.components.schemas)) {
+      if (/(Body|Form)$/.test(name)) continue
       for (const [at, inner] of objectsOf(schema, name)) {
         if (inner['type'] === 'object' && inner['properties']) expect(inner['additionalProperties'], at).toBe(false)
       }
@@ -172,6 +178,8 @@ describe('OpenAPI document', () => {
       { plan: 'ultimate', version: '1', apiVersion: '2' },
     ) as any
   const bodyOf = (document: any) => document.paths['/things/{name}'].post.requestBody
+  const schemaOf = (document: any, mediaType: string) =>
+    document.components.schemas[bodyOf(document).content[mediaType].schema.$ref.split('/').at(-1)]
 
   plain('parameters are plain JSON Schema', () => {
     const document = shape({
@@ -185,8 +193,7 @@ describe('OpenAPI document', () => {
         old: Optional(Flag({ deprecated: true })),
       }),
     })
-    const { schema } = bodyOf(document).content['application/json']
-    expect(schema).toEqual({
+    expect(schemaOf(document, 'application/json')).toEqual({
       type: 'object',
       required: ['ref'],
       properties: {
@@ -226,11 +233,14 @@ describe('OpenAPI document', () => {
   })
 
   plain('files are declared in multipart forms only', () => {
+    const document = shape({ params: Params({ name: Text(), title: Text(), avatar: Optional(Upload()) }) })
     const wanted = bodyOf(shape({ params: Params({ name: Text(), file: Upload() }) }))
     expect(Object.keys(wanted.content)).toEqual(['multipart/form-data'])
-    const possible = bodyOf(shape({ params: Params({ name: Text(), title: Text(), avatar: Optional(Upload()) }) }))
-    expect(possible.content['application/json'].schema.properties).toEqual({ title: { type: 'string' } })
-    expect(possible.content['multipart/form-data'].schema.properties).toMatchObject({ avatar: { format: 'binary' } })
+    expect(schemaOf(document, 'application/json').properties).toEqual({ title: { type: 'string' } })
+    expect(schemaOf(document, 'multipart/form-data').allOf).toMatchObject([
+      { $ref: bodyOf(document).content['application/json'].schema.$ref },
+      { properties: { avatar: { format: 'binary' } } },
+    ])
   })
 
   plain('bytes, headers, pages and HEAD are declared', () => {
@@ -260,6 +270,74 @@ describe('OpenAPI document', () => {
     })
   })
 
+  /** Every parameter, and every field of a record or body, with the way to it. */
+  function* described(): Generator<[at: string, name: string, schema: Record<string, any>]> {
+    for (const [at, object] of objectsOf(whole)) {
+      if (/\/examples?\b/.test(at)) continue
+      if (object['in'] !== undefined && object['schema'] !== undefined) yield [at, object['name'], object]
+      if (object['type'] === 'object' || object['allOf'] !== undefined || object['properties'] !== undefined)
+        for (const [name, field] of Object.entries<any>(object['properties'] ?? {}))
+          yield [`${at}/${name}`, name, field]
+    }
+  }
+
+  plain('describes every parameter and field in more than its name', () => {
+    // "Title" and "The title" tell a client author nothing that the name does not.
+    const empty = [...described()].filter(([, , { description = '' }]) => description.split(/\s+/).length < 3)
+    expect(empty.map(([at, , { description }]) => `${at}: ${description}`)).toEqual([])
+    expect([...described()].length).toBeGreaterThan(4000)
+  })
+
+  plain('enumerates states, levels, orders and scopes', () => {
+    const closed = /^(state|status|visibility|sort|order_by|access_level|group_access|merge_status|level|scopes?|kind)$/
+    // A list of scopes in one text, and a membership.
+    const open = ['/components/schemas/RequestError/scope', '/components/schemas/ProjectPermissions/group_access']
+    const missing = [...described()].filter(([at, name, { schema, ...field }]) => {
+      const { enum: values, items, const: only } = schema ?? field
+      return closed.test(name) && !open.includes(at) && !(values ?? items?.enum ?? only)
+    })
+    expect(missing.map(([at]) => at)).toEqual([])
+  })
+
+  plain('names the access levels of an enumeration for people and for generators', () => {
+    expect(whole.components.schemas.Member.properties.access_level).toEqual({
+      type: 'integer',
+      enum: [10, 20, 30, 40, 50],
+      'x-enum-varnames': ['GUEST', 'REPORTER', 'DEVELOPER', 'MAINTAINER', 'OWNER'],
+      description: 'Access level of the member: 10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner',
+    })
+  })
+
+  plain('refers to a named schema from each body', () => {
+    for (const { path, verb, operation } of operations())
+      for (const [mediaType, { schema }] of Object.entries<any>(operation.requestBody?.content ?? {}))
+        expect(Object.keys(schema), `${verb} ${path} ${mediaType}`).toEqual(['$ref'])
+  })
+
+  plain('refers to records within records by name', () => {
+    const { Todo, MergeRequest } = whole.components.schemas
+    expect(Todo.properties.target).toMatchObject({ $ref: '#/components/schemas/MergeRequest' })
+    expect(MergeRequest.properties.author).toMatchObject({ $ref: '#/components/schemas/UserReference' })
+  })
+
+  plain('has an example of each JSON answer, which fits the declaration', () => {
+    const wanted = endpoints.filter((e) => validatorsOf(e).length > 0)
+    const known = new Set(wanted.map(operationIdOf))
+    expect(Object.keys(examples).filter((each) => !known.has(each))).toEqual([])
+    const missing = wanted.filter((e) => !validatorsOf(e).some((each) => each.Check(examples[operationIdOf(e)])))
+    // No templates of these kinds exist, so there is no answer to show.
+    expect(missing.map(operationIdOf)).toEqual(['getDockerfileTemplate', 'getPipelineTemplate'])
+  })
+
+  plain('has examples without secrets, and without traces of the machine that made them', () => {
+    const text = JSON.stringify(examples)
+    expect(text).not.toMatch(/127\.0\.0\.1|\/tmp\/|BEGIN [A-Z ]*PRIVATE/)
+    for (const [at, record] of objectsOf(examples))
+      for (const [name, value] of Object.entries(record))
+        if (/(^|_)(token|secret|password)$/.test(name) && typeof value === 'string')
+          expect(['', 'example-secret'], `${at}/${name}`).toContain(value)
+  })
+
   plain('two records of the same name are refused', () => {
     const make = () => entity({ name: 'Twin', schema: Type.Object({}), present: () => ({}) })
     const one = { method: 'GET', summary: '', subject: instance, allow: 'browse', handle } as const
@@ -274,6 +352,60 @@ describe('OpenAPI document', () => {
         { plan: 'free', version: '1', apiVersion: '2' },
       ),
     ).toThrow('two records are called Twin')
+  })
+})
+
+describe('the examples of errors are what the service answers:', () => {
+  const tests: Record<string, Record<string, (world: World) => Promise<Answer>>> = {
+    BadRequest: {
+      'missing-parameter': ({ root }) => root.post('/user/terms/accept'),
+      'invalid-parameter': ({ root }) => root.get('/users?active=perhaps'),
+      'unknown-value': ({ root }) => root.get('/projects?sort=up'),
+      async 'failed-validation'(world) {
+        const { path, full_path } = await world.project()
+        const namespace = await world.root.get(
+          `/namespaces/${encodeURIComponent(full_path.slice(0, -path.length - 1))}`,
+        )
+        return world.root.post('/projects', { name: unique('other'), path, namespace_id: namespace.json.id })
+      },
+    },
+    Unauthenticated: {
+      'no-token': ({ anonymous }) => anonymous.get('/user'),
+      async 'revoked-token'(world) {
+        const ann = await world.user()
+        await ann.delete('/personal_access_tokens/self')
+        return ann.get('/user')
+      },
+    },
+    Forbidden: {
+      'missing-permission': async (world) => (await world.user()).get('/application/settings'),
+      'missing-scope': async (world) =>
+        (await world.as(await world.user(), ['read_api'])).post('/projects', { name: unique('x') }),
+    },
+    NotFound: {
+      'unknown-resource': ({ root }) => root.get('/projects/999999999'),
+      'unknown-path': ({ root }) => root.get('/nowhere'),
+    },
+    NotAllowed: { 'unknown-method': ({ root }) => root.send('PATCH', '/version') },
+    Conflict: {
+      async 'name-taken'(world) {
+        const { id } = await world.project()
+        await world.root.post(`/projects/${id}/labels`, { name: 'bug', color: '#ff0000' })
+        return world.root.post(`/projects/${id}/labels`, { name: 'bug', color: '#ff0000' })
+      },
+    },
+    UnsupportedMediaType: {
+      'unknown-type': ({ root }) =>
+        root.send('POST', '/projects', { body: 'name\nx', headers: { 'content-type': 'text/csv' } }),
+    },
+  }
+  const cases = Object.entries(errorExamples).flatMap(([response, each]) =>
+    Object.entries(each).map(([name, body]) => ({ response, name, body })),
+  )
+  test.for(cases)('$response, $name', async ({ response, name, body }, { world }) => {
+    const statuses = Object.values<any>(whole.paths['/projects/{id}/labels'].post.responses)
+    expect(statuses).toContainEqual({ $ref: `#/components/responses/${response}` })
+    expect(await tests[response]![name]!(world)).toMatchObject({ json: body })
   })
 })
 

@@ -42,9 +42,9 @@ import type { ${record}Row } from './queries.ts'
 export const ${record} = entity({
   name: '${record}',
   schema: Type.Object({
-    id: Type.Integer(),
-    name: Type.String(),
-    created_at: timestamp(),
+    id: Type.Integer({ description: 'ID of the record' }),
+    name: Type.String({ description: 'Name of the record' }),
+    created_at: timestamp('Time at which the record was created'),
   }),
   present: (row: ${record}Row) => ({ id: row.id, name: row.name, created_at: row.created_at }),
 })

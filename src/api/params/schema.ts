@@ -40,6 +40,10 @@ export type ParamSchema = TSchema & {
   violation?: string
   /** `true`: compares words case-insensitively. */
   ignoreCase?: boolean
+  /** Values that the handler accepts and checks itself: an enumeration in the documentation. */
+  known?: readonly unknown[]
+  /** `true`: the values are access levels, which the documentation names. */
+  levels?: true
   /** The smallest plan that offers the parameter. */
   tier?: Tier
 } & ParamRules & { '~optional'?: true }

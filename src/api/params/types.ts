@@ -20,6 +20,10 @@ export type ParamOptions<T> = {
   tier?: Tier
   deprecated?: boolean
   examples?: readonly unknown[]
+  /** Values that the handler accepts and checks itself. For the documentation. */
+  known?: readonly T[]
+  /** `true`: the values are access levels, which the documentation names. */
+  levels?: true
 }
 
 /** Adds a default to the type, where `ParamsOf` finds it. */

@@ -28,7 +28,7 @@ export {
 export { bootstrap, type RootCredentials } from './tokens/bootstrap.ts'
 export { tokenFields, tokenRecord } from './tokens/entity.ts'
 export { newTokenParams, rotationParams } from './tokens/params.ts'
-export { findAccount, type TokenRow, tokenColumns, tokenRow } from './tokens/queries.ts'
+export { findAccount, tokenColumns, tokenRow } from './tokens/queries.ts'
 export { createToken, refuseReuse, rotateToken, tokenExpiry, tokenScopes } from './tokens/service.ts'
 export { isTwoFactorEnabled, recoverCodes } from './two-factor/service.ts'
 export { isEmoji } from './user-statuses/emoji.ts'

@@ -3,8 +3,10 @@ import type { Endpoint } from '../../../api/endpoint.ts'
 import type { Entity } from '../../../api/entity.ts'
 import { isOffered, type Plan } from '../../../kernel/plan.ts'
 import { apiPrefix, scopesFor } from '../mount.ts'
+import { Components } from './components.ts'
+import { type Examples, exampleOf } from './examples.ts'
 import { inputsOf, parameterComponents, templateOf } from './inputs.ts'
-import { type JsonSchema, jsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { operationIdOf } from './operation-id.ts'
 import { entitiesOf, errorResponses, errorSchemas, headerComponents, responsesOf } from './outputs.ts'
 import { type Tag, tagOf } from './tags.ts'
@@ -31,17 +33,23 @@ takes precedence over the body, and the body over the query. Lists are \`name[]=
 
 Every GET endpoint answers HEAD with the same headers. Features that the plan does not offer are omitted.`
 
+type Options = {
+  readonly plan: Plan
+  readonly version: string
+  readonly apiVersion: string
+  /** Default: none. */
+  readonly examples?: Examples
+}
+
 /**
  * The API as an OpenAPI 3.1 document, limited to what `plan` offers. `version` is the release of this product,
  * `apiVersion` the release of the API it is compatible with. The same endpoints give the same bytes. Takes
  * milliseconds: generate it once.
  */
-export function openApiDocument(
-  areas: Areas,
-  { plan, version, apiVersion }: { plan: Plan; version: string; apiVersion: string },
-): OpenApiDocument {
+export function openApiDocument(areas: Areas, { plan, version, apiVersion, examples = {} }: Options): OpenApiDocument {
   const paths: Record<string, Record<string, { operationId: string }>> = {}
   const entities = new Map<string, Entity<any>>()
+  const components = new Components(plan)
   const tags = new Map<string, Tag>()
   for (const area of Object.keys(areas).sort()) {
     const tag = tagOf(area).name
@@ -49,19 +57,21 @@ export function openApiDocument(
     if (endpoints.length > 0) tags.set(tag, tagOf(area))
     for (const e of endpoints) {
       const item = (paths[templateOf(e.path)] ??= {})
-      const operation = operationOf(e, tag, plan)
+      const operation = operationOf(e, tag, plan, components, examples)
       item[e.method.toLowerCase()] = operation
       // Every GET answers HEAD; the document lists it where the headers are the answer.
       if (e.method === 'GET' && e.headers) item['head'] = headOf(operation)
       for (const entity of entitiesOf(e)) remember(entities, entity)
     }
   }
+  for (const [name, { schema }] of entities) components.addRecord(name, schema)
   return {
     openapi: '3.1.0',
     info: {
       title: 'Stithy',
       version,
       description: introduction(apiVersion),
+      contact: { name: 'The Stithy authors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: apiPrefix }],
@@ -69,9 +79,7 @@ export function openApiDocument(
     paths: sorted(paths),
     components: {
       schemas: {
-        ...sorted(
-          Object.fromEntries([...entities].map(([name, { schema }]) => [name, jsonSchema(schema, plan, true)])),
-        ),
+        ...components.all(),
         ...errorSchemas,
       },
       parameters: parameterComponents,
@@ -91,7 +99,13 @@ export function openApiDocument(
   } as unknown as OpenApiDocument
 }
 
-function operationOf(e: Endpoint, tag: string, plan: Plan): { operationId: string } & JsonSchema {
+function operationOf(
+  e: Endpoint,
+  tag: string,
+  plan: Plan,
+  components: Components,
+  examples: Examples,
+): { operationId: string } & JsonSchema {
   const known = [{ token: [] }, { bearer: [] }, { parameter: [] }]
   return {
     tags: [tag],
@@ -102,8 +116,8 @@ function operationOf(e: Endpoint, tag: string, plan: Plan): { operationId: strin
     ...(e.tier !== undefined && { 'x-tier': e.tier }),
     'x-scopes': scopesFor(e),
     security: needsAccount(e.subject.policy[e.allow]!) ? known : [{}, ...known],
-    ...inputsOf(e, plan),
-    responses: responsesOf(e),
+    ...inputsOf(e, plan, components),
+    responses: responsesOf(e, exampleOf(e, examples, plan)),
   }
 }
 

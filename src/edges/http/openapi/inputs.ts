@@ -2,7 +2,9 @@ import type { Endpoint } from '../../../api/endpoint.ts'
 import { alternatives, isNullSchema, isOptional, type ParamSchema } from '../../../api/params/schema.ts'
 import { isOffered, type Plan } from '../../../kernel/plan.ts'
 import { allParams } from '../mount.ts'
+import type { Components } from './components.ts'
 import { type JsonSchema, jsonSchema } from './json-schema.ts'
+import { operationIdOf } from './operation-id.ts'
 
 /** Parameters and body of one operation. */
 export type Inputs = {
@@ -22,7 +24,7 @@ export const templateOf = (path: string): string => path.replace(inPath, '{$1}')
  * The parameters of an endpoint as the document shows them: in the path, then in the query for GET and DELETE, else in
  * the body. The service accepts those of the body in the query as well; the introduction of the document says so once.
  */
-export function inputsOf(e: Endpoint, plan: Plan): Inputs {
+export function inputsOf(e: Endpoint, plan: Plan, components: Components): Inputs {
   const declared = allParams(e)
   const properties = Object.entries(declared.properties as Record<string, ParamSchema>).filter(([, { tier }]) =>
     isOffered(tier, plan),
@@ -34,7 +36,7 @@ export function inputsOf(e: Endpoint, plan: Plan): Inputs {
   if (e.method === 'GET' || e.method === 'DELETE')
     return { parameters: [...parameters, ...others.map((each) => queryParameter(each, plan))] }
   if (others.length === 0) return { parameters }
-  return { parameters, requestBody: requestBody(others, plan) }
+  return { parameters, requestBody: requestBody(e, others, plan, components) }
 }
 
 /** Parameters of every operation. */
@@ -83,24 +85,33 @@ function queryParameter([name, declared]: Named, plan: Plan): object {
 
 const isFile = (schema: ParamSchema): boolean => alternatives(schema).some(({ format }) => format === 'binary')
 
-function requestBody(fields: readonly Named[], plan: Plan): object {
+/**
+ * The body, with one named schema for all media types. A form with files has a schema of its own, which adds the files to
+ * that of the other media types.
+ */
+function requestBody(e: Endpoint, fields: readonly Named[], plan: Plan, components: Components): object {
+  const name = operationIdOf(e).replace(/^./, (first) => first.toUpperCase())
   const schemaOf = (some: readonly Named[]): JsonSchema => {
-    const required = some.filter(([, schema]) => isRequired(schema)).map(([name]) => name)
+    const required = some.filter(([, schema]) => isRequired(schema)).map(([each]) => each)
     return {
       type: 'object',
-      properties: Object.fromEntries(some.map(([name, schema]) => [name, jsonSchema(schema, plan, false)])),
+      properties: Object.fromEntries(some.map(([each, schema]) => [each, jsonSchema(schema, plan, false)])),
       ...(required.length > 0 && { required }),
     }
   }
   const files = fields.filter(([, schema]) => isFile(schema))
   const texts = fields.filter(([, schema]) => !isFile(schema))
-  const text = { schema: schemaOf(texts) }
   const needsFile = files.some(([, schema]) => isRequired(schema))
-  return {
-    ...(fields.some(([, schema]) => isRequired(schema)) && { required: true }),
-    content: {
-      ...(!needsFile && { 'application/json': text, 'application/x-www-form-urlencoded': text }),
-      ...(files.length > 0 && { 'multipart/form-data': { schema: schemaOf(fields) } }),
-    },
+  const content: Record<string, object> = {}
+  if (needsFile) content['multipart/form-data'] = { schema: components.add(`${name}Form`, schemaOf(fields)) }
+  else {
+    const schema = components.add(`${name}Body`, schemaOf(texts))
+    content['application/json'] = { schema }
+    content['application/x-www-form-urlencoded'] = { schema }
+    if (files.length > 0)
+      content['multipart/form-data'] = {
+        schema: components.add(`${name}Form`, { allOf: [schema, schemaOf(files)] }),
+      }
   }
+  return { ...(fields.some(([, schema]) => isRequired(schema)) && { required: true }), content }
 }

@@ -2,6 +2,7 @@ import { needsAccount } from '../../../access/policy.ts'
 import type { Endpoint } from '../../../api/endpoint.ts'
 import type { Entity } from '../../../api/entity.ts'
 import { statusOf } from '../mount.ts'
+import { errorExamples } from './error-examples.ts'
 
 const ref = (kind: 'schemas' | 'responses' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
@@ -29,10 +30,10 @@ export const headerComponents = {
   Link: text('URLs of other pages: prev, next, first, last'),
 }
 
-/** Every response of an endpoint by status. */
-export function responsesOf(e: Endpoint): Record<string, object> {
+/** Every response of an endpoint by status; `example` is an answer to it, or undefined. */
+export function responsesOf(e: Endpoint, example: unknown): Record<string, object> {
   return {
-    [String(statusOf(e))]: success(e),
+    [String(statusOf(e))]: success(e, example),
     ...(e.unchanged !== undefined && { '304': { description: e.unchanged } }),
     ...failures(e),
     ...(e.notAcceptable !== undefined && { '406': failure(e.notAcceptable, 'OperationError') }),
@@ -50,7 +51,7 @@ function successOf(e: Endpoint): string {
   return paged ? `A page of ${names} records` : 'list' in returns ? `A list of ${names} records` : `${names} record`
 }
 
-function success(e: Endpoint): object {
+function success(e: Endpoint, example: unknown): object {
   const { returns, paged } = e
   const description = successOf(e)
   const headers = {
@@ -69,7 +70,8 @@ function success(e: Endpoint): object {
   const records = entitiesOf(e).map(({ name }) => ref('schemas', name))
   const record = records.length === 1 ? records[0]! : { anyOf: records }
   const isList = paged || 'list' in returns
-  return { ...said, content: { 'application/json': { schema: isList ? { type: 'array', items: record } : record } } }
+  const schema = isList ? { type: 'array', items: record } : record
+  return { ...said, content: { 'application/json': { schema, ...(example !== undefined && { example }) } } }
 }
 
 /** Shared error responses of an endpoint, by status. */
@@ -110,7 +112,8 @@ export const errorSchemas = {
       },
       error_code: {
         type: 'string',
-        description: 'For cherry-picks and reverts: `conflict`, or `empty` if the commit would change nothing',
+        enum: ['conflict', 'empty'],
+        description: 'Only for cherry-picks and reverts; `empty` if the commit would change nothing',
       },
     },
     required: ['message'],
@@ -120,8 +123,11 @@ export const errorSchemas = {
     description: 'Error in the parameters, the token or the path',
     type: 'object',
     properties: {
-      error: { anyOf: [sentence, words] },
-      error_description: sentence,
+      error: {
+        description: 'What is wrong: a message, a list of messages, or a code of OAuth',
+        anyOf: [sentence, words],
+      },
+      error_description: { description: 'Explanation of a code of OAuth', ...sentence },
       scope: { type: 'string', description: 'Sufficient scopes, separated by spaces' },
     },
     required: ['error'],
@@ -139,7 +145,7 @@ const failure = (description: string, ...shapes: readonly Shape[]) => {
   }
 }
 
-export const errorResponses = {
+const responses = {
   BadRequest: failure(
     'A parameter is missing or invalid (`error`), or the record fails validation (`message`)',
     'RequestError',
@@ -178,3 +184,28 @@ export const errorResponses = {
     },
   },
 }
+
+type Response = { readonly content: { readonly 'application/json': object } }
+
+/** A response with the examples of it. */
+const withExamples = (response: Response, examples: object | undefined): object =>
+  examples === undefined
+    ? response
+    : {
+        ...response,
+        content: {
+          ...response.content,
+          'application/json': {
+            ...response.content['application/json'],
+            examples: Object.fromEntries(Object.entries(examples).map(([each, value]) => [each, { value }])),
+          },
+        },
+      }
+
+/** Responses of errors, shared by all operations. */
+export const errorResponses = Object.fromEntries(
+  Object.entries(responses).map(([name, response]) => [
+    name,
+    withExamples(response, (errorExamples as Record<string, object>)[name]),
+  ]),
+)

@@ -4,6 +4,7 @@ import { sendText } from '../answer.ts'
 import { beginExchange } from '../exchange.ts'
 import type { Routes } from '../server.ts'
 import { type Areas, openApiDocument } from './document.ts'
+import { readExamples } from './examples.ts'
 
 export type OpenApiParts = { areas: Areas; plan: Plan; version: string; apiVersion: string; siteUrl: string }
 
@@ -17,7 +18,7 @@ export const openApiRoutes =
       url: '/openapi.json',
       handler(request: FastifyRequest, reply: FastifyReply) {
         reply.hijack()
-        text ??= JSON.stringify(openApiDocument(areas, { plan, version, apiVersion }))
+        text ??= JSON.stringify(openApiDocument(areas, { plan, version, apiVersion, examples: readExamples() }))
         sendText(beginExchange(request.raw, reply.raw, siteUrl), 200, text, { 'content-type': 'application/json' })
       },
     })

@@ -6,9 +6,9 @@ import type { GpgKeyRow } from './queries.ts'
 export const GPGKey = entity({
   name: 'GPGKey',
   schema: Type.Object({
-    id: Type.Integer(),
+    id: Type.Integer({ description: 'ID of the key' }),
     key: Type.String({ description: 'ASCII-armored public key' }),
-    created_at: timestamp(),
+    created_at: timestamp('Time at which the key was added'),
   }),
   present: ({ id, key, created_at }: GpgKeyRow) => ({ id, key, created_at }),
 })

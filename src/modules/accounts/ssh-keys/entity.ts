@@ -6,10 +6,10 @@ import type { UserRow } from '../users/queries.ts'
 import type { EnabledRow, SshKeyRow } from './queries.ts'
 
 export const sshKeyFields = {
-  id: Type.Integer(),
-  title: Type.String(),
+  id: Type.Integer({ description: 'ID of the key' }),
+  title: Type.String({ description: 'Title of the key' }),
   key: Type.String({ description: 'Public key: type, base64 and comment, on one line' }),
-  created_at: timestamp(),
+  created_at: timestamp('Time at which the key was added'),
   expires_at: nullable(timestamp('Expiry time; refused from then on')),
 }
 
@@ -32,12 +32,12 @@ export const SSHKeyWithUser = entity({
     deploy_keys_projects: Type.Optional(
       Type.Array(
         Type.Object({
-          id: Type.Integer(),
-          deploy_key_id: Type.Integer(),
-          project_id: Type.Integer(),
-          created_at: timestamp(),
-          updated_at: timestamp(),
-          can_push: Type.Boolean(),
+          id: Type.Integer({ description: 'ID of the link between key and project' }),
+          deploy_key_id: Type.Integer({ description: 'ID of the deploy key' }),
+          project_id: Type.Integer({ description: 'ID of the project' }),
+          created_at: timestamp('Time at which the key was enabled in the project'),
+          updated_at: timestamp('Time of the last change'),
+          can_push: Type.Boolean({ description: 'True if the key may push to the project' }),
         }),
         { description: 'Projects in which the deploy key is enabled' },
       ),

@@ -11,7 +11,7 @@ import { addKeyOf, getKeyByFingerprint, getKeyOf, removeKeyOf, withHolder } from
 const key_id = Id({ description: 'ID of the key' })
 
 const newKey = Params({
-  title: Text({ description: 'Display title' }),
+  title: Text({ description: 'Title of the key' }),
   key: Text({ description: 'Public key: type, base64 and comment, as in `id_ed25519.pub`' }),
   expires_at: Optional(Timestamp({ description: 'Expiry time; refused from then on' })),
 })

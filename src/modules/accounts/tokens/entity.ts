@@ -1,19 +1,26 @@
 import { Type } from 'typebox'
+import { scopes } from '../../../access/scopes.ts'
 import { entity } from '../../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import type { TokenRow } from './queries.ts'
 
 /** What every token says of itself. */
 export const tokenFields = {
-  id: Type.Integer(),
-  name: Type.String(),
-  revoked: Type.Boolean(),
-  created_at: timestamp(),
-  scopes: Type.Array(Type.String()),
-  user_id: Type.Integer(),
-  last_used_at: nullable(timestamp()),
-  active: Type.Boolean(),
-  expires_at: nullable(dateOnly()),
+  id: Type.Integer({ description: 'ID of the token' }),
+  name: Type.String({ description: 'Name of the token' }),
+  revoked: Type.Boolean({ description: 'True if the token was revoked' }),
+  created_at: timestamp('Time at which the token was created'),
+  scopes: Type.Array(Type.String({ enum: [...scopes] }), {
+    description: 'Scopes of the token: what it may be used for',
+  }),
+  user_id: Type.Integer({ description: 'ID of the user that the token belongs to' }),
+  last_used_at: nullable(timestamp(), {
+    description: 'Time of the last use, recorded at most once in ten minutes; null if it was never used',
+  }),
+  active: Type.Boolean({ description: 'True if the token is neither revoked nor expired' }),
+  expires_at: nullable(dateOnly(), {
+    description: 'Expiry date, refused from this day on; null if it does not expire',
+  }),
 }
 
 export const tokenRecord = (row: TokenRow) => ({
@@ -31,7 +38,12 @@ export const tokenRecord = (row: TokenRow) => ({
 const personalFields = {
   ...tokenFields,
   limited_to: nullable(
-    Type.Object({ project_ids: Type.Array(Type.Integer()), group_ids: Type.Array(Type.Integer()) }),
+    Type.Object({
+      project_ids: Type.Array(Type.Integer(), { description: 'IDs of projects' }),
+      group_ids: Type.Array(Type.Integer(), {
+        description: 'IDs of groups; their subgroups and projects are included',
+      }),
+    }),
     { description: 'Projects and groups to which the token is limited; null if unlimited' },
   ),
 }
@@ -43,11 +55,17 @@ export const PersonalAccessToken = entity({ name: 'PersonalAccessToken', schema:
 /** Only the answer that makes a token shows it. */
 export const NewPersonalAccessToken = entity({
   name: 'NewPersonalAccessToken',
-  schema: Type.Object({ ...personalFields, token: Type.String() }),
+  schema: Type.Object({
+    ...personalFields,
+    token: Type.String({ description: 'The secret; returned only in this response' }),
+  }),
   present: (row: TokenRow & { token: string }) => ({ ...present(row), token: row.token }),
 })
 
-const impersonation = { ...personalFields, impersonation: Type.Boolean() }
+const impersonation = {
+  ...personalFields,
+  impersonation: Type.Boolean({ description: 'Always true: the token was created by an administrator' }),
+}
 const presentImpersonation = (row: TokenRow) => ({ ...present(row), impersonation: row.kind === 'impersonation' })
 
 /** A token by which an administrator acts as somebody. */
@@ -59,6 +77,9 @@ export const ImpersonationToken = entity({
 
 export const NewImpersonationToken = entity({
   name: 'NewImpersonationToken',
-  schema: Type.Object({ ...impersonation, token: Type.String() }),
+  schema: Type.Object({
+    ...impersonation,
+    token: Type.String({ description: 'The secret; returned only in this response' }),
+  }),
   present: (row: TokenRow & { token: string }) => ({ ...presentImpersonation(row), token: row.token }),
 })

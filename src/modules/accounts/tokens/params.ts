@@ -1,11 +1,12 @@
+import { scopes } from '../../../access/scopes.ts'
 import { CommaList, DateOnly, Id, List, Optional, Text } from '../../../api/params/types.ts'
 import type { Limits } from './service.ts'
 
 /** What one says of a token that one makes. */
 export const newTokenParams = {
-  name: Text({ description: 'Description' }),
+  name: Text({ description: 'Name of the token' }),
   expires_at: Optional(DateOnly({ dateTime: true, description: 'Expiry date (UTC); invalid from this day on' })),
-  scopes: CommaList(Text(), { description: 'Scopes of the token' }),
+  scopes: CommaList(Text({ known: scopes }), { description: 'Scopes of the token: what it may be used for' }),
 }
 
 /** Ours: what it is limited to. All of it is read whenever the token is shown. */

@@ -6,9 +6,9 @@ import type { TwoFactorRow } from './queries.ts'
 export const TwoFactor = entity({
   name: 'TwoFactor',
   schema: Type.Object({
-    enabled: Type.Boolean(),
-    enabled_at: nullable(timestamp()),
-    recovery_codes_left: Type.Integer(),
+    enabled: Type.Boolean({ description: 'True if sign-in requires a second factor' }),
+    enabled_at: nullable(timestamp(), { description: 'Time at which it was enabled; null if it is not' }),
+    recovery_codes_left: Type.Integer({ description: 'Number of recovery codes that were not used' }),
   }),
   present: (row: Pick<TwoFactorRow, 'confirmed_at' | 'recovery_codes_left'>) => ({
     enabled: row.confirmed_at !== null,
@@ -30,6 +30,10 @@ export const TwoFactorSecret = entity({
 /** Shown this once. */
 export const RecoveryCodes = entity({
   name: 'RecoveryCodes',
-  schema: Type.Object({ recovery_codes: Type.Array(Type.String({ description: 'Recovery code for one use' })) }),
+  schema: Type.Object({
+    recovery_codes: Type.Array(Type.String({ description: 'Recovery code for one use' }), {
+      description: 'New recovery codes; earlier codes are no longer valid',
+    }),
+  }),
   present: (recovery_codes: readonly string[]) => ({ recovery_codes: [...recovery_codes] }),
 })

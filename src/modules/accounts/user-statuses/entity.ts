@@ -8,7 +8,7 @@ export const UserStatus = entity({
   name: 'UserStatus',
   schema: Type.Object({
     emoji: nullable(Type.String({ description: 'Short name without colons' })),
-    message: nullable(Type.String()),
+    message: nullable(Type.String(), { description: 'Text of the status; null if there is none' }),
     message_html: nullable(Type.String({ description: 'Message as HTML with rendered emoji' })),
   }),
   present: (status: StatusRow | typeof noStatus) => ({

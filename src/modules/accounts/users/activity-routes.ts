@@ -12,8 +12,8 @@ import { type ActivityRow, activitiesSince, activityRow, findByPublicEmail } fro
 const UserActivity = entity({
   name: 'UserActivity',
   schema: Type.Object({
-    username: Type.String(),
-    last_activity_on: dateOnly(),
+    username: Type.String({ description: 'Username of the user' }),
+    last_activity_on: dateOnly('Day of the last activity, in UTC'),
     last_activity_at: dateOnly('Same as `last_activity_on`'),
   }),
   present: ({ username, last_activity_on }: ActivityRow) => ({
@@ -25,7 +25,9 @@ const UserActivity = entity({
 
 const Avatar = entity({
   name: 'Avatar',
-  schema: Type.Object({ avatar_url: nullable(Type.String()) }),
+  schema: Type.Object({
+    avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
+  }),
   present: (row: { avatar_url: string | null }) => row,
 })
 

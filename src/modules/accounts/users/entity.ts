@@ -1,24 +1,28 @@
 import { Type } from 'typebox'
+import { memberLevels } from '../../../access/levels.ts'
 import { cachedRecords } from '../../../api/cached-records.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { cacheableEntity, type RecordView } from '../../../api/record-view.ts'
-import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
+import { accessLevel, dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import { avatarUrl } from '../../namespaces/index.ts'
 import { commitEmail } from './commit-email.ts'
 import { type CustomAttribute, findReferences, type UserReferenceRow, type UserRow, type UserStamp } from './queries.ts'
 import { isPrivateTo } from './subject.ts'
 
 const reference = {
-  id: Type.Integer(),
-  name: Type.String(),
-  username: Type.String(),
-  state: Type.String({ enum: ['active', 'blocked', 'ldap_blocked', 'deactivated', 'banned'] }),
-  avatar_url: nullable(Type.String()),
-  web_url: Type.String(),
+  id: Type.Integer({ description: 'ID of the user' }),
+  name: Type.String({ description: 'Full name of the user' }),
+  username: Type.String({ description: 'Username, unique on the instance' }),
+  state: Type.String({
+    description: 'State of the account; only `active` accounts can sign in',
+    enum: ['active', 'blocked', 'ldap_blocked', 'deactivated', 'banned'],
+  }),
+  avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
+  web_url: Type.String({ description: 'URL of the profile page' }),
 }
 
-export const UserReferenceSchema = Type.Object(reference)
+export const UserReferenceSchema = Type.Object(reference, { title: 'UserReference' })
 
 /** A user as embedded in other records. */
 export const userReference = (user: UserReferenceRow, ctx: Pick<RecordView, 'site' | 'settings'>) => ({
@@ -46,16 +50,16 @@ export const keptUserListItems = cachedRecords<UserStamp, UserReferenceRow & Use
 const profile = {
   ...reference,
   created_at: Type.Optional(timestamp('Absent for private profiles of other users')),
-  bio: nullable(Type.String()),
-  location: nullable(Type.String()),
-  public_email: Type.String(),
-  skype: Type.String(),
-  linkedin: Type.String(),
-  twitter: Type.String(),
-  website_url: Type.String(),
-  organization: nullable(Type.String()),
-  job_title: Type.String(),
-  bot: Type.Boolean(),
+  bio: nullable(Type.String(), { description: 'Text about the user; null if it was never set' }),
+  location: nullable(Type.String(), { description: 'Place, as the user entered it; null if it was never set' }),
+  public_email: Type.String({ description: 'Email address on the profile; empty if none is public' }),
+  skype: Type.String({ description: 'Skype name; may be empty' }),
+  linkedin: Type.String({ description: 'LinkedIn name; may be empty' }),
+  twitter: Type.String({ description: 'Twitter name; may be empty' }),
+  website_url: Type.String({ description: "URL of the user's website; may be empty" }),
+  organization: nullable(Type.String(), { description: 'Organization; null if it was never set' }),
+  job_title: Type.String({ description: 'Job title; may be empty' }),
+  bot: Type.Boolean({ description: 'True for the user of a project or group access token' }),
 }
 
 const profileOf = (user: UserRow, ctx: Ctx) => ({
@@ -81,29 +85,49 @@ export const User = entity({
 
 const account = {
   ...profile,
-  last_sign_in_at: nullable(timestamp()),
-  confirmed_at: nullable(timestamp()),
-  last_activity_on: nullable(dateOnly()),
-  email: Type.String(),
+  last_sign_in_at: nullable(timestamp(), {
+    description: 'Time of the sign-in before the current one; null if there is none',
+  }),
+  confirmed_at: nullable(timestamp(), {
+    description: 'Time at which the email address was confirmed; null until then',
+  }),
+  last_activity_on: nullable(dateOnly(), { description: 'Day of the last activity, in UTC; null if there is none' }),
+  email: Type.String({ description: 'Primary email address' }),
   commit_email: Type.String({ description: 'What commits say that are made here' }),
-  theme_id: Type.Integer(),
-  color_scheme_id: Type.Integer(),
-  projects_limit: Type.Integer(),
-  current_sign_in_at: nullable(timestamp()),
+  theme_id: Type.Integer({ description: 'Number of the color theme' }),
+  color_scheme_id: Type.Integer({ description: 'Number of the syntax highlighting scheme' }),
+  projects_limit: Type.Integer({ description: 'Maximum number of personal projects' }),
+  current_sign_in_at: nullable(timestamp(), { description: 'Time of the latest sign-in; null if there is none' }),
   identities: Type.Array(
-    Type.Object({
-      provider: Type.String(),
-      extern_uid: Type.String(),
-      saml_provider_id: Type.Optional(nullable(Type.Integer({ description: 'ID of the group SAML provider' }))),
+    Type.Object(
+      {
+        provider: Type.String({ description: 'Name of the sign-in provider' }),
+        extern_uid: Type.String({ description: 'ID of the user at the provider' }),
+        saml_provider_id: Type.Optional(nullable(Type.Integer({ description: 'ID of the group SAML provider' }))),
+      },
+      { title: 'UserIdentity' },
+    ),
+    { description: 'Identities with external sign-in providers' },
+  ),
+  can_create_group: Type.Boolean({ description: 'True if the user may create top-level groups' }),
+  can_create_project: Type.Boolean({ description: 'True if the user may create personal projects' }),
+  two_factor_enabled: Type.Boolean({ description: 'True if sign-in requires a second factor' }),
+  external: Type.Boolean({
+    description: 'True for an external user, who sees only projects and groups they are a member of',
+  }),
+  private_profile: Type.Boolean({ description: 'True if the profile is hidden from other users' }),
+  shared_runners_minutes_limit: Type.Optional(
+    nullable(Type.Integer(), {
+      description: 'Limit of CI minutes per month; null for the default of the instance',
+      tier: 'starter',
     }),
   ),
-  can_create_group: Type.Boolean(),
-  can_create_project: Type.Boolean(),
-  two_factor_enabled: Type.Boolean(),
-  external: Type.Boolean(),
-  private_profile: Type.Boolean(),
-  shared_runners_minutes_limit: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
-  extra_shared_runners_minutes_limit: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
+  extra_shared_runners_minutes_limit: Type.Optional(
+    nullable(Type.Integer(), {
+      description: 'Additional CI minutes per month; null if there are none',
+      tier: 'starter',
+    }),
+  ),
 }
 
 const accountOf = (user: UserRow, ctx: Ctx) => ({
@@ -141,12 +165,34 @@ export const UserAdmin = entity({
   name: 'UserAdmin',
   schema: Type.Object({
     ...account,
-    is_admin: Type.Boolean(),
-    current_sign_in_ip: nullable(Type.String()),
-    last_sign_in_ip: nullable(Type.String()),
-    note: Type.Optional(nullable(Type.String(), { tier: 'starter' })),
-    highest_role: Type.Optional(Type.Integer({ description: 'Highest role; present for a single user only' })),
-    custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
+    is_admin: Type.Boolean({ description: 'True for administrators' }),
+    current_sign_in_ip: nullable(Type.String(), {
+      description: 'IP address of the latest sign-in; null if there is none',
+    }),
+    last_sign_in_ip: nullable(Type.String(), {
+      description: 'IP address of the sign-in before the current one; null if there is none',
+    }),
+    note: Type.Optional(
+      nullable(Type.String(), {
+        description: 'Note of administrators about the user; null if there is none',
+        tier: 'starter',
+      }),
+    ),
+    highest_role: Type.Optional(
+      accessLevel('Highest access level in any project or group, only for a single user', [0, ...memberLevels]),
+    ),
+    custom_attributes: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            key: Type.String({ description: 'Name of the attribute' }),
+            value: Type.String({ description: 'Value of the attribute' }),
+          },
+          { title: 'CustomAttribute' },
+        ),
+        { description: 'Custom attributes; present with `with_custom_attributes=true`' },
+      ),
+    ),
   }),
   present: (user: UserRow & { highest_role?: number; custom_attributes?: CustomAttribute[] }, ctx) => ({
     ...accountOf(user, ctx),

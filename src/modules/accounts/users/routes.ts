@@ -30,16 +30,16 @@ const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, t
 
 /** What create and edit take alike. */
 const profileParams = {
-  skype: profileText('Skype'),
-  linkedin: profileText('LinkedIn'),
-  twitter: profileText('Twitter'),
-  website_url: profileText('Website'),
-  organization: profileText('Organisation'),
-  job_title: profileText('Job title'),
-  bio: profileText('Biography'),
-  location: profileText('Place'),
+  skype: profileText('Skype name of the user'),
+  linkedin: profileText('LinkedIn name of the user'),
+  twitter: profileText('Twitter name of the user'),
+  website_url: profileText('URL of a website of the user'),
+  organization: profileText('Organization of the user'),
+  job_title: profileText('Job title of the user'),
+  bio: profileText('Text about the user'),
+  location: profileText('Place where the user lives or works'),
   public_email: profileText('Public email address; must be an address of the user'),
-  note: Optional(Nullable(Text({ tier: 'starter', description: 'For administrators' }))),
+  note: Optional(Nullable(Text({ tier: 'starter', description: 'Note about the user, for administrators' }))),
   shared_runners_minutes_limit: minutes('Monthly minutes on shared runners'),
   extra_shared_runners_minutes_limit: minutes('Additional minutes on shared runners'),
 }
@@ -70,7 +70,7 @@ export const userRoutes = [
     params: Params(
       {
         search: Optional(Text({ description: 'Part of the name or username, or the whole email address' })),
-        username: Optional(Text({ description: 'Username, case-insensitive' })),
+        username: Optional(Text({ description: 'Only the user with this username, whatever its case' })),
         active: Optional(Flag({ description: 'Only active users' })),
         blocked: Optional(Flag({ description: 'Only blocked users' })),
         external: Optional(Flag({ description: 'Only external users; for administrators' })),
@@ -79,9 +79,13 @@ export const userRoutes = [
         created_before: Optional(Timestamp({ description: 'Creation time; only users with a public one match' })),
         created_after: Optional(Timestamp({ description: 'Creation time; only users with a public one match' })),
         order_by: Optional(
-          OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { description: 'For administrators' }),
+          OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], {
+            description: 'Field to order by; ignored for others than administrators',
+          }),
         ),
-        sort: Optional(OneOf(['asc', 'desc'], { description: 'For administrators' })),
+        sort: Optional(
+          OneOf(['asc', 'desc'], { description: 'Sort direction; ignored for others than administrators' }),
+        ),
         two_factor: Optional(
           OneOf(['enabled', 'disabled'], {
             description: 'Two-factor authentication enabled or disabled; for administrators',
@@ -153,19 +157,21 @@ export const userRoutes = [
       {
         email: Text({ description: 'Email address, unique among users' }),
         username: Text({ description: 'Username; also the path of the personal namespace' }),
-        name: Text({ description: 'Name' }),
-        password: Optional(Text({ description: 'Password' })),
+        name: Text({ description: 'Full name of the user' }),
+        password: Optional(Text({ description: 'Password; absent with `reset_password` or `force_random_password`' })),
         reset_password: Optional(Flag({ description: 'Send an email to set a password' })),
         force_random_password: Optional(Flag({ description: 'Sets a random password' })),
         ...profileParams,
         projects_limit: Optional(Whole({ minimum: 0, description: 'Maximum number of personal projects' })),
         extern_uid: Optional(Text({ description: 'User ID at `provider`' })),
         provider: Optional(Text({ description: 'Identity provider of `extern_uid`' })),
-        avatar: Optional(File({ description: 'Avatar image' })),
-        admin: Flag({ default: false, description: 'Administrator' }),
+        avatar: Optional(File({ description: 'Image file of the avatar' })),
+        admin: Flag({ default: false, description: 'True for an administrator' }),
         can_create_group: Optional(Flag({ description: 'May create top-level groups' })),
         skip_confirmation: Flag({ default: false, description: 'Skip the confirmation of the email address' }),
-        external: Optional(Flag({ description: 'External user' })),
+        external: Optional(
+          Flag({ description: 'True for an external user, who sees only projects and groups they are a member of' }),
+        ),
         private_profile: Optional(Nullable(Flag({ description: "Hides the user's activity from others" }))),
         theme_id: Whole({ default: 1, description: 'ID of the color theme' }),
         color_scheme_id: Whole({ default: 1, description: 'ID of the syntax highlighting scheme' }),
@@ -229,7 +235,7 @@ export const userRoutes = [
         email: Optional(Text({ description: 'Email address; takes effect after confirmation' })),
         skip_reconfirmation: Flag({ default: false, description: 'Skip the confirmation of the new email address' }),
         username: Optional(Text({ description: 'Username; also the path of the personal namespace' })),
-        name: Optional(Text({ description: 'Name' })),
+        name: Optional(Text({ description: 'Full name of the user' })),
         password: Optional(Text({ description: 'Password, to be changed at the next sign-in' })),
         reset_password: Optional(Flag({ description: 'Send an email to set a password' })),
         ...profileParams,
@@ -239,10 +245,12 @@ export const userRoutes = [
         group_id_for_saml: Optional(
           Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Group with the SAML provider' }),
         ),
-        avatar: Optional(Nullable(File({ description: 'Avatar image' }))),
-        admin: Optional(Flag({ description: 'Administrator' })),
+        avatar: Optional(Nullable(File({ description: 'Image file of the avatar' }))),
+        admin: Optional(Flag({ description: 'True for an administrator' })),
         can_create_group: Optional(Flag({ description: 'May create top-level groups' })),
-        external: Optional(Flag({ description: 'External user' })),
+        external: Optional(
+          Flag({ description: 'True for an external user, who sees only projects and groups they are a member of' }),
+        ),
         private_profile: Optional(Nullable(Flag({ description: "Hides the user's activity from others" }))),
         commit_email: Optional(
           Nullable(

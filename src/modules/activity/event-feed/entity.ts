@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { FeedRow } from './queries.ts'
@@ -8,15 +8,19 @@ import type { FeedRow } from './queries.ts'
 const PushData = Type.Object(
   {
     commit_count: Type.Integer({ description: 'Number of new commits, at most 10,000' }),
-    action: Type.String({ enum: ['created', 'pushed', 'removed'] }),
-    ref_type: Type.String({ enum: ['branch', 'tag'] }),
-    commit_from: nullable(Type.String()),
-    commit_to: nullable(Type.String()),
-    ref: nullable(Type.String()),
+    action: Type.String({ description: 'What the push did to the ref', enum: ['created', 'pushed', 'removed'] }),
+    ref_type: Type.String({ description: 'Kind of the ref', enum: ['branch', 'tag'] }),
+    commit_from: nullable(Type.String(), {
+      description: 'Hash of the commit before the push; null if the ref was created',
+    }),
+    commit_to: nullable(Type.String(), {
+      description: 'Hash of the commit after the push; null if the ref was deleted',
+    }),
+    ref: nullable(Type.String(), { description: 'Name of the branch or tag; null for a push of many refs' }),
     commit_title: nullable(Type.String({ description: 'Title of the newest commit, at most 70 characters' })),
     ref_count: nullable(Type.Integer({ description: 'Number of refs of a push of many refs, which are not listed' })),
   },
-  { description: 'Details of a push; absent for other events' },
+  { title: 'PushData', description: 'Details of a push; absent for other events' },
 )
 
 /** How clients name what was done. */
@@ -48,17 +52,27 @@ function actionName({ action, push, target_type }: FeedRow): string {
 export const Event = entity({
   name: 'Event',
   schema: Type.Object({
-    id: Type.Integer(),
-    project_id: Type.Integer(),
-    action_name: Type.String({ description: 'Action: pushed to, pushed new, deleted, created, opened, joined, …' }),
-    target_id: nullable(Type.Integer()),
-    target_iid: nullable(Type.Integer()),
-    target_type: nullable(Type.String({ description: 'Null for projects, memberships and pushes' })),
-    author_id: Type.Integer(),
-    author: UserReferenceSchema,
-    author_username: Type.String(),
-    target_title: nullable(Type.String()),
-    created_at: timestamp(),
+    id: Type.Integer({ description: 'ID of the event' }),
+    project_id: Type.Integer({ description: 'ID of the project' }),
+    action_name: Type.String({
+      enum: [...new Set([...Object.values(pushNames), 'created', 'opened', ...Object.values(actionNames)])],
+      description: 'What the author did',
+    }),
+    target_id: nullable(Type.Integer(), { description: 'ID of the target; null if there is none' }),
+    target_iid: nullable(Type.Integer(), {
+      description: 'Number of the target within the project; null if it has none',
+    }),
+    target_type: nullable(
+      Type.String({
+        enum: ['MergeRequest', 'Milestone', 'Note'],
+        description: 'Kind of the target; null for projects, memberships and pushes',
+      }),
+    ),
+    author_id: Type.Integer({ description: 'ID of the user who acted' }),
+    author: described(UserReferenceSchema, 'User who acted'),
+    author_username: Type.String({ description: 'Username of the user who acted' }),
+    target_title: nullable(Type.String(), { description: 'Title of the target; null if there is none' }),
+    created_at: timestamp('Time of the event'),
     push_data: Type.Optional(PushData),
   }),
   present: (row: FeedRow, ctx) => ({

@@ -17,7 +17,7 @@ export const FoundBlob = entity({
     id: nullable(Type.Integer({ description: 'Always null; files have no ID' })),
     ref: Type.String({ description: 'Branch, tag or commit searched' }),
     startline: Type.Integer({ description: 'First line number of `data`, from 1' }),
-    project_id: Type.Integer(),
+    project_id: Type.Integer({ description: 'ID of the project' }),
   }),
   present({ path, text, ref, firstLine, projectId }: FoundBlobRow) {
     const shown = shownPath(path)

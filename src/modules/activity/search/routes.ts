@@ -16,7 +16,7 @@ const paramsFor = (scopes: readonly SearchScope<any>[]) => ({
     scopes.map(({ name }) => name),
     { description: 'Type of objects to search' },
   ),
-  search: Filled({ maxLength: longest, description: 'Search terms' }),
+  search: Filled({ maxLength: longest, description: 'Text to search for' }),
 })
 
 const answers = (scopes: readonly SearchScope<any>[]) => variants(...new Set(scopes.flatMap(({ returns }) => returns)))

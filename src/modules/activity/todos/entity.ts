@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { entity, presentAll } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
@@ -11,18 +11,24 @@ export type TodoShown = { readonly todo: TodoRow; readonly target: MergeRequestR
 export const Todo = entity({
   name: 'Todo',
   schema: Type.Object({
-    id: Type.Integer(),
-    project: Type.Object({
-      id: Type.Integer(),
-      description: nullable(Type.String()),
-      name: Type.String(),
-      name_with_namespace: Type.String(),
-      path: Type.String(),
-      path_with_namespace: Type.String(),
-      created_at: timestamp(),
-    }),
-    author: UserReferenceSchema,
+    id: Type.Integer({ description: 'ID of the todo' }),
+    project: Type.Object(
+      {
+        id: Type.Integer({ description: 'ID of the project' }),
+        description: nullable(Type.String(), { description: 'Description of the project; null if there is none' }),
+        name: Type.String({ description: 'Name of the project' }),
+        name_with_namespace: Type.String({
+          description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
+        }),
+        path: Type.String({ description: 'Last segment of the path' }),
+        path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
+        created_at: timestamp('Time at which the project was created'),
+      },
+      { title: 'ProjectReference', description: 'Project of the target' },
+    ),
+    author: described(UserReferenceSchema, 'User whose action caused the todo'),
     action_name: Type.String({
+      description: 'Reason of the todo',
       enum: [
         'assigned',
         'mentioned',
@@ -33,13 +39,13 @@ export const Todo = entity({
         'directly_addressed',
       ],
     }),
-    target_type: Type.String({ enum: ['MergeRequest'] }),
-    target: MergeRequest.schema,
+    target_type: Type.String({ description: 'Kind of the target', enum: ['MergeRequest'] }),
+    target: described(MergeRequest.schema, 'What the todo is about'),
     target_url: Type.String({ description: 'URL of the target, or of the note that caused the todo' }),
     body: Type.String({ description: 'Text of the note, or title of the target' }),
-    state: Type.String({ enum: ['pending', 'done'] }),
-    created_at: timestamp(),
-    updated_at: timestamp(),
+    state: Type.String({ description: 'State of the todo', enum: ['pending', 'done'] }),
+    created_at: timestamp('Time at which the todo was created'),
+    updated_at: timestamp('Time of the last change'),
   }),
   async gather(shown: readonly TodoShown[], ctx) {
     const targets = shown.map(({ target }) => ({ mergeRequest: target, within: { of: 'all' } as const }))

@@ -27,10 +27,10 @@ export const todoRoutes = [
     params: Params({
       action: Optional(OneOf(todoActions, { description: 'Reason of the todo' })),
       author_id: Optional(Id({ description: 'User ID of the author' })),
-      project_id: Optional(Id()),
+      project_id: Optional(Id({ description: 'Only of this project' })),
       group_id: Optional(Id({ description: 'Only of projects in this group and its subgroups' })),
-      state: OneOf(['pending', 'done'], { default: 'pending' }),
-      type: Optional(OneOf(targetTypes, { description: 'Description' })),
+      state: OneOf(['pending', 'done'], { default: 'pending', description: 'Only todos in this state' }),
+      type: Optional(OneOf(targetTypes, { description: 'Kind of the target; only `MergeRequest` has todos' })),
     }),
     paged: true,
     returns: Todo,

@@ -25,8 +25,8 @@ const writtenOnly = (schema: TSchema, description: string): TSchema =>
   Type.Optional(Type.Unsafe({ ...schema, writeOnly: true, deprecated: true, description }))
 
 const fields: Record<string, TSchema> = {
-  id: Type.Integer(),
-  created_at: timestamp(),
+  id: Type.Integer({ description: 'Always 1; there is one set of settings' }),
+  created_at: timestamp('Time at which the instance was set up'),
   updated_at: timestamp('Time of the last update'),
 }
 for (const [name, schema] of declared) {
@@ -42,10 +42,10 @@ export const ApplicationSettings = entity({
   name: 'Settings',
   schema: Type.Object({
     ...fields,
-    password_authentication_enabled: Type.Boolean({ description: 'As `password_authentication_enabled_for_web`' }),
-    signin_enabled: Type.Boolean({ description: 'As `password_authentication_enabled_for_web`' }),
+    password_authentication_enabled: Type.Boolean({ description: 'Same as `password_authentication_enabled_for_web`' }),
+    signin_enabled: Type.Boolean({ description: 'Same as `password_authentication_enabled_for_web`' }),
     allow_local_requests_from_hooks_and_services: Type.Boolean({
-      description: 'As `allow_local_requests_from_web_hooks_and_services`',
+      description: 'Same as `allow_local_requests_from_web_hooks_and_services`',
     }),
     performance_bar_allowed_group_path: writtenOnly(Type.String(), 'Written; read `performance_bar_allowed_group_id`'),
     performance_bar_enabled: writtenOnly(Type.Boolean(), 'Written; read `performance_bar_allowed_group_id`'),

@@ -60,7 +60,7 @@ for (const [name, schema] of declared) {
 
 /** Names of before; each stands for one of now. */
 const old = (name: string, value: TSchema): TSchema =>
-  param(value, { description: `Now \`${name}\``, deprecated: true })
+  param(value, { description: `Deprecated name of \`${name}\``, deprecated: true })
 
 const former: Record<string, TSchema> = {
   allow_local_requests_from_hooks_and_services: old('allow_local_requests_from_web_hooks_and_services', Flag()),

@@ -13,10 +13,12 @@ const noun = (what: string) =>
 export const AuditEvent = entity({
   name: 'AuditEvent',
   schema: Type.Object({
-    id: Type.Integer(),
+    id: Type.Integer({ description: 'ID of the audit event' }),
     author_id: Type.Integer({ description: 'ID of the user; -1 if unknown' }),
-    entity_id: Type.Integer(),
-    entity_type: Type.Enum([...entityTypes]),
+    entity_id: Type.Integer({ description: 'ID of the project, group or user; 1 for the instance' }),
+    entity_type: Type.Enum([...entityTypes], {
+      description: 'Kind of what the event belongs to; `Gitlab::Audit::InstanceScope` is the instance',
+    }),
     event_name: Type.String({ description: 'Type of the event' }),
     details: Type.Object(
       {
@@ -24,7 +26,7 @@ export const AuditEvent = entity({
         change: noun('changed'),
         remove: noun('removed'),
         author_name: Type.String({ description: 'Name at the time of the event' }),
-        target_id: nullable(Type.Integer()),
+        target_id: nullable(Type.Integer(), { description: 'ID of the target; null if it has none' }),
         target_type: Type.String({ description: 'Type of the target: a user, a key, the entity itself, …' }),
         target_details: nullable(Type.String(), { description: 'Name of the target at the time of the event' }),
         ip_address: nullable(Type.String(), { description: 'IP address of the client' }),
@@ -33,9 +35,9 @@ export const AuditEvent = entity({
         entity_path: Type.String({ description: 'Name at the time of the event' }),
         facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Further details by type; never secrets' }),
       },
-      { additionalProperties: false },
+      { title: 'AuditEventDetails', description: 'Who did what', additionalProperties: false },
     ),
-    created_at: timestamp(),
+    created_at: timestamp('Time of the event'),
   }),
   present: (row: AuditRow) => ({
     id: row.id,

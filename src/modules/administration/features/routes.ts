@@ -10,13 +10,22 @@ import { forgetFeature, switchFeature } from './service.ts'
 const Feature = entity({
   name: 'Feature',
   schema: Type.Object({
-    name: Type.String(),
-    state: Type.String({ enum: ['on', 'off', 'conditional'] }),
+    name: Type.String({ description: 'Name of the feature' }),
+    state: Type.String({
+      description: 'State of the feature; `conditional` if it is on for some',
+      enum: ['on', 'off', 'conditional'],
+    }),
     gates: Type.Array(
       Type.Object({
-        key: Type.String({ enum: ['boolean', 'percentage_of_actors', 'percentage_of_time', 'actors', 'groups'] }),
-        value: Type.Union([Type.Boolean(), Type.Integer(), Type.Array(Type.String())]),
+        key: Type.String({
+          description: 'Kind of the condition',
+          enum: ['boolean', 'percentage_of_actors', 'percentage_of_time', 'actors', 'groups'],
+        }),
+        value: Type.Union([Type.Boolean(), Type.Integer(), Type.Array(Type.String())], {
+          description: 'Value of the condition: a boolean, a percentage, or a list of actors or groups',
+        }),
       }),
+      { description: 'Conditions under which the feature is on; one that holds is enough' },
     ),
   }),
   present: ({ name, gates }: FeatureRow) => ({
@@ -61,7 +70,7 @@ export const featureRoutes = [
         description: 'What `value` is a percentage of; default: percentage of time',
       }),
       feature_group: who('Name of a feature group of users'),
-      user: who('Username'),
+      user: who('Username of a user for whom it is set'),
       group: who('Full path of a group'),
       project: who('Full path of a project'),
     }),

@@ -15,18 +15,18 @@ type Shown<Row extends PipelineRow> = { readonly pipeline: Row; readonly project
 const pipelineUrl = (site: Site, { full_path }: Named, id: number) => `${site.url}/${full_path}/-/pipelines/${id}`
 
 const reference = {
-  id: Type.Integer(),
-  project_id: Type.Integer(),
-  sha: Type.String(),
+  id: Type.Integer({ description: 'ID of the pipeline' }),
+  project_id: Type.Integer({ description: 'ID of the project' }),
+  sha: Type.String({ description: 'Full hash of the commit' }),
   ref: Type.String({ description: 'Branch or tag' }),
-  status: Type.String({ enum: [...statuses] }),
-  created_at: timestamp(),
+  status: Type.String({ description: 'State of the pipeline, derived from its latest statuses', enum: [...statuses] }),
+  created_at: timestamp('Time at which the pipeline was created'),
   updated_at: timestamp('Time of the last state change'),
-  web_url: Type.String(),
+  web_url: Type.String({ description: 'URL of the pipeline page' }),
 }
 
 /** A pipeline as other records carry it. */
-export const PipelineReferenceSchema = Type.Object(reference)
+export const PipelineReferenceSchema = Type.Object(reference, { title: 'PipelineReference' })
 
 export const pipelineReference = (
   pipeline: Pick<PipelineRow, 'id' | 'sha' | 'ref' | 'status' | 'created_at' | 'updated_at'>,
@@ -46,7 +46,7 @@ export const pipelineReference = (
 const listed = {
   ...reference,
   iid: Type.Integer({ description: 'Number within the project, from 1' }),
-  source: Type.String({ description: 'Source of the pipeline; external: formed by reported statuses' }),
+  source: Type.String({ description: 'What created the pipeline; `external` if reported statuses did' }),
 }
 
 const listedOf = ({ pipeline, project }: Shown<PipelineRow>, site: Site) => ({
@@ -73,18 +73,21 @@ export const PipelineDetail = entity({
     before_sha: Type.String({ description: 'All zeros, because no push creates it' }),
     tag: Type.Boolean({ description: 'True if the ref is a tag' }),
     user: nullable(UserReferenceSchema, { description: 'User who reported the first status' }),
-    started_at: nullable(timestamp()),
-    finished_at: nullable(timestamp()),
+    started_at: nullable(timestamp(), { description: 'Time at which the first status started; null before' }),
+    finished_at: nullable(timestamp(), { description: 'Time at which the last status finished; null before' }),
     duration: nullable(Type.Integer({ description: 'Run time in seconds' })),
     coverage: nullable(Type.String({ description: 'Mean coverage of its statuses in percent' })),
-    detailed_status: Type.Object({
-      icon: Type.String(),
-      text: Type.String(),
-      label: Type.String(),
-      group: Type.String(),
-      tooltip: Type.String(),
-      details_path: Type.String(),
-    }),
+    detailed_status: Type.Object(
+      {
+        icon: Type.String({ description: 'Name of an icon, such as `status_success`' }),
+        text: Type.String({ description: 'Word for the state, such as `passed`' }),
+        label: Type.String({ description: 'Same as `text`' }),
+        group: Type.String({ description: 'State of the pipeline, such as `success`' }),
+        tooltip: Type.String({ description: 'Same as `text`' }),
+        details_path: Type.String({ description: 'Path of the pipeline page, relative to the URL of the instance' }),
+      },
+      { title: 'DetailedStatus', description: 'State for display' },
+    ),
   }),
   present(row: Shown<PipelineDetailRow>, ctx) {
     const { pipeline, project } = row

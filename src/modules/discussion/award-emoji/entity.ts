@@ -1,19 +1,19 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { timestamp } from '../../../api/schema.ts'
+import { described, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { AwardRow } from './queries.ts'
 
 export const AwardEmoji = entity({
   name: 'AwardEmoji',
   schema: Type.Object({
-    id: Type.Integer(),
+    id: Type.Integer({ description: 'ID of the reaction' }),
     name: Type.String({ description: 'Short name without colons' }),
-    user: UserReferenceSchema,
-    created_at: timestamp(),
-    updated_at: timestamp(),
-    awardable_id: Type.Integer(),
-    awardable_type: Type.String({ enum: ['MergeRequest', 'Note'] }),
+    user: described(UserReferenceSchema, 'User who reacted'),
+    created_at: timestamp('Time at which the reaction was added'),
+    updated_at: timestamp('Same as `created_at`'),
+    awardable_id: Type.Integer({ description: 'ID of the merge request or note' }),
+    awardable_type: Type.String({ description: 'Kind of the target', enum: ['MergeRequest', 'Note'] }),
   }),
   present: (award: AwardRow, ctx) => ({
     id: award.id,

@@ -16,17 +16,20 @@ const resolved = Flag({ description: 'Resolves it; `false` reopens it' })
 const sizeOrPlace = (description: string) => Optional(Whole({ minimum: 0, description }))
 
 const position = Optional(
-  Params({
-    base_sha: Text({ description: 'Merge base of a diff version' }),
-    start_sha: Text({ description: 'The head of the target branch' }),
-    head_sha: Text({ description: 'The head of the source branch' }),
-    position_type: OneOf(['text', 'image'], { description: 'text for a line, image for a point of an image' }),
-    ...lineParams,
-    width: sizeOrPlace('Size of the image in pixels'),
-    height: sizeOrPlace('Size of the image in pixels'),
-    x: sizeOrPlace('From the left'),
-    y: sizeOrPlace('From above'),
-  }),
+  Params(
+    {
+      base_sha: Text({ description: 'Merge base of a diff version' }),
+      start_sha: Text({ description: 'Head of the target branch in that version' }),
+      head_sha: Text({ description: 'Head of the source branch in that version' }),
+      position_type: OneOf(['text', 'image'], { description: 'text for a line, image for a point of an image' }),
+      ...lineParams,
+      width: sizeOrPlace('Width of the image in pixels'),
+      height: sizeOrPlace('Height of the image in pixels'),
+      x: sizeOrPlace('Distance of the point from the left edge in pixels'),
+      y: sizeOrPlace('Distance of the point from the upper edge in pixels'),
+    },
+    { description: 'Line or point of the diff; default: the whole merge request' },
+  ),
 )
 
 /** Endpoints of discussions of one kind of noteable. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { DiscussionRow, NoteRow } from './record-queries.ts'
 
@@ -11,43 +11,48 @@ const line = Type.Optional(nullable(Type.Integer()))
 
 const PositionSchema = Type.Object(
   {
-    base_sha: sha,
-    start_sha: sha,
-    head_sha: sha,
-    old_path: Type.String(),
-    new_path: Type.String(),
+    base_sha: described(sha, 'Full hash of the merge base'),
+    start_sha: described(sha, 'Full hash of the head of the target branch'),
+    head_sha: described(sha, 'Full hash of the head of the source branch'),
+    old_path: Type.String({ description: 'Path of the file in the base' }),
+    new_path: Type.String({ description: 'Path of the file in the head' }),
     position_type: Type.String({ enum: ['text', 'image'], description: 'text with lines, or image with a point' }),
-    old_line: line,
-    new_line: line,
-    width: number,
-    height: number,
-    x: number,
-    y: number,
+    old_line: described(line, 'Line number in the base; null for an added line'),
+    new_line: described(line, 'Line number in the head; null for a removed line'),
+    width: described(number, 'Width of the image in pixels'),
+    height: described(number, 'Height of the image in pixels'),
+    x: described(number, 'Horizontal position in pixels'),
+    y: described(number, 'Vertical position in pixels'),
   },
-  { description: 'Position in the diff; absent for general notes' },
+  { title: 'NotePosition', description: 'Position in the diff; absent for general notes' },
 )
 
-const NoteSchema = Type.Object({
-  id: Type.Integer(),
-  type: nullable(
-    Type.String({ enum: ['DiscussionNote', 'DiffNote'], description: 'Type of the note; null for a single note' }),
-  ),
-  body: Type.String(),
-  attachment: Type.Null({ description: 'Always empty; files are linked in the text' }),
-  author: UserReferenceSchema,
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  system: Type.Boolean({ description: 'True for a system note' }),
-  noteable_id: Type.Integer({ description: 'ID of the merge request' }),
-  noteable_type: Type.String(),
-  noteable_iid: Type.Integer(),
-  position: Type.Optional(PositionSchema),
-  resolvable: Type.Boolean(),
-  resolved: Type.Optional(
-    Type.Boolean({ description: 'Absent for notes that cannot be resolved, as is `resolved_by`' }),
-  ),
-  resolved_by: Type.Optional(nullable(UserReferenceSchema)),
-})
+const NoteSchema = Type.Object(
+  {
+    id: Type.Integer({ description: 'ID of the note' }),
+    type: nullable(
+      Type.String({ enum: ['DiscussionNote', 'DiffNote'], description: 'Type of the note; null for a single note' }),
+    ),
+    body: Type.String({ description: 'Text of the note in Markdown' }),
+    attachment: Type.Null({ description: 'Always empty; files are linked in the text' }),
+    author: described(UserReferenceSchema, 'User who wrote the note'),
+    created_at: timestamp('Time at which the note was created'),
+    updated_at: timestamp('Time of the last change'),
+    system: Type.Boolean({ description: 'True for a system note' }),
+    noteable_id: Type.Integer({ description: 'ID of the merge request' }),
+    noteable_type: Type.String({ enum: ['MergeRequest'], description: 'Kind of the target' }),
+    noteable_iid: Type.Integer({ description: 'Number of the merge request within the project' }),
+    position: Type.Optional(PositionSchema),
+    resolvable: Type.Boolean({ description: 'True if the note belongs to a discussion that can be resolved' }),
+    resolved: Type.Optional(
+      Type.Boolean({ description: 'Absent for notes that cannot be resolved, as is `resolved_by`' }),
+    ),
+    resolved_by: Type.Optional(
+      nullable(UserReferenceSchema, { description: 'User who resolved the note; null if it is not resolved' }),
+    ),
+  },
+  { title: 'Note' },
+)
 
 /** Compat: by these names clients tell what may be answered, and what is shown in the diff. */
 const typeOf = ({ position, threaded }: NoteRow): string | null =>
@@ -78,11 +83,11 @@ export const Note = entity({ name: 'Note', schema: NoteSchema, present })
 export const Discussion = entity({
   name: 'Discussion',
   schema: Type.Object({
-    id: Type.String(),
+    id: Type.String({ description: 'ID of the discussion: a hash in hex' }),
     individual_note: Type.Boolean({
       description: 'True for a single note without replies; the first reply makes it a discussion',
     }),
-    notes: Type.Array(NoteSchema),
+    notes: Type.Array(NoteSchema, { description: 'Notes, oldest first' }),
   }),
   present: ({ discussion_id, notes }: DiscussionRow, ctx) => ({
     id: discussion_id,

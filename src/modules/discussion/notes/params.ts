@@ -6,11 +6,11 @@ const line = (description: string) => Optional(Whole({ minimum: 1, description }
 
 /** A line of a diff. */
 export const lineParams = {
-  old_path: path('Old path'),
-  new_path: path('New path'),
+  old_path: path('Path of the file before the change'),
+  new_path: path('Path of the file after the change'),
   old_line: line('Old line number; alone, it is a removed line'),
   new_line: line('New line number; alone, it is an added line'),
 }
 
 export const discussionId = Text({ description: 'ID of the discussion' })
-export const noteBody = Text({ description: 'Text (Markdown)' })
+export const noteBody = Text({ description: 'Text of the note in Markdown' })

@@ -5,12 +5,17 @@ import { nullable } from '../../../api/schema.ts'
 import { formatDuration } from './duration.ts'
 import type { TimeRow } from './queries.ts'
 
-export const TimeStatsSchema = Type.Object({
-  time_estimate: Type.Integer({ description: 'Seconds' }),
-  total_time_spent: Type.Integer({ description: 'Seconds' }),
-  human_time_estimate: nullable(Type.String({ description: 'Duration such as `1w 2d`; null without an estimate' })),
-  human_total_time_spent: nullable(Type.String()),
-})
+export const TimeStatsSchema = Type.Object(
+  {
+    time_estimate: Type.Integer({ description: 'Estimated time in seconds; 0 without an estimate' }),
+    total_time_spent: Type.Integer({ description: 'Spent time in seconds' }),
+    human_time_estimate: nullable(Type.String({ description: 'Duration such as `1w 2d`; null without an estimate' })),
+    human_total_time_spent: nullable(Type.String(), {
+      description: 'Duration such as `1w 2d`; null without spent time',
+    }),
+  },
+  { title: 'TimeStats' },
+)
 
 /** Estimated and spent time, as other records carry it. */
 export const timeStats = ({ time_estimate, total_time_spent }: TimeRow, { settings }: Pick<Ctx, 'settings'>) => ({

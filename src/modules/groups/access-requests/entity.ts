@@ -6,6 +6,6 @@ import type { AccessRequestRow } from './queries.ts'
 
 export const AccessRequester = entity({
   name: 'AccessRequester',
-  schema: Type.Object({ ...UserReferenceSchema.properties, requested_at: timestamp() }),
+  schema: Type.Object({ ...UserReferenceSchema.properties, requested_at: timestamp('Time of the request') }),
   present: (row: AccessRequestRow, ctx) => ({ ...userReference(row, ctx), requested_at: row.requested_at }),
 })

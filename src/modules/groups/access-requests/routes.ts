@@ -1,4 +1,4 @@
-import { levels } from '../../../access/levels.ts'
+import { levels, memberLevels, projectMemberLevels } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
@@ -48,7 +48,9 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
         user_id: userId,
         access_level: Whole({
           default: levels.developer,
-          description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+          known: of === 'project' ? projectMemberLevels : memberLevels,
+          levels: true,
+          description: 'Access level of the new member',
         }),
       }),
       status: 201,

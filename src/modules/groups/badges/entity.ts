@@ -8,11 +8,11 @@ import { type BadgeValues, firstProjectIn } from './queries.ts'
 export type Shown = { readonly of: 'project' | 'group'; readonly id: number }
 
 const rendered = {
-  name: nullable(Type.String()),
-  link_url: Type.String(),
-  image_url: Type.String(),
-  rendered_link_url: Type.String(),
-  rendered_image_url: Type.String(),
+  name: nullable(Type.String(), { description: 'Name of the badge; null if there is none' }),
+  link_url: Type.String({ description: 'URL that the badge links to, with placeholders such as `%{project_path}`' }),
+  image_url: Type.String({ description: 'URL of the image, with placeholders' }),
+  rendered_link_url: Type.String({ description: 'URL of the link with placeholders filled in' }),
+  rendered_image_url: Type.String({ description: 'URL of the image with placeholders filled in' }),
 }
 
 type Row = BadgeValues & { readonly shown: Shown }
@@ -38,7 +38,14 @@ const renderedOf = ({ name, link_url, image_url }: Row, values: Parameters<typeo
 
 export const Badge = entity({
   name: 'Badge',
-  schema: Type.Object({ id: Type.Integer(), ...rendered, kind: Type.String({ enum: ['project', 'group'] }) }),
+  schema: Type.Object({
+    id: Type.Integer({ description: 'ID of the badge' }),
+    ...rendered,
+    kind: Type.String({
+      description: 'Owner of the badge; projects also show the badges of their groups',
+      enum: ['project', 'group'],
+    }),
+  }),
   gather,
   present: (row: Row & { id: number; kind: string }, _ctx, values) => ({
     id: row.id,

@@ -10,7 +10,7 @@ import { checkUrls, createBadge, editBadge, removeBadge } from './service.ts'
 const badgeId = Id({ description: 'ID of the badge' })
 const linkUrl = Text({ description: 'Link URL; may contain placeholders such as `%{project_path}`' })
 const imageUrl = Text({ description: 'Image URL; may contain placeholders' })
-const name = Optional(Nullable(Text({ description: 'Name' })))
+const name = Optional(Nullable(Text({ description: 'Name of the badge' })))
 
 export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
   const path = `${base}/badges` as const

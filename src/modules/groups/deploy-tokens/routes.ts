@@ -50,8 +50,10 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
       subject,
       allow: 'admin_deploy_token',
       params: Params({
-        name: Text({ description: 'Description' }),
-        scopes: CommaList(OneOf(deployTokenScopes), { description: 'Scopes of the token' }),
+        name: Text({ description: 'Name of the deploy token' }),
+        scopes: CommaList(OneOf(deployTokenScopes), {
+          description: 'Scopes of the deploy token: what it may be used for',
+        }),
         expires_at: Optional(Nullable(Timestamp({ description: 'Expiry time; default: never' }))),
         username: Optional(
           Nullable(Text({ description: 'Username for the token; default: `gitlab+deploy-token-{n}`' })),

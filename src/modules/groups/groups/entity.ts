@@ -4,50 +4,92 @@ import { visibilityName } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
+import { accessLevel, dateOnly, described, nullable, timestamp } from '../../../api/schema.ts'
 import { namespaceUrl, pictureUrl } from '../../namespaces/index.ts'
 import { Project, ProjectSimple } from '../../projects/index.ts'
 import type { GroupRecordRow, GroupRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
 
 const fields = {
-  id: Type.Integer(),
-  name: Type.String(),
-  path: Type.String(),
-  full_name: Type.String(),
-  full_path: Type.String(),
-  description: Type.String(),
-  visibility: Type.Union([Type.Literal('private'), Type.Literal('internal'), Type.Literal('public')]),
-  share_with_group_lock: Type.Boolean(),
-  require_two_factor_authentication: Type.Boolean(),
+  id: Type.Integer({ description: 'ID of the group' }),
+  name: Type.String({ description: 'Name of the group' }),
+  path: Type.String({ description: 'Last segment of the path' }),
+  full_name: Type.String({ description: 'Names of all parent groups and of the group, joined by ` / `' }),
+  full_path: Type.String({ description: 'Path with all parent groups' }),
+  description: Type.String({ description: 'Description; may be empty' }),
+  visibility: Type.Union([Type.Literal('private'), Type.Literal('internal'), Type.Literal('public')], {
+    description: 'Who can see the group',
+  }),
+  share_with_group_lock: Type.Boolean({ description: 'True if its projects cannot be shared with other groups' }),
+  require_two_factor_authentication: Type.Boolean({ description: 'True if members must have a second factor' }),
   two_factor_grace_period: Type.Integer({ description: 'Grace period in hours' }),
-  project_creation_level: Type.Union([Type.Literal('noone'), Type.Literal('maintainer'), Type.Literal('developer')]),
-  auto_devops_enabled: nullable(Type.Boolean()),
-  subgroup_creation_level: Type.Union([Type.Literal('owner'), Type.Literal('maintainer')]),
-  emails_disabled: nullable(Type.Boolean()),
-  mentions_disabled: nullable(Type.Boolean()),
-  lfs_enabled: Type.Boolean(),
-  avatar_url: nullable(Type.String()),
-  web_url: nullable(Type.String()),
-  request_access_enabled: Type.Boolean(),
-  file_template_project_id: nullable(Type.Integer()),
-  parent_id: nullable(Type.Integer()),
-  created_at: timestamp(),
-  marked_for_deletion_on: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
-  membership_lock: Type.Optional(Type.Boolean({ tier: 'starter' })),
-  shared_runners_minutes_limit: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
-  extra_shared_runners_minutes_limit: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
-  statistics: Type.Optional(
-    Type.Object({
-      storage_size: Type.Integer(),
-      repository_size: Type.Integer(),
-      wiki_size: Type.Integer(),
-      lfs_objects_size: Type.Integer(),
-      job_artifacts_size: Type.Integer(),
-      packages_size: Type.Integer(),
+  project_creation_level: Type.Union([Type.Literal('noone'), Type.Literal('maintainer'), Type.Literal('developer')], {
+    description: 'Lowest role that may create projects; `noone` for no role',
+  }),
+  auto_devops_enabled: nullable(Type.Boolean(), {
+    description: 'Default of Auto DevOps for projects; null to inherit',
+  }),
+  subgroup_creation_level: Type.Union([Type.Literal('owner'), Type.Literal('maintainer')], {
+    description: 'Lowest role that may create subgroups',
+  }),
+  emails_disabled: nullable(Type.Boolean(), {
+    description: 'True if notification emails are disabled; null to inherit',
+  }),
+  mentions_disabled: nullable(Type.Boolean(), {
+    description: 'True if mentions of the group notify no one; null if it was never set',
+  }),
+  lfs_enabled: Type.Boolean({ description: 'True if its projects can use Git LFS by default' }),
+  avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
+  web_url: nullable(Type.String(), { description: 'URL of the group page' }),
+  request_access_enabled: Type.Boolean({ description: 'True if users may request access' }),
+  file_template_project_id: nullable(Type.Integer(), {
+    description: 'ID of the project with file templates; null if there is none',
+  }),
+  parent_id: nullable(Type.Integer(), { description: 'ID of the parent group; null for a top-level group' }),
+  created_at: timestamp('Time at which the group was created'),
+  marked_for_deletion_on: Type.Optional(
+    nullable(dateOnly(), { description: 'Day on which deletion was requested; null if it was not', tier: 'premium' }),
+  ),
+  membership_lock: Type.Optional(
+    Type.Boolean({ description: 'True if no members can be added to its projects', tier: 'starter' }),
+  ),
+  shared_runners_minutes_limit: Type.Optional(
+    nullable(Type.Integer(), {
+      description: 'Limit of CI minutes per month; null for the default of the instance',
+      tier: 'starter',
     }),
   ),
-  custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
+  extra_shared_runners_minutes_limit: Type.Optional(
+    nullable(Type.Integer(), {
+      description: 'Additional CI minutes per month; null if there are none',
+      tier: 'starter',
+    }),
+  ),
+  statistics: Type.Optional(
+    Type.Object(
+      {
+        storage_size: Type.Integer({ description: 'Total in bytes' }),
+        repository_size: Type.Integer({ description: 'Repositories in bytes' }),
+        wiki_size: Type.Integer({ description: 'Wikis in bytes' }),
+        lfs_objects_size: Type.Integer({ description: 'Git LFS objects in bytes' }),
+        job_artifacts_size: Type.Integer({ description: 'Job artifacts in bytes' }),
+        packages_size: Type.Integer({ description: 'Packages in bytes' }),
+      },
+      { title: 'GroupStatistics', description: 'Storage of all its projects in bytes; present with `statistics=true`' },
+    ),
+  ),
+  custom_attributes: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          key: Type.String({ description: 'Name of the attribute' }),
+          value: Type.String({ description: 'Value of the attribute' }),
+        },
+        { title: 'CustomAttribute' },
+      ),
+      { description: 'Custom attributes; present with `with_custom_attributes=true`' },
+    ),
+  ),
 }
 
 const present = (row: GroupRecordRow, { site }: Ctx) => ({
@@ -94,6 +136,7 @@ const present = (row: GroupRecordRow, { site }: Ctx) => ({
 
 export const Group = entity({ name: 'Group', schema: Type.Object(fields), present })
 
+/** All of one kind. */
 const projectRecords = Type.Array(Type.Union([Project.schema, ProjectSimple.schema]))
 
 /** As a group's own record shows it; projects are added to it (detail.ts) when they are asked for. */
@@ -101,18 +144,28 @@ export const GroupDetail = entity({
   name: 'GroupDetail',
   schema: Type.Object({
     ...fields,
-    runners_token: Type.Optional(Type.String({ description: 'For owners' })),
+    runners_token: Type.Optional(Type.String({ description: 'Token to register runners; only for owners' })),
     shared_with_groups: Type.Array(
-      Type.Object({
-        group_id: Type.Integer(),
-        group_name: Type.String(),
-        group_full_path: Type.String(),
-        group_access_level: Type.Integer(),
-        expires_at: nullable(dateOnly()),
-      }),
+      Type.Object(
+        {
+          group_id: Type.Integer({ description: 'ID of the group that got access' }),
+          group_name: Type.String({ description: 'Name of the group that got access' }),
+          group_full_path: Type.String({ description: 'Path of the group that got access' }),
+          group_access_level: accessLevel('Maximum access level for members of that group'),
+          expires_at: nullable(dateOnly(), {
+            description: 'Expiry date, no access from this day on; null if it does not expire',
+          }),
+        },
+        { title: 'SharedWithGroup' },
+      ),
+      { description: 'Groups that the group is shared with and that the caller can see' },
     ),
-    projects: Type.Optional(projectRecords),
-    shared_projects: Type.Optional(projectRecords),
+    projects: Type.Optional(
+      described(projectRecords, 'Projects of the group, at most 100; absent with `with_projects=false`'),
+    ),
+    shared_projects: Type.Optional(
+      described(projectRecords, 'Projects shared with the group, at most 100; absent with `with_projects=false`'),
+    ),
   }),
   present: (row: GroupRow, ctx) => ({
     ...present(row, ctx),

@@ -8,12 +8,12 @@ import type { GroupReferenceRow } from './reference-row.ts'
 export const GroupReference = entity({
   name: 'GroupReference',
   schema: Type.Object({
-    id: Type.Integer(),
-    web_url: nullable(Type.String()),
-    name: Type.String(),
-    avatar_url: nullable(Type.String()),
-    full_name: Type.String(),
-    full_path: Type.String(),
+    id: Type.Integer({ description: 'ID of the group' }),
+    web_url: nullable(Type.String(), { description: 'URL of the group page' }),
+    name: Type.String({ description: 'Name of the group' }),
+    avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
+    full_name: Type.String({ description: 'Names of all parent groups and of the group, joined by ` / `' }),
+    full_path: Type.String({ description: 'Path with all parent groups' }),
   }),
   present: (row: GroupReferenceRow, { site }) => ({
     id: row.id,

@@ -1,3 +1,4 @@
+import { memberLevels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint, variants } from '../../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
@@ -21,12 +22,12 @@ const groupFilters = {
     Flag({ description: 'Return all groups that the caller can see, not only those of which the caller is a member' }),
   ),
   search: Optional(Text({ description: 'Search terms in the name or path' })),
-  order_by: OneOf(['name', 'path', 'id'], { default: 'name', description: 'Order' }),
-  sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Direction' }),
+  order_by: OneOf(['name', 'path', 'id'], { default: 'name', description: 'Field to order by' }),
+  sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Sort direction: ascending or descending' }),
   statistics: Flag({ default: false, description: 'Include statistics; for administrators' }),
   with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
   owned: Flag({ default: false, description: 'Only projects that the caller owns' }),
-  min_access_level: Optional(OneOf([10, 20, 30, 40, 50], { description: 'Minimum access level of the caller' })),
+  min_access_level: Optional(OneOf(memberLevels, { levels: true, description: 'Minimum access level of the caller' })),
   custom_attributes: Optional(
     Hash(Text(), { maxProperties: 100, description: 'Only with these custom attributes; for administrators' }),
   ),
@@ -48,8 +49,12 @@ const groupsPage = (
 const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))
 
 const writeParams = {
-  description: Optional(Nullable(Text({ description: 'Description' }))),
-  visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Visibility' })),
+  description: Optional(Nullable(Text({ description: 'Description of the group' }))),
+  visibility: Optional(
+    OneOf(['private', 'internal', 'public'], {
+      description: 'Who can see the group; at most the visibility of the parent',
+    }),
+  ),
   share_with_group_lock: Optional(Flag({ description: 'Prevent sharing projects with other groups' })),
   require_two_factor_authentication: Optional(Flag({ description: 'Members need two-factor authentication' })),
   two_factor_grace_period: Optional(
@@ -63,7 +68,7 @@ const writeParams = {
   emails_disabled: Optional(Nullable(Flag({ description: 'Disable email notifications' }))),
   mentions_disabled: Optional(Nullable(Flag({ description: 'Prevent mentions of the group' }))),
   lfs_enabled: Optional(Nullable(Flag({ description: 'Git LFS for its projects' }))),
-  avatar: Optional(Nullable(File({ description: 'Avatar image' }))),
+  avatar: Optional(Nullable(File({ description: 'Image file of the avatar' }))),
   request_access_enabled: Optional(Flag({ description: 'Users may request access' })),
   shared_runners_minutes_limit: minutes('Monthly minutes on shared runners'),
   extra_shared_runners_minutes_limit: minutes('Additional minutes on shared runners'),
@@ -119,7 +124,7 @@ export const groupRoutes = [
       ...projectFilters,
       with_shared: Flag({ default: true, description: 'Include projects shared with the group' }),
       with_security_reports: Flag({ default: false, tier: 'ultimate', description: 'Only with security reports' }),
-      include_subgroups: Flag({ default: false, description: 'Include subgroups' }),
+      include_subgroups: Flag({ default: false, description: 'Include projects of subgroups' }),
     }),
     paged: true,
     returns: variants(Project, ProjectSimple),
@@ -166,8 +171,8 @@ export const groupRoutes = [
     subject: instance,
     allow: 'use',
     params: Params({
-      name: Text({ description: 'Name' }),
-      path: Text({ description: 'Path' }),
+      name: Text({ description: 'Name of the group' }),
+      path: Text({ description: 'Last segment of the path' }),
       ...writeParams,
       parent_id: Optional(Nullable(Whole({ ...bigId, description: 'ID of the parent group' }))),
     }),
@@ -182,8 +187,8 @@ export const groupRoutes = [
     subject: group,
     allow: 'admin_group',
     params: Params({
-      name: Optional(Text({ description: 'Name' })),
-      path: Optional(Text({ description: 'Path' })),
+      name: Optional(Text({ description: 'Name of the group' })),
+      path: Optional(Text({ description: 'Last segment of the path' })),
       membership_lock: Optional(Flag({ tier: 'starter', description: 'Prevent adding members to its projects' })),
       file_template_project_id: Optional(
         Nullable(Whole({ ...bigId, tier: 'premium', description: 'ID of the project with file templates' })),

@@ -1,16 +1,16 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
+import { accessLevel, dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import type { InvitationRow } from './queries.ts'
 
 export const Invitation = entity({
   name: 'Invitation',
   schema: Type.Object({
-    id: Type.Integer(),
-    invite_email: Type.String(),
-    access_level: Type.Integer(),
+    id: Type.Integer({ description: 'ID of the invitation' }),
+    invite_email: Type.String({ description: 'Email address that was invited' }),
+    access_level: accessLevel('Access level that the user gets by accepting'),
     expires_at: nullable(dateOnly('Expiry date; no access from this day on')),
-    created_at: timestamp(),
+    created_at: timestamp('Time of the invitation'),
     created_by_name: nullable(Type.String({ description: 'Name of the inviter' })),
   }),
   present: (row: InvitationRow) => ({

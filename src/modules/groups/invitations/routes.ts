@@ -1,3 +1,4 @@
+import { memberLevels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
@@ -7,8 +8,9 @@ import { Invitation, InvitationResult } from './entity.ts'
 import { invitationRow, invitationsOf } from './queries.ts'
 import { changeInvitation, type Host, invite, withdrawInvitation } from './service.ts'
 
-const level = OneOf([10, 20, 30, 40, 50], {
-  description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+const level = OneOf(memberLevels, {
+  levels: true,
+  description: 'Access level of the new member; owners only in groups',
 })
 const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })))
 const email = Text({ description: 'Invited email address' })

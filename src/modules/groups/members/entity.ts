@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { dateOnly, nullable } from '../../../api/schema.ts'
+import { accessLevel, dateOnly, nullable } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { MemberRow, MembershipRow } from './queries.ts'
 
@@ -8,7 +8,7 @@ export const Member = entity({
   name: 'Member',
   schema: Type.Object({
     ...UserReferenceSchema.properties,
-    access_level: Type.Integer({ description: '10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner' }),
+    access_level: accessLevel('Access level of the member'),
     expires_at: nullable(dateOnly('Expiry date; no access from this day on')),
   }),
   present: (row: MemberRow, ctx) => ({
@@ -22,10 +22,13 @@ export const Member = entity({
 export const UserMembership = entity({
   name: 'UserMembership',
   schema: Type.Object({
-    source_id: Type.Integer(),
-    source_name: Type.String(),
-    source_type: Type.String({ enum: ['Namespace', 'Project'], description: 'Namespace for a group, else Project' }),
-    access_level: Type.Integer(),
+    source_id: Type.Integer({ description: 'ID of the project or group' }),
+    source_name: Type.String({ description: 'Name of the project or group' }),
+    source_type: Type.String({
+      enum: ['Namespace', 'Project'],
+      description: 'Kind of the source; `Namespace` for a group',
+    }),
+    access_level: accessLevel('Access level of the user'),
   }),
   present: ({ source_id, source_name, source_type, access_level }: MembershipRow) => ({
     source_id,

@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import { memberLevels, projectMemberLevels } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Endpoint, endpoint, type Subject } from '../../../api/endpoint.ts'
@@ -95,7 +96,9 @@ const memberRoutes = <T extends Holder, A extends string>(
     params: Params({
       user_id: userId,
       access_level: Whole({
-        description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+        known: of === 'project' ? projectMemberLevels : memberLevels,
+        levels: true,
+        description: 'Access level of the member',
       }),
       expires_at: Optional(Nullable(expiry)),
     }),
@@ -117,7 +120,9 @@ const memberRoutes = <T extends Holder, A extends string>(
     params: Params({
       user_id: userId,
       access_level: Whole({
-        description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+        known: of === 'project' ? projectMemberLevels : memberLevels,
+        levels: true,
+        description: 'Access level of the member',
       }),
       expires_at: Optional(Nullable(expiry)),
     }),

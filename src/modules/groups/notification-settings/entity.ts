@@ -1,15 +1,21 @@
 import { type TBoolean, Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
-import { eventNames, levelName, type NotificationEvent, notificationEvents } from './levels.ts'
+import { aboutEvent, eventNames, levelName, type NotificationEvent, notificationEvents } from './levels.ts'
 import type { NotificationSettingRow } from './queries.ts'
 
 const fields = {
-  level: Type.String({ enum: ['disabled', 'participating', 'watch', 'global', 'mention', 'custom'] }),
+  level: Type.String({
+    description: "Notification level; `global` uses the level of the user's global settings",
+    enum: ['disabled', 'participating', 'watch', 'global', 'mention', 'custom'],
+  }),
   events: Type.Optional(
     Type.Object(
-      Object.fromEntries(eventNames.map((name) => [name, Type.Boolean()])) as Record<NotificationEvent, TBoolean>,
-      { description: 'Events that notify at level custom' },
+      Object.fromEntries(eventNames.map((name) => [name, Type.Boolean({ description: aboutEvent(name) })])) as Record<
+        NotificationEvent,
+        TBoolean
+      >,
+      { description: 'Events that notify; present at level `custom`' },
     ),
   ),
 }

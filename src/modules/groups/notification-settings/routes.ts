@@ -4,13 +4,13 @@ import { instance } from '../../instance/index.ts'
 import { instanceHolder } from '../holders/holder.ts'
 import { ofProjectsAndGroups } from '../holders/project-or-group.ts'
 import { GlobalNotificationSetting, NotificationSetting } from './entity.ts'
-import { eventNames, type NotificationEvent, notificationLevels } from './levels.ts'
+import { aboutEvent, eventNames, type NotificationEvent, notificationLevels } from './levels.ts'
 import { changeSetting, getGlobalSetting, getSetting } from './service.ts'
 
-const event = () => Optional(Flag({ description: 'Notify about this event at level custom' }))
-const events = Object.fromEntries(eventNames.map((name) => [name, event()])) as Record<
+const flagOf = (event: NotificationEvent) => Optional(Flag({ description: aboutEvent(event) }))
+const events = Object.fromEntries(eventNames.map((name) => [name, flagOf(name)])) as Record<
   NotificationEvent,
-  ReturnType<typeof event>
+  ReturnType<typeof flagOf>
 >
 const globalLevels = ['disabled', 'participating', 'watch', 'mention', 'custom'] as const
 
@@ -67,7 +67,9 @@ export const notificationSettingRoutes = [
     subject: instance,
     allow: 'use',
     params: Params({
-      level: Optional(OneOf(globalLevels, { description: 'Notification level' })),
+      level: Optional(
+        OneOf(globalLevels, { description: 'Notification level of all projects and groups without one of their own' }),
+      ),
       notification_email: Optional(
         Text({ description: 'Email address for notifications; must be an address of the caller' }),
       ),

@@ -1,14 +1,12 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { nullable } from '../../../api/schema.ts'
+import { accessLevel, nullable } from '../../../api/schema.ts'
 import { tokenFields, tokenRecord } from '../../accounts/index.ts'
 import type { ResourceTokenRow } from './queries.ts'
 
 const fields = {
   ...tokenFields,
-  access_level: nullable(Type.Integer(), {
-    description: 'Access level of the bot user; null after its membership ended',
-  }),
+  access_level: nullable(accessLevel('Access level of the bot user, null after its membership ended')),
 }
 
 const present = (row: ResourceTokenRow) => ({ ...tokenRecord(row), access_level: row.access_level })
@@ -18,6 +16,6 @@ export const ResourceAccessToken = entity({ name: 'ResourceAccessToken', schema:
 /** Only the answer that makes a token shows it. */
 export const NewResourceAccessToken = entity({
   name: 'NewResourceAccessToken',
-  schema: Type.Object({ ...fields, token: Type.String() }),
+  schema: Type.Object({ ...fields, token: Type.String({ description: 'The secret; returned only in this response' }) }),
   present: (row: ResourceTokenRow & { token: string }) => ({ ...present(row), token: row.token }),
 })

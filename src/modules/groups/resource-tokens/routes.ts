@@ -48,7 +48,11 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       allow: 'admin_access_token',
       params: Params({
         ...newTokenParams,
-        access_level: OneOf(accessLevels, { default: maintainer, description: 'Access level of the bot user' }),
+        access_level: OneOf(accessLevels, {
+          default: maintainer,
+          levels: true,
+          description: 'Access level of the bot user',
+        }),
       }),
       returns: NewResourceAccessToken,
       handle: async ({ subject: held, params, ctx }) =>

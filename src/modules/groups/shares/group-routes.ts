@@ -1,3 +1,4 @@
+import { memberLevels } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import { endpoint } from '../../../api/endpoint.ts'
@@ -22,7 +23,7 @@ export const projectGroupRoutes = [
       with_shared: Flag({ default: false, description: 'Include groups with which the project is shared' }),
       shared_visible_only: Flag({ default: false, description: 'Only shared groups that the caller can see' }),
       shared_min_access_level: Optional(
-        OneOf([10, 20, 30, 40, 50], { description: 'Minimum access level of shared groups' }),
+        OneOf(memberLevels, { levels: true, description: 'Minimum access level of shared groups' }),
       ),
     }),
     paged: true,

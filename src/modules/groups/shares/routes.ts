@@ -1,3 +1,4 @@
+import { memberLevels, projectMemberLevels } from '../../../access/levels.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { DateOnly, Id, Nullable, OneOf, Optional, Params } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
@@ -10,7 +11,7 @@ import { shareGroup, shareProject, unshareGroup, unshareProject } from './servic
 
 const groupId = Id({ description: 'ID of the group' })
 const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })))
-const levelDescription = { description: 'Maximum access level for members of the group' }
+const levelDescription = { levels: true, description: 'Maximum access level for members of the group' } as const
 
 export const shareRoutes = [
   endpoint({
@@ -19,7 +20,11 @@ export const shareRoutes = [
     summary: 'Share a project with a group',
     subject: project,
     allow: 'share_project',
-    params: Params({ group_id: groupId, group_access: OneOf([10, 20, 30, 40], levelDescription), expires_at: expiry }),
+    params: Params({
+      group_id: groupId,
+      group_access: OneOf(projectMemberLevels, levelDescription),
+      expires_at: expiry,
+    }),
     returns: ProjectGroupLink,
     handle: ({ subject, params, ctx }) =>
       shareProject(ctx, subject, params.group_id, {
@@ -48,7 +53,7 @@ export const shareRoutes = [
     allow: 'admin_group',
     params: Params({
       group_id: groupId,
-      group_access: OneOf([10, 20, 30, 40, 50], levelDescription),
+      group_access: OneOf(memberLevels, levelDescription),
       expires_at: expiry,
     }),
     returns: GroupDetail,

@@ -10,12 +10,12 @@ const fields = {
     enum: ['env_var', 'file'],
     description: 'file: the variable holds the path of a file with the value',
   }),
-  key: Type.String(),
-  value: Type.String(),
+  key: Type.String({ description: 'Name of the variable' }),
+  value: Type.String({ description: 'Value of the variable' }),
   protected: Type.Boolean({ description: 'Only for protected branches and tags' }),
   masked: Type.Boolean({ description: 'Masked in job logs' }),
   raw: Type.Boolean({ description: 'Do not expand variables' }),
-  description: nullable(Type.String()),
+  description: nullable(Type.String(), { description: 'Description; null if there is none' }),
 }
 
 const present = (row: VariableRow, { secrets }: Ctx) => ({

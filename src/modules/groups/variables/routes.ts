@@ -20,7 +20,7 @@ const attributes = {
   protected: Optional(Flag({ description: 'Only for protected branches and tags' })),
   masked: Optional(Flag({ description: 'Mask in job logs; requires one line of at least 8 characters' })),
   raw: Optional(Flag({ description: 'Do not expand variables' })),
-  description: Optional(Nullable(Text({ description: 'Description' }))),
+  description: Optional(Nullable(Text({ description: 'Description of the variable' }))),
 }
 const scoped = {
   environment_scope: Optional(Text({ description: 'Environments; `*` matches any text' })),

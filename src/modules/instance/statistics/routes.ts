@@ -12,15 +12,15 @@ const grouped = (number: number): string => number.toLocaleString('en-US')
 const Statistics = entity({
   name: 'InstanceStatistics',
   schema: Type.Object({
-    forks: count(),
-    merge_requests: count(),
+    forks: count('Number of forks'),
+    merge_requests: count('Number of merge requests'),
     notes: count('Number of comments'),
-    ssh_keys: count(),
-    users: count(),
+    ssh_keys: count('Number of SSH keys'),
+    users: count('Number of users'),
     active_users: count('People who may act'),
-    projects: count(),
-    groups: count(),
-    milestones: count(),
+    projects: count('Number of projects'),
+    groups: count('Number of groups'),
+    milestones: count('Number of milestones'),
   }),
   present: (row: InstanceStatistics) => ({
     forks: grouped(row.forks),

@@ -10,8 +10,8 @@ import { acceptTerms, currentTerms } from './service.ts'
 const Terms = entity({
   name: 'Terms',
   schema: Type.Object({
-    id: Type.Integer(),
-    text: Type.String({ description: 'Markdown' }),
+    id: Type.Integer({ description: 'ID of this version of the terms' }),
+    text: Type.String({ description: 'Text of the terms in Markdown' }),
     accepted_at: nullable(timestamp(), { description: 'Time at which the caller accepted the terms' }),
   }),
   present: (row: TermsRow) => ({ id: row.id, text: row.text, accepted_at: row.accepted_at }),

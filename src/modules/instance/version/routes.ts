@@ -6,16 +6,26 @@ import { apiVersion, revision } from './version.ts'
 
 const Version = entity({
   name: 'Version',
-  schema: Type.Object({ version: Type.String(), revision: Type.String() }),
+  schema: Type.Object({
+    version: Type.String({ description: 'Version of the API that this instance is compatible with' }),
+    revision: Type.String({ description: 'Revision of that version' }),
+  }),
   present: (row: { version: string; revision: string }) => row,
 })
 
 const Metadata = entity({
   name: 'Metadata',
   schema: Type.Object({
-    version: Type.String(),
-    revision: Type.String(),
-    kas: Type.Object({ enabled: Type.Boolean(), externalUrl: Type.Null(), version: Type.Null() }),
+    version: Type.String({ description: 'Version of the API that this instance is compatible with' }),
+    revision: Type.String({ description: 'Revision of that version' }),
+    kas: Type.Object(
+      {
+        enabled: Type.Boolean({ description: 'Always false; not supported' }),
+        externalUrl: Type.Null({ description: 'Always null; not supported' }),
+        version: Type.Null({ description: 'Always null; not supported' }),
+      },
+      { description: 'Agent server for Kubernetes; not supported' },
+    ),
     enterprise: Type.Boolean({ description: 'True if the plan is above free' }),
   }),
   present: (row: { version: string; revision: string; enterprise: boolean }) => ({

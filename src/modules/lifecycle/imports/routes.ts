@@ -11,15 +11,22 @@ import { findImportState, type ImportStateRow } from './state-queries.ts'
 const ProjectImport = entity({
   name: 'ProjectImport',
   schema: Type.Object({
-    id: Type.Integer(),
-    description: nullable(Type.String()),
-    name: Type.String(),
-    name_with_namespace: Type.String(),
-    path: Type.String(),
-    path_with_namespace: Type.String(),
-    created_at: timestamp(),
-    import_status: Type.String({ enum: ['none', 'scheduled', 'started', 'finished', 'failed'] }),
-    import_error: Type.Optional(nullable(Type.String({ description: 'For maintainers' }))),
+    id: Type.Integer({ description: 'ID of the project' }),
+    description: nullable(Type.String(), { description: 'Description of the project; null if there is none' }),
+    name: Type.String({ description: 'Name of the project' }),
+    name_with_namespace: Type.String({
+      description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
+    }),
+    path: Type.String({ description: 'Last segment of the path' }),
+    path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
+    created_at: timestamp('Time at which the project was created'),
+    import_status: Type.String({
+      description: 'State of the import; `none` if the project was not imported',
+      enum: ['none', 'scheduled', 'started', 'finished', 'failed'],
+    }),
+    import_error: Type.Optional(
+      nullable(Type.String({ description: 'Error of the import, only for maintainers; null if there is none' })),
+    ),
   }),
   present: ({ state, project: { facts } }: { state: ImportStateRow; project: ProjectSubject }, ctx) => {
     const { import_error, ...rest } = state

@@ -19,14 +19,16 @@ export const namespacePicture = (
 export const Namespace = entity({
   name: 'Namespace',
   schema: Type.Object({
-    id: Type.Integer(),
-    name: Type.String(),
-    path: Type.String(),
-    kind: Type.Union([Type.Literal('user'), Type.Literal('group')]),
-    full_path: Type.String(),
-    parent_id: nullable(Type.Integer()),
-    avatar_url: nullable(Type.String()),
-    web_url: Type.String(),
+    id: Type.Integer({ description: 'ID of the namespace' }),
+    name: Type.String({ description: 'Name of the group or user' }),
+    path: Type.String({ description: 'Last segment of the path' }),
+    kind: Type.Union([Type.Literal('user'), Type.Literal('group')], {
+      description: 'Kind of the namespace: of a user, or a group',
+    }),
+    full_path: Type.String({ description: 'Path with all parent groups' }),
+    parent_id: nullable(Type.Integer(), { description: 'ID of the parent group; null for users and top-level groups' }),
+    avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
+    web_url: Type.String({ description: 'URL of the group or profile page' }),
     members_count_with_descendants: Type.Optional(
       Type.Integer({ description: 'Only for members who manage the group' }),
     ),

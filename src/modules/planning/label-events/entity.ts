@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { LabelReferenceSchema, labelReference } from '../labels/entity.ts'
 import type { LabelEventRow } from './queries.ts'
@@ -9,13 +9,13 @@ import type { LabelEventRow } from './queries.ts'
 export const ResourceLabelEvent = entity({
   name: 'ResourceLabelEvent',
   schema: Type.Object({
-    id: Type.Integer(),
-    user: UserReferenceSchema,
-    created_at: timestamp(),
-    resource_type: Type.String({ enum: ['MergeRequest'] }),
+    id: Type.Integer({ description: 'ID of the event' }),
+    user: described(UserReferenceSchema, 'User who added or removed the label'),
+    created_at: timestamp('Time of the event'),
+    resource_type: Type.String({ description: 'Kind of what has the label', enum: ['MergeRequest'] }),
     resource_id: Type.Integer({ description: 'ID, not the number in the project' }),
     label: nullable(LabelReferenceSchema, { description: 'Null if it was deleted' }),
-    action: Type.String({ enum: ['add', 'remove'] }),
+    action: Type.String({ description: 'What happened to the label', enum: ['add', 'remove'] }),
   }),
   present: (event: LabelEventRow, ctx) => ({
     id: event.id,

@@ -5,14 +5,14 @@ import { textColor } from './colors.ts'
 import type { LabelReferenceRow, LabelRow } from './queries.ts'
 
 const reference = {
-  id: Type.Integer(),
-  name: Type.String(),
-  color: Type.String({ description: '#RRGGBB' }),
-  description: nullable(Type.String()),
+  id: Type.Integer({ description: 'ID of the label' }),
+  name: Type.String({ description: 'Name of the label' }),
+  color: Type.String({ description: 'Background color, `#RRGGBB`' }),
+  description: nullable(Type.String(), { description: 'Description; null if there is none' }),
   text_color: Type.String({ description: 'Text color with enough contrast to the label color' }),
 }
 
-export const LabelReferenceSchema = Type.Object(reference)
+export const LabelReferenceSchema = Type.Object(reference, { title: 'LabelReference' })
 
 /** A label as other records carry it. */
 export const labelReference = ({ id, name, color, description }: LabelReferenceRow) => ({
@@ -26,8 +26,8 @@ export const labelReference = ({ id, name, color, description }: LabelReferenceR
 const label = {
   ...reference,
   subscribed: Type.Boolean({ description: 'The caller is subscribed' }),
-  open_issues_count: Type.Optional(Type.Integer()),
-  closed_issues_count: Type.Optional(Type.Integer()),
+  open_issues_count: Type.Optional(Type.Integer({ description: 'Always 0; issues are not supported' })),
+  closed_issues_count: Type.Optional(Type.Integer({ description: 'Always 0; issues are not supported' })),
   open_merge_requests_count: Type.Optional(
     Type.Integer({ description: 'Number of open merge requests that the caller can see' }),
   ),

@@ -26,7 +26,7 @@ export const labelPromotionRoutes = [
     deprecated: true,
     subject: project,
     allow: 'admin_label',
-    params: Params({ name: Text({ description: 'Label title' }) }),
+    params: Params({ name: Text({ description: 'Name of the label' }) }),
     returns: GroupLabel,
     handle: ({ subject, params, ctx }) => promoteLabel(ctx, subject, [{ title: params.name }]),
   }),

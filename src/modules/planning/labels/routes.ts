@@ -11,10 +11,10 @@ const label_id = Text({ description: 'ID or title of the label' })
 /** The older way to name a label, apart from the path. */
 const apart = {
   label_id: Optional(Id({ description: 'ID of the label' })),
-  name: Optional(Text({ description: 'Label title' })),
+  name: Optional(Text({ description: 'Name of the label' })),
 }
 const color = Text({ description: '#RRGGBB or a CSS color name' })
-const description = Optional(Nullable(Text({ description: 'Description' })))
+const description = Optional(Nullable(Text({ description: 'Description of the label' })))
 const priority = { priority: Optional(Nullable(Whole({ minimum: 0, description: 'Priority; lowest first' }))) }
 const include_ancestor_groups = Flag({ default: true, description: 'Include ancestor groups' })
 
@@ -51,7 +51,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
   const path = `${base}/labels` as const
   const returns = of === 'project' ? ProjectLabel : GroupLabel
   const changes = {
-    new_name: Optional(Text({ description: 'New title' })),
+    new_name: Optional(Text({ description: 'New name of the label' })),
     color: Optional(color),
     description,
     ...ranking(of),
@@ -96,7 +96,12 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       summary: `Create a ${of} label`,
       subject,
       allow: 'admin_label',
-      params: Params({ name: Text({ description: 'Title' }), color, description, ...ranking(of) }),
+      params: Params({
+        name: Text({ description: 'Name of the label, unique within the project and its groups' }),
+        color,
+        description,
+        ...ranking(of),
+      }),
       returns,
       handle: ({ subject: held, params, ctx }) => createLabel(ctx, holderOf(held), params),
     }),

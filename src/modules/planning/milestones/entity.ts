@@ -5,21 +5,21 @@ import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import type { DatedMilestoneRow, MilestoneRow } from './queries.ts'
 
 const fields = {
-  id: Type.Integer(),
+  id: Type.Integer({ description: 'ID of the milestone' }),
   iid: Type.Integer({ description: 'Number within the project or group' }),
   project_id: Type.Optional(Type.Integer({ description: 'Set for project milestones' })),
   group_id: Type.Optional(Type.Integer({ description: 'Set for group milestones' })),
-  title: Type.String(),
-  description: nullable(Type.String()),
-  state: Type.String({ enum: ['active', 'closed'] }),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  due_date: nullable(dateOnly()),
-  start_date: nullable(dateOnly()),
-  web_url: Type.String(),
+  title: Type.String({ description: 'Title of the milestone' }),
+  description: nullable(Type.String(), { description: 'Description; null if there is none' }),
+  state: Type.String({ description: 'State of the milestone', enum: ['active', 'closed'] }),
+  created_at: timestamp('Time at which the milestone was created'),
+  updated_at: timestamp('Time of the last change'),
+  due_date: nullable(dateOnly(), { description: 'Last day; null if there is none' }),
+  start_date: nullable(dateOnly(), { description: 'First day; null if there is none' }),
+  web_url: Type.String({ description: 'URL of the milestone page' }),
 }
 
-export const MilestoneSchema = Type.Object(fields)
+export const MilestoneSchema = Type.Object(fields, { title: 'MilestoneReference' })
 
 /** A milestone as other records carry it. */
 export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<Ctx, 'site'>) => ({

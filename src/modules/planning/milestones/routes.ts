@@ -8,10 +8,10 @@ import { type DatedMilestoneRow, milestoneStates, milestonesOf } from './queries
 import { createMilestone, editMilestone, getMilestone, promoteMilestone, removeMilestone } from './service.ts'
 
 const milestone_id = Id({ description: 'ID of the milestone' })
-const title = Text({ description: 'Title' })
+const title = Text({ description: 'Title of the milestone' })
 const attributes = {
-  description: Optional(Nullable(Text({ description: 'Description' }))),
-  start_date: Optional(Nullable(DateOnly({ description: 'Start date' }))),
+  description: Optional(Nullable(Text({ description: 'Description of the milestone' }))),
+  start_date: Optional(Nullable(DateOnly({ description: 'First day of the milestone' }))),
   due_date: Optional(Nullable(DateOnly({ description: 'Due date, not before the start date' }))),
 }
 const changes = {

@@ -6,8 +6,8 @@ import type { AnyDeployKeyRow, DeployKeyRow } from './queries.ts'
 
 const fields = {
   ...sshKeyFields,
-  fingerprint: Type.String({ description: 'MD5 fingerprint' }),
-  fingerprint_sha256: Type.String(),
+  fingerprint: Type.String({ description: 'MD5 fingerprint: hex with colons' }),
+  fingerprint_sha256: Type.String({ description: 'SHA-256 fingerprint: `SHA256:` and base64' }),
 }
 
 const present = (row: Omit<SshKeyRow, 'user_id'>) => ({
@@ -29,15 +29,21 @@ export const InstanceDeployKey = entity({
   schema: Type.Object({
     ...fields,
     projects_with_write_access: Type.Array(
-      Type.Object({
-        id: Type.Integer(),
-        description: nullable(Type.String()),
-        name: Type.String(),
-        name_with_namespace: Type.String(),
-        path: Type.String(),
-        path_with_namespace: Type.String(),
-        created_at: timestamp(),
-      }),
+      Type.Object(
+        {
+          id: Type.Integer({ description: 'ID of the project' }),
+          description: nullable(Type.String(), { description: 'Description of the project; null if there is none' }),
+          name: Type.String({ description: 'Name of the project' }),
+          name_with_namespace: Type.String({
+            description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
+          }),
+          path: Type.String({ description: 'Last segment of the path' }),
+          path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
+          created_at: timestamp('Time at which the project was created'),
+        },
+        { title: 'ProjectReference' },
+      ),
+      { description: 'Projects to which the key may push' },
     ),
   }),
   present: (row: AnyDeployKeyRow) => ({

@@ -23,7 +23,7 @@ import {
 } from './service.ts'
 
 const key_id = Id({ description: 'ID of the key' })
-const title = Text({ description: 'Display title' })
+const title = Text({ description: 'Title of the key' })
 const key = Text({ description: 'Public key: type, base64 and comment, as in `id_ed25519.pub`' })
 const expires_at = Optional(Timestamp({ description: 'Expiry time; refused from then on' }))
 
@@ -113,7 +113,7 @@ export const deployKeyRoutes = [
     params: Params(
       {
         key_id,
-        title: Optional(Text({ description: 'Display title' })),
+        title: Optional(Text({ description: 'Title of the key' })),
         can_push: Optional(Flag({ description: 'May push to this project' })),
       },
       { atLeastOneOf: ['title', 'can_push'] },

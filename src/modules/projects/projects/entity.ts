@@ -4,7 +4,7 @@ import { allows, hasFeature } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import { cachedRecords } from '../../../api/cached-records.ts'
 import { type CacheableEntity, cacheableEntity, type RecordView } from '../../../api/record-view.ts'
-import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
+import { accessLevel, dateOnly, described, nullable, timestamp } from '../../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
@@ -23,24 +23,32 @@ import { settingDefaults } from './settings.ts'
 import { projectFacts } from './subject.ts'
 
 const basic = {
-  id: Type.Integer(),
-  description: nullable(Type.String()),
-  default_branch: Type.Optional(nullable(Type.String({ description: 'Only for users who may read the code' }))),
-  ssh_url_to_repo: Type.String(),
-  http_url_to_repo: Type.String(),
-  web_url: Type.String(),
-  readme_url: nullable(Type.String()),
-  tag_list: Type.Array(Type.String()),
-  topics: Type.Array(Type.String()),
-  name: Type.String(),
-  name_with_namespace: Type.String(),
-  path: Type.String(),
-  path_with_namespace: Type.String(),
-  created_at: timestamp(),
-  last_activity_at: timestamp(),
-  forks_count: Type.Integer(),
-  avatar_url: nullable(Type.String()),
-  star_count: Type.Integer(),
+  id: Type.Integer({ description: 'ID of the project' }),
+  description: nullable(Type.String(), { description: 'Description; null if there is none' }),
+  default_branch: Type.Optional(
+    nullable(
+      Type.String({ description: 'Default branch, only for users who may read the code; null in an empty repository' }),
+    ),
+  ),
+  ssh_url_to_repo: Type.String({ description: 'Clone URL for SSH' }),
+  http_url_to_repo: Type.String({ description: 'Clone URL for HTTP' }),
+  web_url: Type.String({ description: 'URL of the project page' }),
+  readme_url: nullable(Type.String(), {
+    description: 'URL of the README; null if there is none or the caller may not read the code',
+  }),
+  tag_list: Type.Array(Type.String(), { description: 'Same as `topics`' }),
+  topics: Type.Array(Type.String(), { description: 'Topics of the project' }),
+  name: Type.String({ description: 'Name of the project' }),
+  name_with_namespace: Type.String({
+    description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
+  }),
+  path: Type.String({ description: 'Last segment of the path' }),
+  path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
+  created_at: timestamp('Time at which the project was created'),
+  last_activity_at: timestamp('Time of the last push or import; at first that of the creation'),
+  forks_count: Type.Integer({ description: 'Number of forks' }),
+  avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
+  star_count: Type.Integer({ description: 'Number of users who starred the project' }),
 }
 
 const blobUrl = (site: Site, fullPath: string, branch: string | null, path: string | null) =>
@@ -74,16 +82,19 @@ export const ProjectSimple = cacheableEntity({
   present: (row: ProjectRecordRow, view) => basicOf(row, view, readsCode(row, view)),
 })
 
-const namespace = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  path: Type.String(),
-  kind: Type.String({ enum: ['user', 'group'] }),
-  full_path: Type.String(),
-  parent_id: nullable(Type.Integer()),
-  avatar_url: nullable(Type.String()),
-  web_url: Type.String(),
-})
+const namespace = Type.Object(
+  {
+    id: Type.Integer({ description: 'ID of the namespace' }),
+    name: Type.String({ description: 'Name of the group or user' }),
+    path: Type.String({ description: 'Last segment of the path' }),
+    kind: Type.String({ description: 'Kind of the namespace: of a user, or a group', enum: ['user', 'group'] }),
+    full_path: Type.String({ description: 'Path with all parent groups' }),
+    parent_id: nullable(Type.Integer(), { description: 'ID of the parent group; null for users and top-level groups' }),
+    avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
+    web_url: Type.String({ description: 'URL of the group or profile page' }),
+  },
+  { title: 'ProjectNamespace', description: 'Group or user that the project belongs to' },
+)
 
 const namespaceOf = (row: ProjectRecordRow, view: RecordView) => ({
   id: row.namespace_id,
@@ -109,17 +120,32 @@ export const ProjectPublic = cacheableEntity({
 const readsCode = (row: ProjectRecordRow, { actor }: RecordView): boolean =>
   allows(projectPolicy.read_code, actor, projectFacts(row))
 
-const access = nullable(Type.Object({ access_level: Type.Integer(), notification_level: Type.Integer() }))
+const access = nullable(
+  Type.Object(
+    {
+      access_level: accessLevel('Access level of the caller'),
+      notification_level: Type.Integer({
+        enum: [0, 1, 2, 3, 4, 5],
+        'x-enum-varnames': ['DISABLED', 'PARTICIPATING', 'WATCH', 'GLOBAL', 'MENTION', 'CUSTOM'],
+        description: 'Notification level: 0 disabled, 1 participating, 2 watch, 3 global, 4 mention, 5 custom',
+      }),
+    },
+    { title: 'ProjectAccess' },
+  ),
+)
 const featureLevel = Type.String({ enum: ['disabled', 'private', 'enabled'] })
-const statistics = Type.Object({
-  commit_count: Type.Integer(),
-  storage_size: Type.Integer(),
-  repository_size: Type.Integer(),
-  wiki_size: Type.Integer(),
-  lfs_objects_size: Type.Integer(),
-  job_artifacts_size: Type.Integer(),
-  packages_size: Type.Integer(),
-})
+const statistics = Type.Object(
+  {
+    commit_count: Type.Integer({ description: 'Number of commits on the default branch' }),
+    storage_size: Type.Integer({ description: 'Total in bytes' }),
+    repository_size: Type.Integer({ description: 'Repository in bytes' }),
+    wiki_size: Type.Integer({ description: 'Wiki in bytes' }),
+    lfs_objects_size: Type.Integer({ description: 'Git LFS objects in bytes' }),
+    job_artifacts_size: Type.Integer({ description: 'Job artifacts in bytes' }),
+    packages_size: Type.Integer({ description: 'Packages in bytes' }),
+  },
+  { title: 'ProjectStatistics' },
+)
 const nullableFlag = nullable(Type.Boolean())
 const nullableText = nullable(Type.String())
 
@@ -141,109 +167,206 @@ export const Project = cacheableEntity({
     namespace,
     owner: Type.Optional(
       Type.Object(
-        { ...UserReferenceSchema.properties, created_at: timestamp() },
+        { ...UserReferenceSchema.properties, created_at: timestamp('Time at which the account was created') },
         { description: 'Owner; only for projects in personal namespaces' },
       ),
     ),
-    _links: Type.Object({
-      self: Type.String(),
-      issues: Type.Optional(Type.String()),
-      merge_requests: Type.Optional(Type.String()),
-      repo_branches: Type.String(),
-      labels: Type.String(),
-      events: Type.String(),
-      members: Type.String(),
-    }),
-    visibility: Type.Union([Type.Literal('private'), Type.Literal('internal'), Type.Literal('public')]),
-    archived: Type.Boolean(),
-    empty_repo: Type.Boolean(),
-    creator_id: nullable(Type.Integer()),
-    issues_enabled: Type.Boolean(),
-    merge_requests_enabled: Type.Boolean(),
-    jobs_enabled: Type.Boolean(),
-    wiki_enabled: Type.Boolean(),
-    snippets_enabled: Type.Boolean(),
-    container_registry_enabled: Type.Boolean(),
-    issues_access_level: featureLevel,
-    repository_access_level: featureLevel,
-    merge_requests_access_level: featureLevel,
-    builds_access_level: featureLevel,
-    wiki_access_level: featureLevel,
-    snippets_access_level: featureLevel,
-    forking_access_level: featureLevel,
-    pages_access_level: Type.String({ enum: ['disabled', 'private', 'enabled', 'public'] }),
-    can_create_merge_request_in: Type.Boolean(),
-    resolve_outdated_diff_discussions: nullableFlag,
-    open_issues_count: Type.Optional(Type.Integer({ description: 'Issues are enabled' })),
-    import_status: Type.String({ enum: ['none', 'scheduled', 'started', 'finished', 'failed'] }),
-    import_error: Type.Optional(nullable(Type.String({ description: 'For maintainers' }))),
-    permissions: Type.Object({ project_access: access, group_access: access }),
-    shared_runners_enabled: Type.Boolean(),
-    lfs_enabled: Type.Boolean(),
-    runners_token: Type.Optional(Type.String({ description: 'For maintainers' })),
-    ci_default_git_depth: nullable(Type.Integer()),
-    ci_config_path: nullableText,
-    build_git_strategy: Type.Optional(Type.String({ description: 'For maintainers' })),
-    build_timeout: Type.Integer(),
-    build_coverage_regex: nullableText,
-    auto_cancel_pending_pipelines: Type.String(),
-    public_jobs: Type.Boolean(),
-    shared_with_groups: Type.Array(
-      Type.Object({
-        group_id: Type.Integer(),
-        group_name: Type.String(),
-        group_full_path: Type.String(),
-        group_access_level: Type.Integer(),
-        expires_at: nullable(dateOnly()),
-      }),
+    _links: Type.Object(
+      {
+        self: Type.String({ description: 'URL of the project' }),
+        issues: Type.Optional(
+          Type.String({ description: 'URL of the issues; absent if issues are not available to the caller' }),
+        ),
+        merge_requests: Type.Optional(
+          Type.String({ description: 'URL of the merge requests; absent if they are not available to the caller' }),
+        ),
+        repo_branches: Type.String({ description: 'URL of the branches' }),
+        labels: Type.String({ description: 'URL of the labels' }),
+        events: Type.String({ description: 'URL of the events' }),
+        members: Type.String({ description: 'URL of the members' }),
+      },
+      { title: 'ProjectLinks', description: 'URLs of the project and its lists in the API' },
     ),
-    only_allow_merge_if_pipeline_succeeds: Type.Boolean(),
-    only_allow_merge_if_all_discussions_are_resolved: nullableFlag,
-    remove_source_branch_after_merge: nullableFlag,
-    printing_merge_request_link_enabled: Type.Boolean(),
-    request_access_enabled: Type.Boolean(),
-    autoclose_referenced_issues: nullableFlag,
-    merge_method: Type.String({ enum: ['merge', 'rebase_merge', 'ff'] }),
-    suggestion_commit_message: nullableText,
-    auto_devops_enabled: nullableFlag,
-    auto_devops_deploy_strategy: Type.String(),
-    repository_storage: Type.Optional(Type.String({ description: 'For administrators' })),
-    approvals_before_merge: Type.Optional(Type.Integer({ tier: 'starter' })),
-    mirror: Type.Optional(Type.Boolean({ tier: 'starter' })),
-    mirror_user_id: Type.Optional(nullable(Type.Integer(), { tier: 'starter', description: 'Only for mirrors' })),
-    mirror_trigger_builds: Type.Optional(Type.Boolean({ tier: 'starter', description: 'Only for mirrors' })),
+    visibility: Type.Union([Type.Literal('private'), Type.Literal('internal'), Type.Literal('public')], {
+      description: 'Who can see the project',
+    }),
+    archived: Type.Boolean({ description: 'True if the project is read-only' }),
+    empty_repo: Type.Boolean({ description: 'True if nothing was pushed' }),
+    creator_id: nullable(Type.Integer(), {
+      description: 'ID of the user who created the project; null if they were deleted',
+    }),
+    issues_enabled: Type.Boolean({ description: 'True if issues are available to the caller' }),
+    merge_requests_enabled: Type.Boolean({ description: 'True if merge requests are available to the caller' }),
+    jobs_enabled: Type.Boolean({ description: 'True if CI/CD is available to the caller' }),
+    wiki_enabled: Type.Boolean({ description: 'True if the wiki is available to the caller' }),
+    snippets_enabled: Type.Boolean({ description: 'True if snippets are available to the caller' }),
+    container_registry_enabled: Type.Boolean({ description: 'True if the container registry is enabled' }),
+    issues_access_level: described(featureLevel, 'Who may use issues'),
+    repository_access_level: described(featureLevel, 'Who may use the repository'),
+    merge_requests_access_level: described(featureLevel, 'Who may use merge requests'),
+    builds_access_level: described(featureLevel, 'Who may use CI/CD'),
+    wiki_access_level: described(featureLevel, 'Who may use the wiki'),
+    snippets_access_level: described(featureLevel, 'Who may use snippets'),
+    forking_access_level: described(featureLevel, 'Who may fork the project'),
+    pages_access_level: Type.String({
+      description: 'Who may see the pages site; `public` for everyone',
+      enum: ['disabled', 'private', 'enabled', 'public'],
+    }),
+    can_create_merge_request_in: Type.Boolean({ description: 'True if the caller may create merge requests' }),
+    resolve_outdated_diff_discussions: described(
+      nullableFlag,
+      'True if discussions are resolved when their lines change; null if it was cleared',
+    ),
+    open_issues_count: Type.Optional(
+      Type.Integer({ description: 'Always 0; absent if issues are not available to the caller' }),
+    ),
+    import_status: Type.String({
+      description: 'State of the import or fork; `none` if the project was not imported',
+      enum: ['none', 'scheduled', 'started', 'finished', 'failed'],
+    }),
+    import_error: Type.Optional(
+      nullable(Type.String({ description: 'Error of the import, only for maintainers; null if there is none' })),
+    ),
+    permissions: Type.Object(
+      {
+        project_access: described(access, 'Membership in the project; null if the caller is not a member'),
+        group_access: described(access, 'Membership in the group of the project; null if the caller is not a member'),
+      },
+      { title: 'ProjectPermissions', description: 'Memberships of the caller' },
+    ),
+    shared_runners_enabled: Type.Boolean({ description: 'True if shared runners serve the project' }),
+    lfs_enabled: Type.Boolean({ description: 'True if Git LFS is enabled' }),
+    runners_token: Type.Optional(Type.String({ description: 'Token to register runners; only for maintainers' })),
+    ci_default_git_depth: nullable(Type.Integer(), {
+      description: 'Depth of clones in CI jobs; null for the whole history',
+    }),
+    ci_config_path: described(nullableText, 'Path of the pipeline configuration; null for the default'),
+    build_git_strategy: Type.Optional(
+      Type.String({ enum: ['fetch', 'clone'], description: 'How CI jobs get the code; only for maintainers' }),
+    ),
+    build_timeout: Type.Integer({ description: 'Timeout of CI jobs in seconds' }),
+    build_coverage_regex: described(
+      nullableText,
+      'Regular expression that finds the coverage in job logs; null for none',
+    ),
+    auto_cancel_pending_pipelines: Type.String({
+      enum: ['enabled', 'disabled'],
+      description: 'Whether new pipelines cancel pending ones',
+    }),
+    public_jobs: Type.Boolean({ description: 'True if jobs are visible to everyone who can see the project' }),
+    shared_with_groups: Type.Array(
+      Type.Object(
+        {
+          group_id: Type.Integer({ description: 'ID of the group that got access' }),
+          group_name: Type.String({ description: 'Name of the group that got access' }),
+          group_full_path: Type.String({ description: 'Path of the group that got access' }),
+          group_access_level: accessLevel('Maximum access level for members of that group'),
+          expires_at: nullable(dateOnly(), {
+            description: 'Expiry date, no access from this day on; null if it does not expire',
+          }),
+        },
+        { title: 'SharedWithGroup' },
+      ),
+      { description: 'Groups that the project is shared with and that the caller can see' },
+    ),
+    only_allow_merge_if_pipeline_succeeds: Type.Boolean({
+      description: 'True if a merge requires a successful pipeline',
+    }),
+    only_allow_merge_if_all_discussions_are_resolved: described(
+      nullableFlag,
+      'True if a merge requires resolved discussions; null if it was cleared',
+    ),
+    remove_source_branch_after_merge: described(
+      nullableFlag,
+      'True if source branches are deleted after merge by default; null if it was cleared',
+    ),
+    printing_merge_request_link_enabled: Type.Boolean({
+      description: 'True if a push answers with a link to create a merge request',
+    }),
+    request_access_enabled: Type.Boolean({ description: 'True if users may request access' }),
+    autoclose_referenced_issues: described(
+      nullableFlag,
+      'True if commits on the default branch close issues; null if it was cleared',
+    ),
+    merge_method: Type.String({
+      description: 'Merge method: merge commit, merge commit after a rebase, or fast-forward only',
+      enum: ['merge', 'rebase_merge', 'ff'],
+    }),
+    suggestion_commit_message: described(nullableText, 'Commit message of applied suggestions; null for the default'),
+    auto_devops_enabled: described(nullableFlag, 'True if Auto DevOps is enabled; null to inherit'),
+    auto_devops_deploy_strategy: Type.String({
+      enum: ['continuous', 'manual', 'timed_incremental'],
+      description: 'Deployment strategy of Auto DevOps',
+    }),
+    repository_storage: Type.Optional(
+      Type.String({ description: 'Storage of the repository; only for administrators' }),
+    ),
+    approvals_before_merge: Type.Optional(
+      Type.Integer({ description: 'Number of approvals that a merge requires', tier: 'starter' }),
+    ),
+    mirror: Type.Optional(
+      Type.Boolean({ description: 'Always false; pull mirrors are not supported', tier: 'starter' }),
+    ),
+    mirror_user_id: Type.Optional(
+      nullable(Type.Integer(), { tier: 'starter', description: 'Absent; only mirrors have it' }),
+    ),
+    mirror_trigger_builds: Type.Optional(
+      Type.Boolean({ tier: 'starter', description: 'Absent; only mirrors have it' }),
+    ),
     only_mirror_protected_branches: Type.Optional(
-      nullable(Type.Boolean(), { tier: 'starter', description: 'Only for mirrors' }),
+      nullable(Type.Boolean(), { tier: 'starter', description: 'Absent; only mirrors have it' }),
     ),
     mirror_overwrites_diverged_branches: Type.Optional(
-      nullable(Type.Boolean(), { tier: 'starter', description: 'Only for mirrors' }),
+      nullable(Type.Boolean(), { tier: 'starter', description: 'Absent; only mirrors have it' }),
     ),
-    external_authorization_classification_label: Type.Optional(nullable(Type.String(), { tier: 'premium' })),
+    external_authorization_classification_label: Type.Optional(
+      nullable(Type.String(), {
+        description: 'Label for the external authorization service; null if there is none',
+        tier: 'premium',
+      }),
+    ),
     compliance_frameworks: Type.Optional(
       Type.Array(Type.String(), { tier: 'premium', description: 'Always empty; not supported' }),
     ),
-    packages_enabled: Type.Boolean(),
+    packages_enabled: Type.Boolean({ description: 'True if the package registry is enabled' }),
     service_desk_enabled: nullable(Type.Boolean(), { description: 'Null below the premium plan unless it was set' }),
-    service_desk_address: nullableText,
-    marked_for_deletion_at: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
-    marked_for_deletion_on: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
-    forked_from_project: Type.Optional(
-      Type.Object({ ...basic }, { description: 'Source of the fork, if the caller can see it' }),
+    service_desk_address: described(nullableText, 'Always null; the service desk is not supported'),
+    marked_for_deletion_at: Type.Optional(
+      nullable(dateOnly(), { description: 'Same as `marked_for_deletion_on`', tier: 'premium' }),
     ),
+    marked_for_deletion_on: Type.Optional(
+      nullable(dateOnly(), { description: 'Day on which deletion was requested; null if it was not', tier: 'premium' }),
+    ),
+    forked_from_project: Type.Optional(described(ProjectSimple.schema, 'Source of the fork, if the caller can see it')),
     license_url: Type.Optional(nullable(Type.String({ description: 'Present with `license=true`' }))),
     license: Type.Optional(
       nullable(
-        Type.Object({
-          key: Type.String(),
-          name: Type.String(),
-          nickname: nullableText,
-          html_url: nullableText,
-          source_url: nullableText,
-        }),
+        Type.Object(
+          {
+            key: Type.String({ description: 'Key of the license, such as `mit`' }),
+            name: Type.String({ description: 'Name of the license' }),
+            nickname: described(nullableText, 'Short name; null if there is none'),
+            html_url: described(nullableText, 'URL of a page about the license; null if there is none'),
+            source_url: described(nullableText, 'URL of the license text; null if there is none'),
+          },
+          { title: 'ProjectLicense' },
+        ),
+        { description: 'License of the code, present with `license=true`; null if none is recognized' },
       ),
     ),
     statistics: Type.Optional(nullable(statistics, { description: 'Present with `statistics=true`, for reporters' })),
-    custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
+    custom_attributes: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            key: Type.String({ description: 'Name of the attribute' }),
+            value: Type.String({ description: 'Value of the attribute' }),
+          },
+          { title: 'CustomAttribute' },
+        ),
+        { description: 'Custom attributes; present with `with_custom_attributes=true`' },
+      ),
+    ),
   }),
   present(row: ProjectRecordRow & { withLicense?: boolean }, view) {
     const { site, actor, plan } = view

@@ -1,3 +1,4 @@
+import { memberLevels } from '../../../access/levels.ts'
 import { CommaList, File, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
 import { featureParams } from './features.ts'
 import { settingParams } from './settings.ts'
@@ -7,27 +8,27 @@ export const projectIds = { maximum: Number.MAX_SAFE_INTEGER }
 
 /** Filters of every list of projects. */
 export const projectFilters = {
-  archived: Optional(Flag({ description: 'Archived or not' })),
+  archived: Optional(Flag({ description: 'Only archived projects (true) or only others (false)' })),
   visibility: Optional(OneOf(['public', 'internal', 'private'], { description: 'Only of this visibility' })),
   order_by: OneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'], {
     default: 'created_at',
-    description: 'Order',
+    description: 'Field to order by',
   }),
-  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
+  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction: ascending or descending' }),
   search: Optional(Text({ description: 'Search terms in the path, name or description' })),
   simple: Flag({ default: false, description: 'Return simple records' }),
   owned: Flag({ default: false, description: 'Only those that the caller owns' }),
   starred: Flag({ default: false, description: 'Only projects that the caller starred' }),
   with_issues_enabled: Flag({ default: false, description: 'Issues are enabled' }),
   with_merge_requests_enabled: Flag({ default: false, description: 'Only with merge requests enabled' }),
-  min_access_level: Optional(OneOf([10, 20, 30, 40, 50], { description: 'Minimum access level of the caller' })),
+  min_access_level: Optional(OneOf(memberLevels, { levels: true, description: 'Minimum access level of the caller' })),
   with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
 } as const
 
 export const projectListFilters = {
   ...projectFilters,
   membership: Flag({ default: false, description: 'Only those of which the caller is a member' }),
-  statistics: Flag({ default: false, description: 'Include statistics' }),
+  statistics: Flag({ default: false, description: 'Include `statistics`, for users who may see them' }),
   with_programming_language: Optional(Text({ description: 'Only with this programming language' })),
   id_after: Optional(Whole({ ...projectIds, description: 'Only IDs greater than this' })),
   id_before: Optional(Whole({ ...projectIds, description: 'Only IDs less than this' })),
@@ -50,11 +51,15 @@ export const projectListFilters = {
 export const writeParams = {
   name: Optional(Text({ description: 'Name; default: the path' })),
   path: Optional(Text({ description: 'Path; default: derived from the name' })),
-  description: Optional(Nullable(Text({ description: 'Description' }))),
-  visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Visibility' })),
-  tag_list: Optional(CommaList(Text(), { maxItems: 1000, description: 'Topics' })),
-  topics: Optional(CommaList(Text(), { maxItems: 1000, description: 'Topics' })),
-  avatar: Optional(Nullable(File({ description: 'Avatar image' }))),
+  description: Optional(Nullable(Text({ description: 'Description of the project' }))),
+  visibility: Optional(
+    OneOf(['private', 'internal', 'public'], {
+      description: 'Who can see the project; default: the setting of the instance',
+    }),
+  ),
+  tag_list: Optional(CommaList(Text(), { maxItems: 1000, description: 'Same as `topics`' })),
+  topics: Optional(CommaList(Text(), { maxItems: 1000, description: 'Names of topics' })),
+  avatar: Optional(Nullable(File({ description: 'Image file of the avatar' }))),
   ...featureParams,
   ...settingParams,
 } as const

@@ -45,7 +45,7 @@ export const projectRoutes = [
     subject: stampedProject,
     allow: 'read_project',
     params: Params({
-      statistics: Flag({ default: false, description: 'Include statistics' }),
+      statistics: Flag({ default: false, description: 'Include `statistics`, for users who may see them' }),
       license: Flag({ default: false, description: 'Include the license' }),
       with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
     }),
@@ -68,7 +68,7 @@ export const projectRoutes = [
     subject: project,
     allow: 'admin_project',
     params: Params(
-      { ...writeParams, default_branch: Optional(Text({ description: 'Default branch' })) },
+      { ...writeParams, default_branch: Optional(Text({ description: 'Default branch; must exist' })) },
       { atLeastOneOf: [...(Object.keys(writeParams) as (keyof typeof writeParams)[]), 'default_branch'] },
     ),
     returns: Project,

@@ -29,7 +29,11 @@ export const settingParams = {
   remove_source_branch_after_merge: Optional(
     Nullable(Flag({ description: 'Delete source branches after merge by default' })),
   ),
-  merge_method: Optional(OneOf(['merge', 'rebase_merge', 'ff'], { description: 'Merge method' })),
+  merge_method: Optional(
+    OneOf(['merge', 'rebase_merge', 'ff'], {
+      description: 'Merge commit, merge commit after a rebase, or fast-forward only',
+    }),
+  ),
   autoclose_referenced_issues: Optional(
     Nullable(Flag({ description: 'Close issues that commits on the default branch reference' })),
   ),

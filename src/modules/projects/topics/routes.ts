@@ -45,9 +45,9 @@ export const topicRoutes = [
     allow: 'administer',
     params: Params({
       name: Text({ description: 'Name of the topic on projects' }),
-      title: text('Title'),
-      description: text('Description'),
-      avatar: Optional(File({ description: 'Avatar image' })),
+      title: text('Title for display'),
+      description: text('Description of the topic'),
+      avatar: Optional(File({ description: 'Image file of the avatar' })),
     }),
     returns: Topic,
     handle: ({ params: { name, title = null, description = null, avatar }, ctx }) =>
@@ -79,8 +79,8 @@ export const topicRoutes = [
     params: Params({
       ...topicId,
       name: Optional(Text({ description: 'Name of the topic on projects' })),
-      title: text('Title'),
-      description: text('Description'),
+      title: text('Title for display'),
+      description: text('Description of the topic'),
       avatar: Optional(Nullable(File({ description: 'Avatar image; empty removes it' }))),
     }),
     returns: Topic,

@@ -14,7 +14,7 @@ export const uploadRoutes = [
     description: 'Returns Markdown that links to the file from a text of the project.',
     subject: project,
     allow: 'upload_file',
-    params: Params({ file: File({ description: 'The file' }) }),
+    params: Params({ file: File({ description: 'File to store' }) }),
     // More than is stored is read, so that the answer is the one that clients know.
     fileLimit: ({ max_attachment_size }) => Math.max(100, max_attachment_size) * mebibyte,
     returns: variants(Upload, NoUpload),

@@ -11,13 +11,20 @@ import { openUpload, removeUpload } from './service.ts'
 const ListedUpload = entity({
   name: 'ListedUpload',
   schema: Type.Object({
-    id: Type.Integer(),
-    size: Type.Integer({ description: 'Bytes' }),
-    filename: Type.String(),
-    created_at: timestamp(),
-    uploaded_by: nullable(Type.Object({ id: Type.Integer(), name: Type.String(), username: Type.String() }), {
-      description: 'Null if the user was deleted',
-    }),
+    id: Type.Integer({ description: 'ID of the upload' }),
+    size: Type.Integer({ description: 'Size in bytes' }),
+    filename: Type.String({ description: 'Name of the file' }),
+    created_at: timestamp('Time of the upload'),
+    uploaded_by: nullable(
+      Type.Object({
+        id: Type.Integer({ description: 'ID of the user' }),
+        name: Type.String({ description: 'Full name of the user' }),
+        username: Type.String({ description: 'Username of the uploader' }),
+      }),
+      {
+        description: 'Null if the user was deleted',
+      },
+    ),
   }),
   present: ({ uploader, ...upload }: ListedUploadRow) => ({ ...upload, uploaded_by: uploader }),
 })

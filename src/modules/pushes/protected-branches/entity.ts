@@ -6,10 +6,10 @@ import type { ProtectedRefRow, RefAction } from '../protected-refs/queries.ts'
 export const ProtectedBranch = entity({
   name: 'ProtectedBranch',
   schema: Type.Object({
-    id: Type.Integer(),
+    id: Type.Integer({ description: 'ID of the protection' }),
     name: Type.String({ description: '`*` matches any text' }),
-    push_access_levels: Type.Array(AccessLevel),
-    merge_access_levels: Type.Array(AccessLevel),
+    push_access_levels: Type.Array(AccessLevel, { description: 'Who may push' }),
+    merge_access_levels: Type.Array(AccessLevel, { description: 'Who may merge' }),
     unprotect_access_levels: Type.Optional(
       Type.Array(AccessLevel, { tier: 'starter', description: 'Defaults to maintainers if empty' }),
     ),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable } from '../../../api/schema.ts'
+import { accessLevel, nullable } from '../../../api/schema.ts'
 import type { AccessRow } from './queries.ts'
 
 /** Numbers of the roles in a protection rule, in the API and the database. */
@@ -13,13 +13,18 @@ const descriptions: Readonly<Record<number, string>> = {
 }
 
 /** One entry of `push_access_levels` and similar lists. */
-export const AccessLevel = Type.Object({
-  id: Type.Integer({ description: 'ID to update or remove it' }),
-  access_level: nullable(Type.Integer({ description: '0 no one, 30 developers, 40 maintainers, 60 administrators' })),
-  access_level_description: Type.String(),
-  user_id: nullable(Type.Integer()),
-  group_id: nullable(Type.Integer()),
-})
+export const AccessLevel = Type.Object(
+  {
+    id: Type.Integer({ description: 'ID to update or remove it' }),
+    access_level: nullable(
+      accessLevel('Lowest access level that has access, null for a user or group', Object.values(accessLevels)),
+    ),
+    access_level_description: Type.String({ description: 'Access level in words, or the name of the user or group' }),
+    user_id: nullable(Type.Integer(), { description: 'ID of the user who has access; null for a level or group' }),
+    group_id: nullable(Type.Integer(), { description: 'ID of the group that has access; null for a level or user' }),
+  },
+  { title: 'ProtectedRefAccess' },
+)
 
 export const presentAccess = ({ id, access_level, user_id, group_id, holder }: AccessRow) => ({
   id,

@@ -2,15 +2,15 @@ import { Flag, Id, List, OneOf, Optional, Params } from '../../../api/params/typ
 import type { Grant } from './queries.ts'
 
 const levels = [0, 30, 40, 60] as const
-const words = '0 no one, 30 developers and maintainers, 40 maintainers, 60 administrators'
 
 /** `push_access_level` and its like. */
-export const levelParam = (what: string) => Optional(OneOf(levels, { description: `Who may ${what}: ${words}` }))
+export const levelParam = (what: string) =>
+  Optional(OneOf(levels, { levels: true, description: `Lowest access level that may ${what}` }))
 
 const holder = {
   user_id: Optional(Id({ description: 'ID of a project member' })),
   group_id: Optional(Id({ description: 'ID of an ancestor group or of a group with which the project is shared' })),
-  access_level: Optional(OneOf(levels, { description: words })),
+  access_level: Optional(OneOf(levels, { levels: true, description: 'Lowest access level that may do it' })),
 }
 
 /** `allowed_to_push` and its like. */

@@ -7,7 +7,7 @@ export const ProtectedTag = entity({
   name: 'ProtectedTag',
   schema: Type.Object({
     name: Type.String({ description: '`*` matches any text' }),
-    create_access_levels: Type.Array(AccessLevel),
+    create_access_levels: Type.Array(AccessLevel, { description: 'Who may create matching tags' }),
   }),
   present: (row: ProtectedRefRow) => ({
     name: row.name,

@@ -32,7 +32,7 @@ export const protectedTagRoutes = [
     allow: 'admin_protected_ref',
     params: Params({
       name: Filled({ description: 'Name; `*` matches any text' }),
-      create_access_level: levelParam('create it; maintainers without'),
+      create_access_level: levelParam('create matching tags; default: 40'),
       allowed_to_create: allowedParam('create it'),
     }),
     returns: ProtectedTag,

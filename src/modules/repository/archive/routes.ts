@@ -37,7 +37,7 @@ export const archiveRoutes = [
     description: 'The suffix of the path chooses the format.',
     subject: project,
     allow: 'read_code',
-    params: Params({ ...which, format: OneOf(suffixes, { description: 'Archive format' }) }),
+    params: Params({ ...which, format: OneOf(suffixes, { description: 'Format of the archive' }) }),
     headers,
     returns: raw('application/octet-stream'),
     handle: ({ subject, params, ctx, reply, head }) =>

@@ -9,20 +9,26 @@ export type BlameRow = { readonly commit: Commit; readonly lines: readonly strin
 
 export const BlameRange = entity({
   name: 'BlameRange',
-  schema: Type.Object({
-    commit: Type.Object({
-      id: Type.String({ description: 'Full hash' }),
-      parent_ids: Type.Array(Type.String()),
-      message: Type.String(),
-      authored_date: timestamp("Author date in the author's time zone"),
-      author_name: Type.String(),
-      author_email: Type.String(),
-      committed_date: timestamp("Committer date in the committer's time zone"),
-      committer_name: Type.String(),
-      committer_email: Type.String(),
-    }),
-    lines: Type.Array(Type.String(), { description: 'Lines without their newline' }),
-  }),
+  schema: Type.Object(
+    {
+      commit: Type.Object(
+        {
+          id: Type.String({ description: 'Full hash of the commit' }),
+          parent_ids: Type.Array(Type.String(), { description: 'Full hashes of the parents; empty for a root commit' }),
+          message: Type.String({ description: 'Whole message of the commit' }),
+          authored_date: timestamp("Author date in the author's time zone"),
+          author_name: Type.String({ description: 'Name of the author' }),
+          author_email: Type.String({ description: 'Email address of the author' }),
+          committed_date: timestamp("Committer date in the committer's time zone"),
+          committer_name: Type.String({ description: 'Name of the committer' }),
+          committer_email: Type.String({ description: 'Email address of the committer' }),
+        },
+        { description: 'Commit that last changed the lines' },
+      ),
+      lines: Type.Array(Type.String(), { description: 'Lines without their newline' }),
+    },
+    { title: 'BlameCommit' },
+  ),
   present: ({ commit, lines }: BlameRow) => ({
     commit: {
       id: commit.oid,

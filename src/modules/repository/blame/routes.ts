@@ -28,7 +28,7 @@ export const blameRoutes = [
         Params(
           {
             start: Whole({ minimum: 1, description: 'First line, from 1' }),
-            end: Whole({ minimum: 1, description: 'Last line' }),
+            end: Whole({ minimum: 1, description: 'Last line, included' }),
           },
           { description: 'Only this range of lines' },
         ),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { cacheableEntity } from '../../../api/record-view.ts'
+import { described } from '../../../api/schema.ts'
 import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { Commit } from '../commits/entity.ts'
@@ -26,15 +27,15 @@ export type BranchStanding = {
 export const Branch = cacheableEntity({
   name: 'Branch',
   schema: Type.Object({
-    name: Type.String(),
-    commit: Commit.schema,
+    name: Type.String({ description: 'Name of the branch' }),
+    commit: described(Commit.schema, 'Newest commit of the branch'),
     merged: Type.Boolean({ description: 'Merged into the default branch' }),
-    protected: Type.Boolean(),
-    default: Type.Boolean(),
+    protected: Type.Boolean({ description: 'True if a protection matches the branch' }),
+    default: Type.Boolean({ description: 'True for the default branch of the project' }),
     developers_can_push: Type.Boolean({ description: 'Only for protected branches' }),
     developers_can_merge: Type.Boolean({ description: 'Only for protected branches' }),
     can_push: Type.Boolean({ description: 'The caller may push' }),
-    web_url: Type.String(),
+    web_url: Type.String({ description: 'URL of the branch page' }),
   }),
   present: ({ name, commit, standing, project }: BranchRow, view) => ({
     name,

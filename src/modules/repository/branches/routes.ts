@@ -29,7 +29,10 @@ export const branchRoutes = [
     allow: 'read_code',
     params: Params({
       search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
-      sort: OneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc', description: 'Order' }),
+      sort: OneOf(['name_asc', 'updated_asc', 'updated_desc'], {
+        default: 'name_asc',
+        description: 'Order: by name, or by the time of the newest commit',
+      }),
       page_token: pageTokenParam,
     }),
     paged: true,

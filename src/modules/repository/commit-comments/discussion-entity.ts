@@ -1,44 +1,50 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { DiscussionRow, NoteRow } from './note-queries.ts'
 
 const sha = Type.String()
 const line = nullable(Type.Integer())
 
-const NoteSchema = Type.Object({
-  id: Type.Integer(),
-  type: nullable(
-    Type.String({
-      enum: ['DiscussionNote', 'DiffNote', 'LegacyDiffNote'],
-      description: 'Type of the note; null for a single comment',
-    }),
-  ),
-  body: Type.String(),
-  author: UserReferenceSchema,
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  system: Type.Boolean({ description: 'True for a system note' }),
-  noteable_type: Type.String(),
-  noteable_id: Type.Null({ description: 'Always null; commits have no number' }),
-  noteable_iid: Type.Null(),
-  commit_id: Type.String(),
-  resolvable: Type.Boolean({ description: 'Always false; discussions of commits cannot be resolved' }),
-  position: Type.Optional(
-    Type.Object({
-      base_sha: sha,
-      start_sha: sha,
-      head_sha: sha,
-      position_type: Type.String(),
-      old_path: Type.String(),
-      new_path: Type.String(),
-      old_line: line,
-      new_line: line,
-    }),
-  ),
-})
+const NoteSchema = Type.Object(
+  {
+    id: Type.Integer({ description: 'ID of the note' }),
+    type: nullable(
+      Type.String({
+        enum: ['DiscussionNote', 'DiffNote', 'LegacyDiffNote'],
+        description: 'Type of the note; null for a single comment',
+      }),
+    ),
+    body: Type.String({ description: 'Text of the note in Markdown' }),
+    author: described(UserReferenceSchema, 'User who wrote the note'),
+    created_at: timestamp('Time at which the note was created'),
+    updated_at: timestamp('Time of the last change'),
+    system: Type.Boolean({ description: 'True for a system note' }),
+    noteable_type: Type.String({ enum: ['Commit'], description: 'Kind of the target' }),
+    noteable_id: Type.Null({ description: 'Always null; commits have no number' }),
+    noteable_iid: Type.Null({ description: 'Always null; commits have no number' }),
+    commit_id: Type.String({ description: 'Full hash of the commit' }),
+    resolvable: Type.Boolean({ description: 'Always false; discussions of commits cannot be resolved' }),
+    position: Type.Optional(
+      Type.Object(
+        {
+          base_sha: described(sha, 'Full hash of the commit that the diff compares with'),
+          start_sha: described(sha, 'Same as `base_sha`'),
+          head_sha: described(sha, 'Full hash of the commit'),
+          position_type: Type.String({ enum: ['text'], description: 'Kind of the position' }),
+          old_path: Type.String({ description: 'Path of the file before the commit' }),
+          new_path: Type.String({ description: 'Path of the file after the commit' }),
+          old_line: described(line, 'Line number before the commit; null for an added line'),
+          new_line: described(line, 'Line number after the commit; null for a removed line'),
+        },
+        { title: 'CommitNotePosition', description: 'Position in the diff; absent for general notes' },
+      ),
+    ),
+  },
+  { title: 'CommitNote' },
+)
 
 /** Compat: by these names clients tell what may be answered, and what is shown in the diff. */
 const typeOf = ({ position, path, threaded }: NoteRow): string | null =>
@@ -65,9 +71,9 @@ export const CommitNote = entity({ name: 'CommitNote', schema: NoteSchema, prese
 export const CommitDiscussion = entity({
   name: 'CommitDiscussion',
   schema: Type.Object({
-    id: Type.String(),
+    id: Type.String({ description: 'ID of the discussion: a hash in hex' }),
     individual_note: Type.Boolean({ description: 'True for a single comment without replies' }),
-    notes: Type.Array(NoteSchema),
+    notes: Type.Array(NoteSchema, { description: 'Notes, oldest first' }),
   }),
   present: ({ discussion_id, notes }: DiscussionRow, ctx) => ({
     id: discussion_id,

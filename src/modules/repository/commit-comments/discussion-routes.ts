@@ -17,12 +17,12 @@ const position = Optional(
   Params(
     {
       base_sha: Text({ description: 'First parent of the commit' }),
-      start_sha: Text({ description: 'The same' }),
-      head_sha: Text({ description: 'The commit' }),
+      start_sha: Text({ description: 'Same as `base_sha`' }),
+      head_sha: Text({ description: 'Full hash of the commit' }),
       position_type: OneOf(['text'], { description: 'Position on a line of text' }),
       ...lineParams,
     },
-    { atLeastOneOf: ['old_line', 'new_line'] },
+    { atLeastOneOf: ['old_line', 'new_line'], description: 'Line of the diff; default: the whole commit' },
   ),
 )
 

@@ -1,16 +1,18 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { isPrivateTo, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { CommitCommentRow } from './queries.ts'
 
 const said = {
-  note: Type.String(),
+  note: Type.String({ description: 'Text of the comment in Markdown' }),
   path: nullable(Type.String({ description: 'Path of the file' })),
   line: nullable(Type.Integer({ description: 'Position in the new file' })),
-  line_type: nullable(Type.String({ enum: ['new', 'old'] })),
-  created_at: timestamp(),
+  line_type: nullable(Type.String({ enum: ['new', 'old'] }), {
+    description: 'Side of the diff: `new` for the file after the commit; null for a comment on the commit',
+  }),
+  created_at: timestamp('Time at which the comment was created'),
 }
 
 const saidBy = (row: CommitCommentRow, ctx: Ctx) => ({
@@ -27,11 +29,14 @@ export const CommitComment = entity({
   name: 'CommitComment',
   schema: Type.Object({
     ...said,
-    author: Type.Object({
-      ...UserReferenceSchema.properties,
-      email: Type.String({ description: 'Public email address; may be empty' }),
-      created_at: Type.Optional(timestamp('Absent for private profiles of other users')),
-    }),
+    author: Type.Object(
+      {
+        ...UserReferenceSchema.properties,
+        email: Type.String({ description: 'Public email address; may be empty' }),
+        created_at: Type.Optional(timestamp('Absent for private profiles of other users')),
+      },
+      { description: 'User who wrote the comment' },
+    ),
   }),
   present(row: CommitCommentRow, ctx) {
     const { public_email, created_at } = row.author
@@ -44,6 +49,6 @@ export const CommitComment = entity({
 /** The same as it is answered to whoever said it. */
 export const CommitCommentCreated = entity({
   name: 'CommitCommentCreated',
-  schema: Type.Object({ ...said, author: UserReferenceSchema }),
+  schema: Type.Object({ ...said, author: described(UserReferenceSchema, 'User who wrote the comment') }),
   present: saidBy,
 })

@@ -37,7 +37,7 @@ export const commitCommentRoutes = [
     allow: 'comment_commit',
     params: Params({
       sha,
-      note: Text({ description: 'Text (Markdown)' }),
+      note: Text({ description: 'Text of the comment in Markdown' }),
       path: Optional(FilePath({ maxLength: maxPathLength, description: 'Path after the commit' })),
       line: Optional(Whole({ description: 'Position in the new file; needed with a path' })),
       line_type: OneOf(['new', 'old'], { default: 'new', description: 'Type of the line' }),

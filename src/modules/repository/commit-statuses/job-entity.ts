@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { readCommits } from '../../../git/objects/commits.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
+import { PipelineReferenceSchema, pipelineReference, statuses } from '../../ci/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { Commit } from '../commits/entity.ts'
 import type { StatusRow } from './queries.ts'
@@ -15,24 +15,24 @@ export type JobRow = { readonly status: StatusRow; readonly project: ProjectSubj
 export const Job = entity({
   name: 'Job',
   schema: Type.Object({
-    id: Type.Integer(),
-    name: Type.String(),
-    stage: Type.String(),
-    status: Type.String(),
-    ref: Type.String(),
+    id: Type.Integer({ description: 'ID of the job, which is that of the status' }),
+    name: Type.String({ description: 'Name of the status' }),
+    stage: Type.String({ description: 'Stage of the pipeline' }),
+    status: Type.String({ enum: [...statuses], description: 'State that was reported' }),
+    ref: Type.String({ description: 'Branch or tag' }),
     tag: Type.Boolean({ description: 'True if the ref is a tag' }),
     coverage: nullable(Type.Number({ description: 'Coverage in percent' })),
     allow_failure: Type.Boolean({ description: 'A failure counts as a warning' }),
-    failure_reason: nullable(Type.String({ description: 'Reason of the failure; only for failed jobs' })),
-    created_at: timestamp(),
-    started_at: nullable(timestamp()),
-    finished_at: nullable(timestamp()),
+    failure_reason: nullable(Type.String({ description: '`api_failure` for a failed job, else null' })),
+    created_at: timestamp('Time of the first report'),
+    started_at: nullable(timestamp(), { description: 'Time at which `running` was reported; null before' }),
+    finished_at: nullable(timestamp(), { description: 'Time at which the result was reported; null before' }),
     duration: nullable(Type.Number({ description: 'Run time in seconds' })),
     queued_duration: nullable(Type.Number({ description: 'Queued time in seconds' })),
     user: nullable(UserReferenceSchema, { description: 'Null if the user was deleted' }),
     commit: nullable(Commit.schema, { description: 'Null if the commit is missing in the repository' }),
-    pipeline: PipelineReferenceSchema,
-    web_url: Type.String(),
+    pipeline: described(PipelineReferenceSchema, 'Pipeline that the job belongs to'),
+    web_url: Type.String({ description: 'URL of the job page' }),
   }),
   async gather(rows: readonly JobRow[], ctx) {
     const shas = [...new Set(rows.map(({ status }) => status.pipeline.sha))]

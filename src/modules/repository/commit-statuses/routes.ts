@@ -54,7 +54,7 @@ export const commitStatusRoutes = [
     allow: 'create_commit_status',
     params: Params({
       sha,
-      state: OneOf(states, { description: 'State' }),
+      state: OneOf(states, { description: 'State to report' }),
       ref: Optional(
         Text({
           description: 'Branch or tag; default: the ref of the pipeline, else the first ref that contains the commit',

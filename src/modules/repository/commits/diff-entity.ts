@@ -8,13 +8,13 @@ export const DiffEntry = entity({
   name: 'DiffEntry',
   schema: Type.Object({
     diff: Type.String({ description: 'Diff hunks; empty if there are none or the limit is exceeded' }),
-    old_path: Type.String(),
-    new_path: Type.String(),
+    old_path: Type.String({ description: 'Path before the change' }),
+    new_path: Type.String({ description: 'Path after the change' }),
     a_mode: Type.String({ description: 'Six octal digits; 0 for a new file' }),
     b_mode: Type.String({ description: 'Six octal digits; 0 for a deleted file' }),
-    new_file: Type.Boolean(),
-    renamed_file: Type.Boolean(),
-    deleted_file: Type.Boolean(),
+    new_file: Type.Boolean({ description: 'True if the file was added' }),
+    renamed_file: Type.Boolean({ description: 'True if the file was renamed' }),
+    deleted_file: Type.Boolean({ description: 'True if the file was deleted' }),
   }),
   present: ({ change, text }: FilePatch) => ({
     diff: text,

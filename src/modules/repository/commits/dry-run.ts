@@ -4,6 +4,6 @@ import { entity } from '../../../api/entity.ts'
 /** Response to a successful dry run; failures answer as usual. */
 export const DryRun = entity({
   name: 'DryRun',
-  schema: Type.Object({ dry_run: Type.String({ description: 'success' }) }),
+  schema: Type.Object({ dry_run: Type.String({ enum: ['success'], description: 'The commit could be created' }) }),
   present: (_: undefined) => ({ dry_run: 'success' }),
 })

@@ -5,7 +5,7 @@ import { nullable, timestamp } from '../../../api/schema.ts'
 import type { Stats } from '../../../git/history/changes.ts'
 import { type Commit as GitCommit, titleOf } from '../../../git/objects/commits.ts'
 import { formatSignatureTime } from '../../../git/objects/signature.ts'
-import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
+import { PipelineReferenceSchema, pipelineReference, statuses } from '../../ci/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { ContributorRow } from './contributors.ts'
 import { lastPipelines } from './pipelines.ts'
@@ -22,23 +22,27 @@ export type CommitRow = {
 export type CommitDetailRow = CommitRow & { readonly project: Pick<ProjectSubject, 'id' | 'full_path' | 'facts'> }
 
 const basic = {
-  id: Type.String({ description: 'Full hash' }),
+  id: Type.String({ description: 'Full hash of the commit' }),
   short_id: Type.String({ description: 'First eight digits of the hash' }),
   created_at: timestamp('Same as `committed_date`'),
-  parent_ids: Type.Array(Type.String()),
+  parent_ids: Type.Array(Type.String(), { description: 'Full hashes of the parents; empty for a root commit' }),
   title: Type.String({ description: 'First line of the message' }),
-  message: Type.String(),
-  author_name: Type.String(),
-  author_email: Type.String(),
+  message: Type.String({ description: 'Whole message of the commit' }),
+  author_name: Type.String({ description: 'Name of the author' }),
+  author_email: Type.String({ description: 'Email address of the author' }),
   authored_date: timestamp("Author date in the author's time zone"),
-  committer_name: Type.String(),
-  committer_email: Type.String(),
+  committer_name: Type.String({ description: 'Name of the committer' }),
+  committer_email: Type.String({ description: 'Email address of the committer' }),
   committed_date: timestamp("Committer date in the committer's time zone"),
-  web_url: Type.String(),
+  web_url: Type.String({ description: 'URL of the commit page' }),
   stats: Type.Optional(
     Type.Object(
-      { additions: Type.Integer(), deletions: Type.Integer(), total: Type.Integer() },
-      { description: 'Line counts against the first parent' },
+      {
+        additions: Type.Integer({ description: 'Number of added lines' }),
+        deletions: Type.Integer({ description: 'Number of removed lines' }),
+        total: Type.Integer({ description: 'Sum of both' }),
+      },
+      { title: 'CommitStats', description: 'Line counts against the first parent' },
     ),
   ),
 }
@@ -75,8 +79,8 @@ export const CommitDetail = entity({
   name: 'CommitDetail',
   schema: Type.Object({
     ...basic,
-    project_id: Type.Integer(),
-    status: nullable(Type.String({ description: 'Status of its newest pipeline' })),
+    project_id: Type.Integer({ description: 'ID of the project' }),
+    status: nullable(Type.String({ enum: [...statuses], description: 'State of `last_pipeline`; null without one' })),
     last_pipeline: nullable(PipelineReferenceSchema, {
       description: 'Null without pipelines or without permission to read them',
     }),
@@ -98,8 +102,8 @@ export const Contributor = entity({
   name: 'Contributor',
   schema: Type.Object({
     name: Type.String({ description: 'Name in the newest commit' }),
-    email: Type.String(),
-    commits: Type.Integer(),
+    email: Type.String({ description: 'Email address in the commits' }),
+    commits: Type.Integer({ description: 'Number of commits' }),
     additions: Type.Integer({ description: 'Number of lines' }),
     deletions: Type.Integer({ description: 'Number of lines' }),
   }),

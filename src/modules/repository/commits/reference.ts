@@ -6,7 +6,10 @@ import type { RefTip } from '../../../git/refs/refs.ts'
 /** A branch or tag that contains a commit. */
 export const CommitReference = entity({
   name: 'CommitReference',
-  schema: Type.Object({ type: Type.String({ enum: ['branch', 'tag'] }), name: Type.String() }),
+  schema: Type.Object({
+    type: Type.String({ description: 'Kind of the ref', enum: ['branch', 'tag'] }),
+    name: Type.String({ description: 'Name of the branch or tag' }),
+  }),
   present: ({ name }: RefTip) => {
     const branch = branchName(name)
     return branch === undefined ? { type: 'tag', name: tagName(name) ?? name } : { type: 'branch', name: branch }

@@ -162,8 +162,8 @@ export const commitRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      order_by: OneOf(['name', 'email', 'commits'], { default: 'commits', description: 'Order' }),
-      sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Direction' }),
+      order_by: OneOf(['name', 'email', 'commits'], { default: 'commits', description: 'Field to order by' }),
+      sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Sort direction: ascending or descending' }),
     }),
     paged: true,
     returns: Contributor,

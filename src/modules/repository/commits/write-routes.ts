@@ -21,7 +21,7 @@ export const commitWriteRoutes = [
     params: Params(
       {
         branch: Filled({ description: 'Branch to commit to; a new branch requires `start_branch` or `start_sha`' }),
-        commit_message: Filled({ maxLength: maxMessageLength }),
+        commit_message: Filled({ maxLength: maxMessageLength, description: 'Message of the commit' }),
         start_branch: Optional(Text({ description: 'Branch from which to create a new one' })),
         start_sha: Optional(Text({ description: 'Commit from which to create the branch' })),
         start_project: Optional(IdOrName({ description: 'ID of a project of the same fork network to start from' })),

@@ -23,7 +23,7 @@ export const Comparison = entity({
   schema: Type.Object({
     commit: nullable(Commit.schema, { description: 'Newest of the commits' }),
     commits: Type.Array(Commit.schema, { description: 'Commits of `to` that `from` lacks, oldest first' }),
-    diffs: Type.Array(DiffEntry.schema),
+    diffs: Type.Array(DiffEntry.schema, { description: 'Diffs of the changed files' }),
     compare_timeout: Type.Boolean({ description: 'True if the comparison is truncated or timed out' }),
     compare_same_ref: nullable(
       Type.Boolean({ description: 'True if both refs resolve to the same commit; null if one does not exist' }),

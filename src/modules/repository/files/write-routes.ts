@@ -11,11 +11,11 @@ const common = {
   branch: Filled({ description: 'Branch to commit to' }),
   start_branch: Optional(Text({ description: 'Branch from which to create a new one' })),
   ...authorParams,
-  commit_message: Filled({ maxLength: maxMessageLength }),
+  commit_message: Filled({ maxLength: maxMessageLength, description: 'Message of the commit' }),
 } as const
 
 const content = {
-  content: Text(),
+  content: Text({ description: 'Whole content of the file, in the encoding of `encoding`' }),
   encoding: Optional(OneOf(['base64'], { description: 'Encoding of the content; default: text' })),
 } as const
 

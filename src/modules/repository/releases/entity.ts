@@ -22,22 +22,43 @@ export const Release = entity({
   name: 'Release',
   schema: Type.Object({
     name: Type.String({ description: 'Name; default: the name of the tag' }),
-    description: Type.String(),
-    created_at: timestamp(),
-    released_at: timestamp(),
+    description: Type.String({ description: 'Release notes in Markdown' }),
+    created_at: timestamp('Time at which the release was created'),
+    released_at: timestamp('Release date; a release may be announced in advance'),
     upcoming_release: Type.Boolean({ description: 'The release date is in the future' }),
     author: nullable(UserReferenceSchema, { description: 'Null if the user was deleted' }),
-    assets: Type.Object({
-      count: Type.Integer(),
-      sources: Type.Optional(Type.Array(Type.Object({ format: Type.String(), url: Type.String() }))),
-      links: Type.Array(LinkSchema),
-    }),
+    assets: Type.Object(
+      {
+        count: Type.Integer({ description: 'Number of sources and links' }),
+        sources: Type.Optional(
+          Type.Array(
+            Type.Object(
+              {
+                format: Type.String({ enum: [...formats], description: 'Format of the archive' }),
+                url: Type.String({ description: 'URL of the archive' }),
+              },
+              { title: 'ReleaseSource' },
+            ),
+            { description: 'Archives of the code; absent if the caller may not read it' },
+          ),
+        ),
+        links: Type.Array(LinkSchema, { description: 'Links to files elsewhere' }),
+      },
+      { title: 'ReleaseAssets', description: 'What the release offers for download' },
+    ),
     // Only those who read the code are told that there is such a tag, and what it has.
-    tag_name: Type.Optional(Type.String()),
+    tag_name: Type.Optional(
+      Type.String({ description: 'Tag of the release; absent if the caller may not read the code' }),
+    ),
     commit: Type.Optional(nullable(Commit.schema, { description: 'Commit of the tag; null if the tag was deleted' })),
     commit_path: Type.Optional(nullable(Type.String({ description: 'Path relative to the URL of the instance' }))),
     tag_path: Type.Optional(Type.String({ description: 'Path relative to the URL of the instance' })),
-    _links: Type.Optional(Type.Object({ self: Type.String() })),
+    _links: Type.Optional(
+      Type.Object(
+        { self: Type.String({ description: 'URL of the release page' }) },
+        { description: 'URLs of the release; absent if the caller may not read the code' },
+      ),
+    ),
   }),
   async gather(rows: readonly Row[], ctx) {
     const readsCode = allows(projectPolicy.read_code, ctx.actor, rows[0]!.project.facts)

@@ -4,14 +4,17 @@ import { entity } from '../../../api/entity.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { LinkRow } from './link-queries.ts'
 
-export const LinkSchema = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  url: Type.String(),
-  direct_asset_url: Type.String({ description: 'Same as `url`' }),
-  external: Type.Boolean({ description: 'True for a link outside the project' }),
-  link_type: Type.String({ enum: ['other', 'runbook', 'image', 'package'] }),
-})
+export const LinkSchema = Type.Object(
+  {
+    id: Type.Integer({ description: 'ID of the link' }),
+    name: Type.String({ description: 'Name of the link' }),
+    url: Type.String({ description: 'URL of the link' }),
+    direct_asset_url: Type.String({ description: 'Same as `url`' }),
+    external: Type.Boolean({ description: 'True for a link outside the project' }),
+    link_type: Type.String({ description: 'Kind of the file', enum: ['other', 'runbook', 'image', 'package'] }),
+  },
+  { title: 'ReleaseLink' },
+)
 
 export const linkRecord = (
   { id, name, url, link_type }: LinkRow,

@@ -9,7 +9,7 @@ import { createRelease, editRelease, getLatestRelease, getRelease, removeRelease
 
 const tag_name = Text({ description: 'Tag name, URL-encoded' })
 const maxNotes = 1024 * 1024
-const description = Text({ maxLength: maxNotes, description: 'Release notes' })
+const description = Text({ maxLength: maxNotes, description: 'Release notes in Markdown' })
 const released_at = Optional(Timestamp({ description: 'Release time; default: now' }))
 
 export const releaseRoutes = [
@@ -21,8 +21,8 @@ export const releaseRoutes = [
     subject: project,
     allow: 'read_release',
     params: Params({
-      order_by: OneOf(releaseOrders, { default: 'released_at', description: 'Order' }),
-      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
+      order_by: OneOf(releaseOrders, { default: 'released_at', description: 'Time to order by' }),
+      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction: ascending or descending' }),
     }),
     paged: true,
     returns: Release,
@@ -75,9 +75,12 @@ export const releaseRoutes = [
       description: Optional(description),
       released_at,
       assets: Optional(
-        Params({
-          links: Optional(List(Params(linkParams), { maxItems: 100, description: 'Links to what was built from it' })),
-        }),
+        Params(
+          {
+            links: Optional(List(Params(linkParams), { maxItems: 100, description: 'Links to files elsewhere' })),
+          },
+          { description: 'What the release offers for download, besides its sources' },
+        ),
       ),
     }),
     returns: Release,

@@ -16,9 +16,9 @@ const statuses = [
 ] as const satisfies readonly VerificationStatus[]
 
 const shared = <F extends SignatureFormat>(type: F) => ({
-  signature_type: Type.Literal(type),
-  verification_status: Type.Enum([...statuses]),
-  commit_source: Type.Literal('gitaly'),
+  signature_type: Type.Literal(type, { description: 'Format of the signature' }),
+  verification_status: Type.Enum([...statuses], { description: 'Result of the verification' }),
+  commit_source: Type.Literal('gitaly', { description: 'Always `gitaly`: the commit was read from a repository' }),
 })
 
 /** Compat: clients know two sources of commits; ours come from a repository, as that one's do. */
@@ -32,8 +32,8 @@ export const PGPSignature = entity({
     gpg_key_primary_keyid: nullable(Type.String(), {
       description: 'Key ID; for unknown keys as stated in the signature',
     }),
-    gpg_key_user_name: nullable(Type.String()),
-    gpg_key_user_email: nullable(Type.String()),
+    gpg_key_user_name: nullable(Type.String(), { description: 'Name in the key; null if unknown' }),
+    gpg_key_user_email: nullable(Type.String(), { description: 'Email address in the key; null if unknown' }),
     gpg_key_subkey_id: nullable(Type.Integer(), { description: 'ID of the signing subkey, if any' }),
   }),
   present: (row: SignatureRecord) => ({

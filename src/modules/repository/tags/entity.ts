@@ -20,17 +20,20 @@ export type TagRow = {
   readonly project: ProjectSubject
 }
 
-const release = { tag_name: Type.String(), description: Type.String() }
+const release = {
+  tag_name: Type.String({ description: 'Name of the tag' }),
+  description: Type.String({ description: 'Release notes in Markdown' }),
+}
 
 export const Tag = entity({
   name: 'Tag',
   schema: Type.Object({
-    name: Type.String(),
+    name: Type.String({ description: 'Name of the tag' }),
     message: nullable(Type.String(), { description: 'Message of an annotated tag' }),
     target: Type.String({ description: 'Hash of the tag object for annotated tags, else of the commit' }),
     commit: nullable(Commit.schema, { description: 'Absent for tags of files and directories' }),
-    release: nullable(Type.Object(release), { description: 'Release notes' }),
-    protected: Type.Boolean(),
+    release: nullable(Type.Object(release), { description: 'Release of the tag; null if there is none' }),
+    protected: Type.Boolean({ description: 'True if a protection matches the tag' }),
   }),
   async gather(rows: readonly TagRow[], ctx) {
     const { project } = rows[0]!

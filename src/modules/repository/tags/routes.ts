@@ -17,7 +17,7 @@ import {
 
 const tagName = Text({ description: 'Tag name, URL-encoded' })
 const maxNotes = 1024 * 1024
-const description = Text({ maxLength: maxNotes, description: 'Release notes' })
+const description = Text({ maxLength: maxNotes, description: 'Release notes in Markdown' })
 
 export const tagRoutes = [
   /** One process for all names. */
@@ -28,8 +28,11 @@ export const tagRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      order_by: OneOf(['name', 'updated', 'version'], { default: 'updated', description: 'Order' }),
-      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
+      order_by: OneOf(['name', 'updated', 'version'], {
+        default: 'updated',
+        description: 'Order: by name, by the time of the newest commit, or by version number',
+      }),
+      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction: ascending or descending' }),
       search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
       page_token: pageTokenParam,
     }),
@@ -69,7 +72,9 @@ export const tagRoutes = [
       tag_name: Filled({ description: 'Name of the new tag' }),
       ref: Filled({ description: 'Branch, tag or commit on which to create it' }),
       message: Optional(Text({ maxLength: maxNotes, description: 'Message; creates an annotated tag' })),
-      release_description: Optional(Text({ maxLength: maxNotes, description: 'Release notes' })),
+      release_description: Optional(
+        Text({ maxLength: maxNotes, description: 'Release notes in Markdown; creates a release' }),
+      ),
     }),
     returns: Tag,
     handle: ({ subject, params, ctx }) => createTag(ctx, subject, params),

@@ -6,13 +6,19 @@ import { factsOf, filledIn, type Licensee } from './licenses.ts'
 
 export const TemplateName = entity({
   name: 'TemplateName',
-  schema: Type.Object({ key: Type.String({ description: 'Key to look it up' }), name: Type.String() }),
+  schema: Type.Object({
+    key: Type.String({ description: 'Key to look it up' }),
+    name: Type.String({ description: 'Name of the template' }),
+  }),
   present: ({ key }: Template) => ({ key, name: key }),
 })
 
 export const FileTemplate = entity({
   name: 'FileTemplate',
-  schema: Type.Object({ name: Type.String(), content: Type.String() }),
+  schema: Type.Object({
+    name: Type.String({ description: 'Name of the template' }),
+    content: Type.String({ description: 'Text of the template' }),
+  }),
   async gather([template]: readonly Template[]) {
     return template!.read()
   },
@@ -25,9 +31,9 @@ export type LicenseRow = { readonly template: Template; readonly licensee: Licen
 export const LicenseTemplate = entity({
   name: 'LicenseTemplate',
   schema: Type.Object({
-    key: Type.String(),
-    name: Type.String(),
-    nickname: nullable(Type.String()),
+    key: Type.String({ description: 'Key of the license, such as `mit`' }),
+    name: Type.String({ description: 'Name of the license' }),
+    nickname: nullable(Type.String(), { description: 'Short name; null if there is none' }),
     popular: Type.Boolean({ description: 'True for popular licenses' }),
     html_url: nullable(Type.String({ description: 'URL of a page about it' })),
     source_url: nullable(Type.String({ description: 'URL of its source' })),

@@ -7,9 +7,12 @@ import type { PathEntry } from '../../../git/objects/trees.ts'
 export const TreeEntry = entity({
   name: 'TreeEntry',
   schema: Type.Object({
-    id: Type.String(),
-    name: Type.String(),
-    type: Type.String({ enum: ['tree', 'blob', 'commit'], description: 'commit for a submodule' }),
+    id: Type.String({ description: 'Hash of the tree, blob or submodule commit' }),
+    name: Type.String({ description: 'Last segment of the path' }),
+    type: Type.String({
+      enum: ['tree', 'blob', 'commit'],
+      description: 'Kind of the entry: directory, file or submodule',
+    }),
     path: Type.String({ description: 'Path from the repository root' }),
     mode: Type.String({ description: 'Six octal digits' }),
   }),
@@ -28,10 +31,10 @@ export type BlobRow = { readonly oid: string; readonly sizeBytes: number; readon
 export const Blob = entity({
   name: 'Blob',
   schema: Type.Object({
-    size: Type.Integer({ description: 'Bytes' }),
-    encoding: Type.String({ description: 'base64' }),
+    size: Type.Integer({ description: 'Size in bytes' }),
+    encoding: Type.String({ enum: ['base64'], description: 'Encoding of `content`' }),
     content: Type.String({ description: 'Base64 without line breaks' }),
-    sha: Type.String(),
+    sha: Type.String({ description: 'Hash of the content as git computes it' }),
   }),
   present: (row: BlobRow) => ({
     size: row.sizeBytes,

@@ -39,7 +39,7 @@ export const treeRoutes = [
     params: Params({
       path: FilePath({ default: '', maxLength: maxListedPathLength, description: 'Directory; default: the root' }),
       ref: Optional(Text({ description: 'Branch, tag or commit; default: the default branch' })),
-      recursive: Flag({ default: false, description: 'Include subdirectories' }),
+      recursive: Flag({ default: false, description: 'Include entries of subdirectories' }),
       page_token: Optional(Text({ description: 'Keyset pagination: value from the link of the previous page' })),
     }),
     paged: true,

@@ -20,7 +20,10 @@ export type MergeRequestDetailRow = MergeRequestShown & {
 export const detailFields = {
   ...basicFields,
   merge_error: nullable(Type.String({ description: 'Error of the last merge' })),
-  user: Type.Object({ can_merge: Type.Boolean() }),
+  user: Type.Object(
+    { can_merge: Type.Boolean({ description: 'True if the caller may merge into the target branch' }) },
+    { description: 'Permissions of the caller' },
+  ),
   head_pipeline: nullable(PipelineDetail.schema, { description: 'Newest pipeline of the head with details' }),
   rebase_in_progress: Type.Optional(Type.Boolean({ description: 'Present on request' })),
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { escaped } from '../../../kernel/html.ts'
 import { type UserReferenceRow, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
@@ -16,6 +16,7 @@ import {
 import { type HeadPipeline, headPipelines } from './head-pipelines.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
 import { references, type Within } from './reference.ts'
+import { mergeRequestStates, mergeStatuses } from './states.ts'
 import { countTasks } from './tasks.ts'
 import { isWorkInProgress } from './title.ts'
 
@@ -30,18 +31,18 @@ export type MergeRequestShown = {
 }
 
 const simple = {
-  id: Type.Integer(),
+  id: Type.Integer({ description: 'ID of the merge request, unique on the instance' }),
   iid: Type.Integer({ description: 'Number within the project' }),
   project_id: Type.Integer({ description: 'ID of the target project' }),
-  title: Type.String(),
-  description: nullable(Type.String()),
+  title: Type.String({ description: 'Title of the merge request' }),
+  description: nullable(Type.String(), { description: 'Description in Markdown; null if there is none' }),
   state: Type.String({
-    enum: ['opened', 'closed', 'locked', 'merged'],
-    description: 'locked while a merge is in progress',
+    enum: mergeRequestStates,
+    description: 'State; `locked` while a merge is in progress',
   }),
-  created_at: timestamp(),
-  updated_at: timestamp(),
-  web_url: Type.String(),
+  created_at: timestamp('Time at which the merge request was created'),
+  updated_at: timestamp('Time of the last change'),
+  web_url: Type.String({ description: 'URL of the merge request page' }),
 }
 
 const simpleOf = ({ mergeRequest: row }: MergeRequestShown, { site }: Pick<Ctx, 'site'>) => ({
@@ -65,7 +66,13 @@ export const MergeRequestSimple = entity({
 
 const somebody = (description: string) => nullable(UserReferenceSchema, { description })
 
-const LabelDetail = Type.Object({ ...LabelReferenceSchema.properties, description_html: Type.String() })
+const LabelDetail = Type.Object(
+  {
+    ...LabelReferenceSchema.properties,
+    description_html: Type.String({ description: 'Description as HTML' }),
+  },
+  { title: 'LabelDetail' },
+)
 
 /** Descriptions are shown as the text that they are. */
 const labelDetail = (label: LabelReferenceRow) => ({
@@ -78,66 +85,89 @@ export const basicFields = {
   ...simple,
   target_project_id: Type.Integer({ description: 'Same as `project_id`' }),
   source_project_id: nullable(Type.Integer(), { description: 'Null if the project was deleted' }),
-  target_branch: Type.String(),
-  source_branch: Type.String(),
-  author: UserReferenceSchema,
-  assignee: nullable(UserReferenceSchema, { description: 'First assignee' }),
-  assignees: Type.Array(UserReferenceSchema),
+  target_branch: Type.String({ description: 'Branch to merge into' }),
+  source_branch: Type.String({ description: 'Branch to merge' }),
+  author: described(UserReferenceSchema, 'User who created the merge request'),
+  assignee: nullable(UserReferenceSchema, { description: 'First of `assignees`; null if there are none' }),
+  assignees: Type.Array(UserReferenceSchema, { description: 'Users it is assigned to' }),
   merged_by: somebody('Null unless it is merged'),
-  merged_at: nullable(timestamp()),
+  merged_at: nullable(timestamp(), { description: 'Time of the merge; null unless it is merged' }),
   closed_by: somebody('Null unless it is closed'),
-  closed_at: nullable(timestamp()),
-  upvotes: Type.Integer(),
-  downvotes: Type.Integer(),
+  closed_at: nullable(timestamp(), { description: 'Time at which it was closed; null unless it is closed' }),
+  upvotes: Type.Integer({ description: 'Number of `thumbsup` reactions' }),
+  downvotes: Type.Integer({ description: 'Number of `thumbsdown` reactions' }),
   user_notes_count: Type.Integer({ description: 'Number of comments' }),
   labels: Type.Union([Type.Array(Type.String()), Type.Array(LabelDetail)], {
     description: 'Label titles; records with `with_labels_details=true`',
   }),
-  milestone: nullable(MilestoneSchema),
+  milestone: nullable(MilestoneSchema, { description: 'Milestone; null if there is none' }),
   work_in_progress: Type.Boolean({ description: 'True if the title starts with `WIP:`' }),
-  merge_when_pipeline_succeeds: Type.Boolean(),
+  merge_when_pipeline_succeeds: Type.Boolean({ description: 'True if it merges as soon as the pipeline succeeds' }),
   merge_status: Type.String({
-    enum: ['unchecked', 'checking', 'can_be_merged', 'cannot_be_merged', 'cannot_be_merged_recheck'],
+    enum: mergeStatuses,
     description: 'Whether it can be merged; checked in the background, so ask again later',
   }),
   has_conflicts: Type.Boolean({ description: 'The branches have conflicts' }),
-  blocking_discussions_resolved: Type.Boolean(),
+  blocking_discussions_resolved: Type.Boolean({ description: 'True if no unresolved discussion blocks the merge' }),
   sha: nullable(Type.String(), { description: 'Head of the source branch' }),
-  merge_commit_sha: nullable(Type.String()),
-  squash_commit_sha: nullable(Type.String()),
+  merge_commit_sha: nullable(Type.String(), {
+    description: 'Hash of the merge commit; null before the merge and without one',
+  }),
+  squash_commit_sha: nullable(Type.String(), {
+    description: 'Hash of the squashed commit; null unless it was squashed',
+  }),
   squash: Type.Boolean({ description: 'Squash the commits on merge' }),
   discussion_locked: nullable(Type.Boolean(), { description: 'Null until it was first set' }),
   should_remove_source_branch: nullable(Type.Boolean(), { description: 'Null until a merge sets it' }),
   force_remove_source_branch: nullable(Type.Boolean(), {
-    description: 'Source branch deletion as chosen by the author',
+    description: 'True if the author chose to delete the source branch after the merge; null if they did not choose',
   }),
   allow_collaboration: Type.Optional(
     Type.Boolean({
       description: "True if the source branch of another project accepts pushes from the target's members",
     }),
   ),
-  allow_maintainer_to_push: Type.Optional(Type.Boolean({ description: 'The same' })),
-  reference: Type.String({ deprecated: true }),
-  references: Type.Object({
-    short: Type.String(),
-    relative: Type.String({ description: 'Shortest unambiguous reference in the context of the request' }),
-    full: Type.String(),
-  }),
-  time_stats: TimeStatsSchema,
-  task_completion_status: Type.Object({ count: Type.Integer(), completed_count: Type.Integer() }),
-  approvals_before_merge: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
+  allow_maintainer_to_push: Type.Optional(Type.Boolean({ description: 'Same as `allow_collaboration`' })),
+  reference: Type.String({ description: 'Same as `references.short`', deprecated: true }),
+  references: Type.Object(
+    {
+      short: Type.String({ description: 'Reference within the project, such as `!1`' }),
+      relative: Type.String({ description: 'Shortest unambiguous reference in the context of the request' }),
+      full: Type.String({ description: 'Reference with the full path of the project' }),
+    },
+    { title: 'MergeRequestReferences', description: 'How texts refer to the merge request' },
+  ),
+  time_stats: described(TimeStatsSchema, 'Estimated and spent time'),
+  task_completion_status: Type.Object(
+    {
+      count: Type.Integer({ description: 'Number of items' }),
+      completed_count: Type.Integer({ description: 'Number of checked items' }),
+    },
+    { title: 'TaskCompletionStatus', description: 'Task list items in the description' },
+  ),
+  approvals_before_merge: Type.Optional(
+    nullable(Type.Integer(), {
+      description: 'Number of approvals that a merge requires; null for the default of the project',
+      tier: 'starter',
+    }),
+  ),
   subscribed: Type.Boolean({ description: 'The caller is subscribed' }),
   changes_count: nullable(Type.String(), { description: 'Number of files; `1000+` if there are more than shown' }),
   pipeline: nullable(PipelineReferenceSchema, { description: 'Newest pipeline of the head' }),
-  latest_build_started_at: nullable(timestamp()),
-  latest_build_finished_at: nullable(timestamp()),
+  latest_build_started_at: nullable(timestamp(), { description: 'Time at which `pipeline` started; null without one' }),
+  latest_build_finished_at: nullable(timestamp(), {
+    description: 'Time at which `pipeline` finished; null without one',
+  }),
   first_deployed_to_production_at: nullable(timestamp('Always null; deployments are not supported')),
   diff_refs: nullable(
-    Type.Object({
-      base_sha: nullable(Type.String(), { description: 'Null without a common ancestor' }),
-      head_sha: Type.String(),
-      start_sha: Type.String(),
-    }),
+    Type.Object(
+      {
+        base_sha: nullable(Type.String(), { description: 'Null without a common ancestor' }),
+        head_sha: Type.String({ description: 'Head of the source branch' }),
+        start_sha: Type.String({ description: 'Head of the target branch when the diff was computed' }),
+      },
+      { title: 'DiffRefs' },
+    ),
     { description: 'Null if a branch is missing' },
   ),
   diverged_commits_count: Type.Optional(

@@ -2,7 +2,7 @@ import { CommaList, Flag, Id, List, Optional, Text, Whole } from '../../../api/p
 
 const maxAssignees = 100
 
-export const description = Text({ description: 'Description (Markdown)' })
+export const description = Text({ description: 'Description in Markdown' })
 export const assignee_id = Id({ description: 'Assignee user ID; 0 unassigns', deprecated: true })
 
 /** What a merge request is given when it is made, and later. */
@@ -13,7 +13,7 @@ export const attributeParams = {
   allow_collaboration: Optional(
     Flag({ description: 'Members who can merge may push to the source branch of the fork' }),
   ),
-  allow_maintainer_to_push: Optional(Flag({ description: 'The same', deprecated: true })),
+  allow_maintainer_to_push: Optional(Flag({ description: 'Same as `allow_collaboration`', deprecated: true })),
   squash: Optional(Flag({ description: 'Squash the commits on merge' })),
 }
 

@@ -18,12 +18,12 @@ export const mergeRequestRoutes = [
     subject: project,
     allow: 'create_merge_request_from',
     params: Params({
-      source_branch: Text({ description: 'Source branch' }),
-      target_branch: Text({ description: 'Target branch' }),
+      source_branch: Text({ description: 'Branch to merge' }),
+      target_branch: Text({ description: 'Branch to merge into' }),
       target_project_id: Optional(
         Id({ description: 'ID of the target project in the same fork network; default: this project' }),
       ),
-      title: Text({ description: 'Description' }),
+      title: Text({ description: 'Title of the merge request' }),
       milestone_id: Optional(Id({ description: 'ID of a milestone of the target project or of its ancestor groups' })),
       description: Optional(description),
       assignee_id: Optional(assignee_id),
@@ -50,9 +50,9 @@ export const mergeRequestRoutes = [
     params: Params(
       {
         ...attributeParams,
-        title: Optional(Filled({ description: 'Description' })),
+        title: Optional(Filled({ description: 'Title of the merge request' })),
         description: Optional(Nullable(description)),
-        target_branch: Optional(Filled({ description: 'Target branch' })),
+        target_branch: Optional(Filled({ description: 'Branch to merge into' })),
         state_event: Optional(OneOf(['close', 'reopen'], { description: 'Event that changes the state' })),
         assignee_id: Optional(Nullable(assignee_id)),
         add_labels: Optional(CommaList(Text(), { description: 'Titles of labels to add' })),

@@ -8,12 +8,12 @@ import { detailFields, detailOf, type MergeRequestDetailRow } from './detail-ent
 import type { VersionRow } from './version-queries.ts'
 
 const version = {
-  id: Type.Integer(),
+  id: Type.Integer({ description: 'ID of the version' }),
   head_commit_sha: nullable(Type.String(), { description: 'Null if the branch is missing' }),
   base_commit_sha: nullable(Type.String(), { description: 'Null without a common ancestor' }),
   start_commit_sha: nullable(Type.String(), { description: 'Head of the target branch at that time' }),
-  created_at: timestamp(),
-  merge_request_id: Type.Integer(),
+  created_at: timestamp('Time at which the version was recorded'),
+  merge_request_id: Type.Integer({ description: 'ID of the merge request' }),
   state: Type.String({
     enum: ['collected', 'overflow', 'empty'],
     description: 'overflow if the diff has more files than listed',
@@ -52,8 +52,8 @@ export const MergeRequestVersionDetail = entity({
   name: 'MergeRequestVersionDetail',
   schema: Type.Object({
     ...version,
-    commits: Type.Array(Commit.schema, { description: 'Newest first' }),
-    diffs: Type.Array(DiffEntry.schema),
+    commits: Type.Array(Commit.schema, { description: 'Commits of the version, newest first' }),
+    diffs: Type.Array(DiffEntry.schema, { description: 'Diffs of the changed files' }),
   }),
   present: ({ version, project, commits, files }: VersionDetailRow, ctx) => ({
     ...versionOf(version),
@@ -73,7 +73,7 @@ export const MergeRequestChanges = entity({
   name: 'MergeRequestChanges',
   schema: Type.Object({
     ...detailFields,
-    changes: Type.Array(DiffEntry.schema),
+    changes: Type.Array(DiffEntry.schema, { description: 'Diffs of the changed files' }),
     overflow: Type.Boolean({ description: 'True if the list is truncated' }),
   }),
   present: (row: MergeRequestChangesRow, ctx) => ({

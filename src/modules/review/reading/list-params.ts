@@ -31,21 +31,26 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
     default: scope,
     description: 'Whose merge requests: created by or assigned to the caller, or all',
   }),
-  order_by: OneOf(mergeRequestOrders, { default: 'created_at', description: 'Order' }),
-  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
+  order_by: OneOf(mergeRequestOrders, { default: 'created_at', description: 'Time to order by' }),
+  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction: ascending or descending' }),
   view: Optional(OneOf(['simple'], { description: 'Return simple records' })),
   milestone: Optional(Text({ description: 'Milestone title, or None, Any, #upcoming, #started' })),
   labels: Optional(
     CommaList(Text(), { maxItems: maxNamed, description: 'Label titles, all of which must match; or None, Any' }),
   ),
   with_labels_details: Flag({ default: false, description: 'Return labels as records' }),
-  include_diverged_commits_count: Flag({ default: false, description: 'Include `diverged_commits_count`' }),
+  include_diverged_commits_count: Flag({
+    default: false,
+    description: 'Include `diverged_commits_count` in the record',
+  }),
   created_after: when('Created at or after this time'),
   created_before: when('Created at or before this time'),
   updated_after: when('Updated at or after this time'),
   updated_before: when('Updated at or before this time'),
-  author_id: Optional(WholeOr(['None'], { description: 'Author' })),
-  author_username: Optional(Text({ description: 'Author' })),
+  author_id: Optional(
+    WholeOr(['None'], { description: 'Only of this author (user ID); `None` for merge requests without one' }),
+  ),
+  author_username: Optional(Text({ description: 'Only of the author with this username' })),
   assignee_id: Optional(WholeOr(presences, { description: 'Assignee user ID, or None, Any' })),
   assignee_username: Optional(
     List(Text(), {
@@ -64,8 +69,8 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
     ListOr(Id(), presences, { tier: 'starter', description: 'User IDs of approvers, at most 5; or None, Any' }),
   ),
   my_reaction_emoji: Optional(Text({ description: 'Emoji that the caller awarded, or None, Any' })),
-  source_branch: Optional(Text({ description: 'Name' })),
-  target_branch: Optional(Text({ description: 'Name' })),
+  source_branch: Optional(Text({ description: 'Only with this source branch' })),
+  target_branch: Optional(Text({ description: 'Only with this target branch' })),
   source_project_id: Optional(Id({ description: 'ID of the project of the source branch' })),
   search: Optional(Text({ description: 'Search terms in the title or description' })),
 })
@@ -83,7 +88,11 @@ const rules = {
 export const allParams = Params(
   {
     ...listParams('created_by_me'),
-    in: Optional(CommaList(Text(), { description: 'Fields to search: title, description' })),
+    in: Optional(
+      CommaList(Text(), {
+        description: 'Fields to search: `title`, `description`; default: both. Other words are ignored',
+      }),
+    ),
     wip,
   },
   rules,

@@ -1,0 +1,5 @@
+/** States of a merge request: `locked` while a merge is in progress. */
+export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged']
+
+/** Results of the check whether a merge request can be merged. */
+export const mergeStatuses = ['unchecked', 'checking', 'can_be_merged', 'cannot_be_merged', 'cannot_be_merged_recheck']
