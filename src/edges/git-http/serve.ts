@@ -146,7 +146,7 @@ async function push(
   created = false,
 ): Promise<void> {
   const { stream, done, settled } = await receivePush(ctx, project, {
-    door: 'http',
+    transport: 'http',
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
     created,

@@ -88,7 +88,7 @@ async function push(
   ctx: Ctx,
   options: Options & { statelessRpc?: boolean; created?: boolean },
 ): Promise<number> {
-  const received = await receivePush(ctx, project, { door: 'ssh', ...options })
+  const received = await receivePush(ctx, project, { transport: 'ssh', ...options })
   try {
     return statusOf(await relay(call, received))
   } finally {

@@ -28,7 +28,7 @@ export async function authenticateGit(
   if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
   if (byDeployToken.refused !== 'unknown') return { denied: byDeployToken.refused }
   const { username: login, password } = shown
-  const signedIn = await signIn(await context.open(null, remoteAddress), { login, password, door: 'git' })
+  const signedIn = await signIn(await context.open(null, remoteAddress), { login, password, transport: 'git' })
   if ('actor' in signedIn) return { caller: signedIn.actor }
   const { refused, retryAfterSeconds } = signedIn
   return { denied: refused, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }

@@ -38,15 +38,15 @@ export type SignIn = { actor: Actor } | { refused: SignInRefusal; retryAfterSeco
 export async function signIn(ctx: Ctx, shown: Shown): Promise<SignIn> {
   const { settings } = ctx
   const accepted =
-    shown.door === 'git'
+    shown.transport === 'git'
       ? settings.password_authentication_enabled_for_git
       : settings.password_authentication_enabled_for_web
   return accepted ? inTurnToCheck(ctx.shareKey, () => check(ctx, shown)) : { refused: 'passwords_off' }
 }
 
-type Shown = { login: string; password: string; code?: string | undefined; door: 'git' | 'web' }
+type Shown = { login: string; password: string; code?: string | undefined; transport: 'git' | 'web' }
 
-async function check(ctx: Ctx, { login, password, code, door }: Shown): Promise<SignIn> {
+async function check(ctx: Ctx, { login, password, code, transport }: Shown): Promise<SignIn> {
   const { db, settings } = ctx
   // PostgreSQL rejects NUL.
   const account = login.includes('\0') ? undefined : await findPasswordCredential(db, login)
@@ -76,14 +76,14 @@ async function check(ctx: Ctx, { login, password, code, door }: Shown): Promise<
     settings.require_two_factor_authentication ? settings.two_factor_grace_period : null,
   )
   if (state.enabled) {
-    if (door === 'git' || code === undefined) return { refused: 'code_missing' }
+    if (transport === 'git' || code === undefined) return { refused: 'code_missing' }
     if (!(await takeCode(ctx, account.user_id, code))) return wrong()
   } else if (state.grace_hours !== null && (await isOverdue(db, account.user_id, state.grace_hours))) {
     return { refused: 'code_demanded' }
   }
   await clearFailures(db, keys)
   if (refused === 'deactivated') await awaken(ctx, account.user_id)
-  if (door === 'web') await noteSignIn(db, account.user_id, ctx.remoteAddress)
+  if (transport === 'web') await noteSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
   return { actor: actorOf(account) }

@@ -38,7 +38,7 @@ function reserved(name: string, { ctx, project, protections }: PushFacts): strin
 function deletion({ ctx, project, way }: PushFacts): string | undefined {
   if (!allows(projectPolicy.delete_protected_branch, ctx.actor, project.facts))
     return 'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.'
-  return way.door === 'api' ? undefined : 'You can only delete protected branches using the web interface.'
+  return way.transport === 'api' ? undefined : 'You can only delete protected branches using the web interface.'
 }
 
 /**
@@ -52,7 +52,7 @@ async function creation(name: string, to: Oid, facts: PushFacts): Promise<string
   const holding = await listRefTips(await facts.objects(), 'refs/heads/', { containing: to })
   if (!holding.some((ref) => protections.isProtected('branch', branchName(ref.name) ?? '')))
     return 'You can only use an existing protected branch ref as the basis of a new protected branch.'
-  return way.door === 'api' ? undefined : 'You can only create protected branches using the web interface and API.'
+  return way.transport === 'api' ? undefined : 'You can only create protected branches using the web interface and API.'
 }
 
 function update(name: string, { protections, way }: PushFacts): string | undefined {

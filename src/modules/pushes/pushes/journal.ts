@@ -73,7 +73,7 @@ export async function settle(
     await writeConsequences(ctx, tx, repo, project, {
       id: push.id,
       actorId: push.actor_id,
-      door: push.door,
+      transport: push.transport,
       options: push.options,
       changes: moved,
     })

@@ -75,7 +75,7 @@ describe('the decision on a push', () => {
       [harmless, { name: ref(name), from, to }],
       async () => openRepository(ctx, found),
       {
-        door: 'http',
+        transport: 'http',
       },
     )
     expect(refused).toEqual(text)
@@ -89,7 +89,7 @@ describe('the decision on a push', () => {
     const repo = async () => openRepository(ctx, subject)
     await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-    const verdict = async () => (await decide(ctx, project.id, changes, repo, { door: 'http' })).refused
+    const verdict = async () => (await decide(ctx, project.id, changes, repo, { transport: 'http' })).refused
     expect(await verdict()).toBeUndefined()
     await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 })
     const refused = 'You are not allowed to push code to this project.'
@@ -114,7 +114,7 @@ describe('settling of pushes', () => {
     const intended = await intend(ctx, {
       projectId: project.id,
       actorId: 1,
-      door: 'api',
+      transport: 'api',
       options: [],
       changes: [
         { name: ref('refs/heads/main'), from: null, to: head },
@@ -145,7 +145,7 @@ describe('settling of pushes', () => {
       const before = (await events(world, project)).length
       await git(repo.gitDir, 'update-ref', 'refs/heads/x', head)
       const changes = [{ name: ref('refs/heads/x'), from: null, to: head }]
-      const wish = { projectId: project.id, actorId: 1, door: 'api', options: [], changes } as const
+      const wish = { projectId: project.id, actorId: 1, transport: 'api', options: [], changes } as const
       const id = await intend(ctx, wish)
       await conclude(ctx, repo, { id, ...wish }, known)
       await conclude(ctx, repo, { id, ...wish }, known)
@@ -160,7 +160,7 @@ describe('settling of pushes', () => {
     for (const project of [broken, sound]) {
       await push(world, project, { a: 'a' })
       const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-      pushIds.push(await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes }))
+      pushIds.push(await intend(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes }))
     }
     const states = async () => {
       const rows = await world.rows('select state from pushes where id = any($1) order by id', [pushIds])
@@ -181,7 +181,7 @@ describe('settling of pushes', () => {
     const repo = await openForWriting(ctx, (await loadProject(String(project.id), ctx))!)
     const to = new TestRepository(repo).commit({ a: 'a' }, { branch: '-x' })
     const changes = [{ name: ref('refs/heads/-x'), from: null, to }]
-    const intended = await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes })
+    const intended = await intend(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes })
     expect(await settle(ctx, intended)).toHaveLength(1)
     expect((await world.root.get(`/projects/${project.id}`)).json.default_branch).toBeNull()
   })
@@ -190,7 +190,7 @@ describe('settling of pushes', () => {
     const project = await world.project()
     const ctx = await contextFor(world, world.root)
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-    const intended = await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes })
+    const intended = await intend(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes })
     expect(await settle(ctx, intended)).toEqual([])
     expect(await events(world, project)).toEqual([])
     expect(await world.rows('select state from pushes where id = $1', [intended])).toEqual([{ state: 'dropped' }])

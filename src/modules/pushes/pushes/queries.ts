@@ -4,12 +4,12 @@ import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RootFiles } from '../../projects/index.ts'
 
 /** Transport through which refs were changed. */
-export type DoorName = 'http' | 'ssh' | 'api' | 'system'
+export type Transport = 'http' | 'ssh' | 'api' | 'system'
 
 export type NewPush = {
   projectId: number
   actorId: number | null
-  door: DoorName
+  transport: Transport
   options: readonly string[]
   changes: readonly RefChange[]
 }
@@ -19,7 +19,7 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
   (await tx.row<{ id: number }>(sql`
     with push as (
       insert into pushes (project_id, actor_id, door, options)
-      values (${push.projectId}, ${push.actorId}, ${push.door}, ${push.options}) returning id),
+      values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.options}) returning id),
     changes as (
       insert into ref_changes (push_id, ref, old_oid, new_oid, position)
       select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
@@ -31,7 +31,7 @@ export type PushRow = {
   id: number
   project_id: number
   actor_id: number | null
-  door: DoorName
+  transport: Transport
   state: 'intended' | 'done' | 'dropped'
   options: string[]
   /** In the order of the push. */
@@ -50,7 +50,7 @@ export type PushRow = {
  */
 export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
   db.row<PushRow>(sql`
-    select p.id, p.project_id, p.actor_id, p.door, p.state, p.options,
+    select p.id, p.project_id, p.actor_id, p.door as transport, p.state, p.options,
       coalesce((select json_agg(json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid, 'continued',
           exists (select from ref_changes later join pushes q on q.id = later.push_id
             where q.project_id = p.project_id and later.push_id > p.id and later.ref = c.ref and later.old_oid is not distinct from c.new_oid),

@@ -3,11 +3,11 @@ import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
-import type { DoorName } from './queries.ts'
+import type { Transport } from './queries.ts'
 
 /** How refs are changed. */
 export type Way = {
-  readonly door: DoorName
+  readonly transport: Transport
   /** The changes merge a merge request: users who may merge need not be allowed to push. */
   readonly merges?: boolean
   /** The new tips descend from the old ones, as the caller guarantees, so a check for lost commits is unnecessary. */

@@ -175,7 +175,7 @@ describe('interrupted merges', () => {
     const name = 'refs/heads/main' as RefName
     await made.store()
     const changes = [{ name, from: made.base, to: made.to }]
-    await intend(ctx, { projectId: made.project.id, actorId: world.root.id, door: 'api', options: [], changes })
+    await intend(ctx, { projectId: made.project.id, actorId: world.root.id, transport: 'api', options: [], changes })
     await updateRefs(repo, [{ name, from: made.base, to: made.to }])
     // The recovery of a start.
     await world.recover()

@@ -11,7 +11,7 @@ import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { collaborationBranches, refusedPush } from '../../pushes/index.ts'
 import type { Service } from './address.ts'
 
-export type GitDoorName = 'http' | 'ssh'
+export type GitTransport = 'http' | 'ssh'
 
 export type Access =
   | { project: ProjectSubject }
@@ -25,19 +25,19 @@ export type Access =
 const refuse = (message: string): Access => ({ refused: 'forbidden', message })
 
 /** URL of a repository over this transport. */
-export const urlToRepo = (site: Site, door: GitDoorName, fullPath: string): string =>
-  door === 'ssh' ? sshUrlToRepo(site, fullPath) : httpUrlToRepo(site, fullPath)
+export const urlToRepo = (site: Site, transport: GitTransport, fullPath: string): string =>
+  transport === 'ssh' ? sshUrlToRepo(site, fullPath) : httpUrlToRepo(site, fullPath)
 
 /** Error message if the installation allows git over the other transport only. */
-export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, door: GitDoorName): string | undefined {
+export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, transport: GitTransport): string | undefined {
   const only = settings.enabled_git_access_protocol
-  return only === null || only === door ? undefined : `Git access over ${door.toUpperCase()} is not allowed`
+  return only === null || only === transport ? undefined : `Git access over ${transport.toUpperCase()} is not allowed`
 }
 
 /** Whether the caller may fetch from or push to the project at this path. The policy is the same for all transports. */
-export async function gitAccess(ctx: Ctx, path: string, service: Service, door: GitDoorName): Promise<Access> {
+export async function gitAccess(ctx: Ctx, path: string, service: Service, transport: GitTransport): Promise<Access> {
   const { actor } = ctx
-  const closed = protocolRefusal(ctx, door)
+  const closed = protocolRefusal(ctx, transport)
   if (closed !== undefined) return refuse(closed)
   const terms = await termsComplaint(ctx)
   if (terms !== undefined) return refuse(terms)
@@ -61,7 +61,7 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, door: 
     // Fetches follow a redirect; a push would suggest that the old address is still valid.
     if (project.full_path.toLowerCase() !== path.toLowerCase())
       return refuse(
-        `Project '${path}' was moved to '${project.full_path}'.\n\nPlease update your Git remote:\n\n  git remote set-url origin ${urlToRepo(ctx.site, door, project.full_path)}\n`,
+        `Project '${path}' was moved to '${project.full_path}'.\n\nPlease update your Git remote:\n\n  git remote set-url origin ${urlToRepo(ctx.site, transport, project.full_path)}\n`,
       )
     return { project }
   }

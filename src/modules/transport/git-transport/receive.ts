@@ -15,7 +15,7 @@ import {
   type NewPush,
   settle,
 } from '../../pushes/index.ts'
-import { type GitDoorName, urlToRepo } from './access.ts'
+import { type GitTransport, urlToRepo } from './access.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -35,7 +35,7 @@ export type Push = Transfer & {
 export async function receivePush(
   ctx: Ctx,
   project: ProjectSubject,
-  { door, created = false, ...transfer }: TransferOptions & { door: GitDoorName; created?: boolean },
+  { transport, created = false, ...transfer }: TransferOptions & { transport: GitTransport; created?: boolean },
 ): Promise<Push> {
   const limit = ctx.settings.receive_max_input_size ?? 0
   let push: (NewPush & { id: number }) | undefined
@@ -46,12 +46,12 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const { refused } = await decide(ctx, project.id, updates, async () => quarantine, { door })
+      const { refused } = await decide(ctx, project.id, updates, async () => quarantine, { transport })
       if (refused !== undefined) return { ok: false, messages: [refused] }
       const intended = {
         projectId: project.id,
         actorId: accountOf(ctx.actor!),
-        door,
+        transport,
         options: pushOptions,
         changes: updates.filter(changesRef),
       }
@@ -59,7 +59,7 @@ export async function receivePush(
       const warnings = updates
         .filter((update) => !changesRef(update))
         .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
-      return { ok: true, messages: [...warnings, ...(created ? createdMessage(ctx, project, door) : [])] }
+      return { ok: true, messages: [...warnings, ...(created ? createdMessage(ctx, project, transport) : [])] }
     },
     async onMove(updates, isAtomic) {
       outcomes = 'unknown'
@@ -94,12 +94,12 @@ export async function receivePush(
 const certaintyOf = (outcome: MoveOutcome | undefined): 'moved' | 'unmoved' | 'unknown' =>
   outcome === 'moved' ? 'moved' : outcome?.mayHaveMoved ? 'unknown' : 'unmoved'
 
-const createdMessage = (ctx: Ctx, project: ProjectSubject, door: GitDoorName): string[] => [
+const createdMessage = (ctx: Ctx, project: ProjectSubject, transport: GitTransport): string[] => [
   '',
   `The private project ${project.full_path} was successfully created.`,
   '',
   'To configure the remote, run:',
-  `  git remote add origin ${urlToRepo(ctx.site, door, project.full_path)}`,
+  `  git remote add origin ${urlToRepo(ctx.site, transport, project.full_path)}`,
   '',
   'To view the project, visit:',
   `  ${ctx.site.url}/${project.full_path}`,
