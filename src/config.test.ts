@@ -94,7 +94,7 @@ describe('parseConfig', () => {
     expect(() => parse(wrong)).toThrow(/^12 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
-  test('a complaint never shows a secret', () => {
+  test('a violation never shows a secret', () => {
     const text = mistakesOf({
       STITHY_ROOT_PASSWORD: 'hunter2',
       STITHY_ROOT_TOKEN: 'hunter2',

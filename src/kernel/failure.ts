@@ -27,14 +27,14 @@ export type FailureKind =
   | 'storage_full'
 
 /** Field name → violations, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
-export type FieldComplaints = Readonly<Record<string, readonly string[]>>
+export type FieldViolations = Readonly<Record<string, readonly string[]>>
 
 /** A failure the caller may see. Any other error is a bug and becomes a 500. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly kind: FailureKind
   /** Set if the violations belong to named fields. */
-  readonly fields: FieldComplaints | undefined
+  readonly fields: FieldViolations | undefined
   /** Machine-readable code, sent as `error_code`. */
   readonly code: string | undefined
   /** The message is sent as a list: `["…"]`. */
@@ -46,7 +46,7 @@ export class Failure extends Error {
   constructor(
     kind: FailureKind,
     message: string,
-    options: ErrorOptions & { fields?: FieldComplaints; code?: string; listed?: true; retryAfterSeconds?: number } = {},
+    options: ErrorOptions & { fields?: FieldViolations; code?: string; listed?: true; retryAfterSeconds?: number } = {},
   ) {
     super(message, options)
     this.kind = kind
@@ -72,11 +72,11 @@ export const forbidden = (reason?: string): Failure =>
 export const invalid = (message: string): Failure => new Failure('invalid', message)
 
 /** A record violates rules of its fields. */
-export const invalidFields = (fields: FieldComplaints): Failure =>
+export const invalidFields = (fields: FieldViolations): Failure =>
   new Failure(
     'invalid',
     Object.entries(fields)
-      .flatMap(([name, complaints]) => complaints.map((complaint) => `${name} ${complaint}`))
+      .flatMap(([name, violations]) => violations.map((violation) => `${name} ${violation}`))
       .join(', '),
     { fields },
   )

@@ -1,7 +1,7 @@
-import type { FieldComplaints } from './failure.ts'
+import type { FieldViolations } from './failure.ts'
 
 /** Compat: violations as a Ruby hash in text, which some error messages contain. */
-export const rubyHash = (fields: FieldComplaints): string =>
+export const rubyHash = (fields: FieldViolations): string =>
   `{${Object.entries(fields)
     .map(([name, texts]) => `:${name}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`)
     .join(', ')}}`

@@ -1,6 +1,5 @@
 import type { TObject } from 'typebox'
 import { type Plan, planOffers } from '../../kernel/plan.ts'
-import { Complaint, hasNoValidValue, isInvalid } from './complaint.ts'
 import { readDate, readDateOfTimestamp, readTimestamp } from './dates.ts'
 import { enumReader } from './enums.ts'
 import { freeHashReader, readAnything } from './free-hash.ts'
@@ -13,6 +12,7 @@ import type { Reader } from './reader.ts'
 import { integerReader, numberReader, readBoolean, textReader } from './scalars.ts'
 import { alternatives, isNullable, isNullSchema, isOptional, literals, type ParamSchema } from './schema.ts'
 import { UploadedFile } from './uploaded-file.ts'
+import { hasNoValidValue, isInvalid, Violation } from './violation.ts'
 
 /** Converts the raw parameters of one request to typed ones. Throws a `ParameterError` that names every invalid parameter. */
 export type ParamsReader<S extends TObject> = (raw: RawParams, method?: string) => ParamsOf<S>
@@ -34,11 +34,11 @@ export function compileParams<S extends TObject>(
   const read = objectReader(schema as ParamSchema, plan)
   return (raw, method = 'GET') => {
     const clears = method === 'PUT' || method === 'PATCH'
-    const complaints: string[] = []
-    const values = read(raw, { complaints, clears, writes: clears || method === 'POST' }, '')
-    if (complaints.length > 0) throw new ParameterError(complaints.join(', '))
+    const violations: string[] = []
+    const values = read(raw, { violations, clears, writes: clears || method === 'POST' }, '')
+    if (violations.length > 0) throw new ParameterError(violations.join(', '))
     // Only reached if the tree is not a hash, which no transport passes.
-    if (values instanceof Complaint) throw new ParameterError('parameters are invalid')
+    if (values instanceof Violation) throw new ParameterError('parameters are invalid')
     return values as ParamsOf<S>
   }
 }
@@ -101,16 +101,16 @@ function readerOf(schema: ParamSchema, plan: Plan): Reader {
 /** The first alternative that accepts the value wins, in the order of the declaration. */
 function unionReader(schema: ParamSchema, choices: readonly ParamSchema[], plan: Plan): Reader {
   const readers = choices.map((choice) => singleReader(choice, plan))
-  const complaint = schema.complaint === undefined ? undefined : new Complaint(schema.complaint)
+  const violation = schema.violation === undefined ? undefined : new Violation(schema.violation)
   return (raw, reading, path) => {
     let refusal = isInvalid
     for (const read of readers) {
       // Violations in an alternative that does not match are discarded.
-      const value = read(raw, { ...reading, complaints: [] }, path)
-      if (!(value instanceof Complaint)) return value
+      const value = read(raw, { ...reading, violations: [] }, path)
+      if (!(value instanceof Violation)) return value
       if (value === hasNoValidValue) refusal = value
     }
-    return complaint ?? refusal
+    return violation ?? refusal
   }
 }
 

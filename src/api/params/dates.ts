@@ -1,5 +1,5 @@
-import { type Complaint, isInvalid } from './complaint.ts'
 import type { RawValue } from './raw.ts'
+import { isInvalid, type Violation } from './violation.ts'
 
 const dateOnly = /^(\d{4})-(\d{2})-(\d{2})$/
 const extended =
@@ -16,7 +16,7 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
 }
 
 /** Parses any ISO 8601 date-time, basic or extended; a date alone is midnight, no zone means UTC. Truncates to milliseconds. */
-export function readTimestamp(raw: RawValue): Date | Complaint {
+export function readTimestamp(raw: RawValue): Date | Violation {
   if (typeof raw !== 'string' || raw.length > 48) return isInvalid
   const parts = extended.exec(raw) ?? basic.exec(raw)
   if (parts === null) return isInvalid
@@ -36,14 +36,14 @@ export function readTimestamp(raw: RawValue): Date | Complaint {
 }
 
 /** A calendar day, as text. */
-export function readDate(raw: RawValue): string | Complaint {
+export function readDate(raw: RawValue): string | Violation {
   const parts = typeof raw === 'string' ? dateOnly.exec(raw) : null
   if (parts === null || !isCalendarDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) return isInvalid
   return parts[0]
 }
 
 /** A calendar day, or the day a date-time names in its own zone. */
-export function readDateOfTimestamp(raw: RawValue): string | Complaint {
+export function readDateOfTimestamp(raw: RawValue): string | Violation {
   if (typeof raw !== 'string') return isInvalid
   if (raw.length > 10 && !(readTimestamp(raw) instanceof Date)) return isInvalid
   return readDate(raw.slice(0, 10))

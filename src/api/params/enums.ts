@@ -1,7 +1,7 @@
-import { hasNoValidValue, isInvalid } from './complaint.ts'
 import type { RawValue } from './raw.ts'
 import type { Reader } from './reader.ts'
 import { integerReader, readBoolean, readText } from './scalars.ts'
+import { hasNoValidValue, isInvalid } from './violation.ts'
 
 const anyInteger = integerReader({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
 

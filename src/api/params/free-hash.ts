@@ -1,7 +1,7 @@
-import { Complaint, hasNoValidValue, isInvalid } from './complaint.ts'
 import { isRawHash, type RawValue } from './raw.ts'
 import type { Reader } from './reader.ts'
 import { readText } from './scalars.ts'
+import { hasNoValidValue, isInvalid, Violation } from './violation.ts'
 
 /** Maximum depth of an undeclared value, and maximum values in it, including itself. */
 const maximumDepth = 16
@@ -13,7 +13,7 @@ type Budget = { left: number }
 /** Accepts any JSON value, checks for text that the database cannot store, and copies it without `__proto__` keys. */
 export const readAnything: Reader = (raw) => copy(raw, 0, { left: maximumValues })
 
-function copy(raw: RawValue, depth: number, budget: Budget): unknown | Complaint {
+function copy(raw: RawValue, depth: number, budget: Budget): unknown | Violation {
   if (budget.left-- === 0) return isInvalid
   if (raw === null || typeof raw === 'boolean') return raw
   if (typeof raw === 'string') return readText(raw)
@@ -23,7 +23,7 @@ function copy(raw: RawValue, depth: number, budget: Budget): unknown | Complaint
     const values: unknown[] = []
     for (const element of raw) {
       const value = copy(element, depth + 1, budget)
-      if (value instanceof Complaint) return value
+      if (value instanceof Violation) return value
       values.push(value)
     }
     return values
@@ -45,7 +45,7 @@ export function freeHashReader(readValue: Reader | undefined, maximumKeys = maxi
 function copyHash(
   raw: { [name: string]: RawValue | undefined },
   readValue: (raw: RawValue) => unknown,
-): unknown | Complaint {
+): unknown | Violation {
   const keys = Object.keys(raw)
   if (keys.length > maximumValues) return isInvalid
   const values: Record<string, unknown> = Object.create(null)
@@ -54,7 +54,7 @@ function copyHash(
     if (key === '__proto__' || element === undefined) continue
     if (readText(key) !== key) return isInvalid
     const value = readValue(element)
-    if (value instanceof Complaint) return value
+    if (value instanceof Violation) return value
     values[key] = value
   }
   return values

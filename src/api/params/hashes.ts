@@ -1,8 +1,8 @@
-import { Complaint, isEmpty, isInvalid, isMissing, isRefusedInPart } from './complaint.ts'
 import { isRawHash, type RawParams } from './raw.ts'
-import { complain, type Reader, type Reading } from './reader.ts'
+import { addViolation, type Reader, type Reading } from './reader.ts'
 import { ruleChecks } from './rules.ts'
 import type { ParamRules } from './schema.ts'
+import { isEmpty, isInvalid, isMissing, isRefusedInPart, Violation } from './violation.ts'
 
 /** How one declared parameter handles raw values. */
 export type Field = {
@@ -25,7 +25,7 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
     if (!isRawHash(raw)) return isInvalid
     const values: Record<string, unknown> = {}
     const given = checks.length > 0 ? new Set<string>() : undefined
-    const complaintsBefore = reading.complaints.length
+    const violationsBefore = reading.violations.length
     for (let index = 0; index < fields.length; index++) {
       const field = fields[index]!
       const value = readField(field, raw, reading, path)
@@ -33,8 +33,8 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
         if (field.makeDefault !== undefined) values[field.name] = field.makeDefault()
         continue
       }
-      if (value instanceof Complaint) {
-        complain(reading, nameWithin(path, field.name), value)
+      if (value instanceof Violation) {
+        addViolation(reading, nameWithin(path, field.name), value)
         if (value === isMissing) continue
       } else values[field.name] = value
       given?.add(field.name)
@@ -46,10 +46,10 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
           (name) => nameWithin(path, name),
           (name) => values[name],
         )
-        if (sentence !== undefined) reading.complaints.push(sentence)
+        if (sentence !== undefined) reading.violations.push(sentence)
       }
     }
-    return reading.complaints.length > complaintsBefore ? isRefusedInPart : values
+    return reading.violations.length > violationsBefore ? isRefusedInPart : values
   }
 }
 

@@ -1,7 +1,7 @@
-import { Complaint, hasNoValidValue, isEmpty, isInvalid, isRefusedInPart } from './complaint.ts'
 import { isRawHash, type RawValue } from './raw.ts'
 import { isFull, type Reader } from './reader.ts'
 import type { ParamSchema } from './schema.ts'
+import { hasNoValidValue, isEmpty, isInvalid, isRefusedInPart, Violation } from './violation.ts'
 
 /** Maximum elements of a list without `maxItems`: a commit may be large, but a body of commas must not take seconds. */
 const maximumElements = 100_000
@@ -18,7 +18,7 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
     if (elements === undefined) return isInvalid
     if (elements.length > maxItems) return hasNoValidValue
     const values: unknown[] = []
-    const complaintsBefore = reading.complaints.length
+    const violationsBefore = reading.violations.length
     for (let index = 0; index < elements.length; index++) {
       const element = elements[index]!
       if (element === null || (element === '' && emptyMeansNothing)) continue
@@ -26,10 +26,10 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
       if (isFull(reading)) break
       // Reports only the first invalid element; hashes have reported theirs already.
       if (value === isRefusedInPart) continue
-      if (value instanceof Complaint) return value
+      if (value instanceof Violation) return value
       values.push(value)
     }
-    if (reading.complaints.length > complaintsBefore) return isRefusedInPart
+    if (reading.violations.length > violationsBefore) return isRefusedInPart
     if (atMostOne === true && values.length > 1) return allowsOne(values)
     if (blank === false && values.length === 0) return isEmpty
     return minItems !== undefined && values.length < minItems ? hasNoValidValue : values
@@ -37,8 +37,8 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
 }
 
 /** The only message that repeats the input; shortened, because that may have megabytes. */
-const allowsOne = (values: readonly unknown[]): Complaint =>
-  new Complaint(`allows one value, but found ${values.length}: ${values.slice(0, 10).join(', ').slice(0, 1000)}`)
+const allowsOne = (values: readonly unknown[]): Violation =>
+  new Violation(`allows one value, but found ${values.length}: ${values.slice(0, 10).join(', ').slice(0, 1000)}`)
 
 function toElements(raw: RawValue, split: 'comma' | undefined, single: boolean | undefined): RawValue[] | undefined {
   if (split === 'comma') return splitCommas(raw)

@@ -1,5 +1,5 @@
-import { Complaint, hasNoValidValue, isEmpty, isInvalid } from './complaint.ts'
 import type { RawValue } from './raw.ts'
+import { hasNoValidValue, isEmpty, isInvalid, Violation } from './violation.ts'
 
 const booleans = new Map<string, boolean>()
 for (const [words, value] of [
@@ -10,7 +10,7 @@ for (const [words, value] of [
 }
 
 /** Accepts the words above in any case (python-gitlab sends `True` in queries), and 1 and 0 as numbers. */
-export function readBoolean(raw: RawValue): boolean | Complaint {
+export function readBoolean(raw: RawValue): boolean | Violation {
   if (typeof raw === 'boolean') return raw
   if (typeof raw === 'string') return booleans.get(raw.toLowerCase()) ?? isInvalid
   return raw === 1 ? true : raw === 0 ? false : isInvalid
@@ -27,7 +27,7 @@ const databaseInteger = 2 ** 31 - 1
  * Default bounds are those of the database's `integer`, so a number too large for its column gives a 400 instead of a 500.
  * Outside a declared bound, the message is different.
  */
-export function integerReader({ minimum, maximum }: Bounds): (raw: RawValue) => number | Complaint {
+export function integerReader({ minimum, maximum }: Bounds): (raw: RawValue) => number | Violation {
   const lowest = minimum ?? -databaseInteger - 1
   const highest = maximum ?? databaseInteger
   const tooLow = minimum === undefined ? isInvalid : hasNoValidValue
@@ -41,7 +41,7 @@ export function integerReader({ minimum, maximum }: Bounds): (raw: RawValue) => 
   }
 }
 
-export function numberReader({ minimum, maximum }: Bounds): (raw: RawValue) => number | Complaint {
+export function numberReader({ minimum, maximum }: Bounds): (raw: RawValue) => number | Violation {
   return (raw) => {
     const value = typeof raw === 'number' ? raw : typeof raw === 'string' && decimal.test(raw) ? Number(raw) : undefined
     if (value === undefined || !Number.isFinite(value)) return isInvalid
@@ -51,7 +51,7 @@ export function numberReader({ minimum, maximum }: Bounds): (raw: RawValue) => n
 }
 
 /** Text; a number or boolean becomes its text. The database cannot store NUL and lone surrogates. */
-export function readText(raw: RawValue): string | Complaint {
+export function readText(raw: RawValue): string | Violation {
   if (typeof raw === 'string') return raw.includes('\0') || !raw.isWellFormed() ? isInvalid : raw
   return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : isInvalid
 }
@@ -66,10 +66,10 @@ export type TextRules = {
   filePath?: boolean | undefined
 }
 
-const isNoFilePath = new Complaint('should be a valid file path')
+const isNoFilePath = new Violation('should be a valid file path')
 const climbs = /^\.$|(^|[/\\])\.\.([/\\]|$)|\n/
 
-export function textReader(rules: TextRules): (raw: RawValue) => string | Complaint {
+export function textReader(rules: TextRules): (raw: RawValue) => string | Violation {
   const { blank, minLength, maxLength, pattern, filePath } = rules
   if (Object.values({ blank, minLength, maxLength, pattern, filePath }).every((rule) => rule === undefined))
     return readText

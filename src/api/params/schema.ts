@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import type { Tier } from '../../kernel/plan.ts'
 
 /**
- * The JSON-schema keywords that conversion understands, and custom ones (`blank`, `split`, `single`, `tier`, `complaint`,
+ * The JSON-schema keywords that conversion understands, and custom ones (`blank`, `split`, `single`, `tier`, `violation`,
  * `rules`), in plain TypeBox schemas and from the helpers of `types.ts`.
  */
 export type ParamSchema = TSchema & {
@@ -37,7 +37,7 @@ export type ParamSchema = TSchema & {
   /** `true`: accepts a date-time and keeps its day. */
   dateTime?: boolean
   /** Replaces `is invalid` and `does not have a valid value` of a union. */
-  complaint?: string
+  violation?: string
   /** `true`: compares words case-insensitively. */
   ignoreCase?: boolean
   /** The smallest plan that offers the parameter. */

@@ -89,7 +89,7 @@ export const WholeOr = <const V extends readonly string[], const O extends Param
   made(
     {
       anyOf: [{ type: 'integer' }, { enum: [...words], ignoreCase: true }],
-      complaint: `should be an integer, ${choice(words)}`,
+      violation: `should be an integer, ${choice(words)}`,
     },
     options,
   )
@@ -110,7 +110,7 @@ export const ListOr = <
         { type: 'array', items },
         { enum: [...words], ignoreCase: true },
       ],
-      complaint: `should be an array, ${choice(words)}`,
+      violation: `should be an array, ${choice(words)}`,
     },
     options,
   )

@@ -1,7 +1,7 @@
 import { on } from 'node:events'
 import type { Ctx } from '../../api/ctx.ts'
 import { isTwoFactorEnabled, recoverCodes } from '../../modules/accounts/index.ts'
-import { termsComplaint } from '../../modules/instance/index.ts'
+import { termsViolation } from '../../modules/instance/index.ts'
 import { type Call, send, sendMessage } from './call.ts'
 
 const question =
@@ -13,7 +13,7 @@ const advice =
 export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
   const refused = ctx.actor!.deployKey
     ? 'A deploy key has no recovery codes.'
-    : ((await termsComplaint(ctx)) ??
+    : ((await termsViolation(ctx)) ??
       ((await isTwoFactorEnabled(ctx)) ? undefined : 'Two-factor authentication is not enabled for this user'))
   if (refused !== undefined) {
     sendMessage(call, refused)

@@ -72,8 +72,8 @@ const confirmation: Form = {
 
 const askAgain = 'Request a new one at /-/users/password/new.'
 
-const passwordForm = (token: string, complaint = ''): string =>
-  `${complaint === '' ? '' : `<p role="alert">${escaped(complaint)}</p>\n`}${form(
+const passwordForm = (token: string, violation = ''): string =>
+  `${violation === '' ? '' : `<p role="alert">${escaped(violation)}</p>\n`}${form(
     `${hidden(token)}\n<p><label>New password <input type="password" name="password" autocomplete="new-password" required></label></p>`,
     'Save',
   )}`

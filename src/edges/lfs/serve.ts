@@ -1,5 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { lfsAccess, type Storage, sizeComplaint } from '../../modules/pushes/index.ts'
+import { lfsAccess, type Storage, sizeViolation } from '../../modules/pushes/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { HttpContext } from '../http/context.ts'
@@ -54,7 +54,7 @@ async function serve(
     if ('refused' in access) return reject(access.refused, access.message)
     const full =
       batch?.operation === 'upload' || call.kind === 'upload'
-        ? await sizeComplaint(ctx, access.storage.project.id)
+        ? await sizeViolation(ctx, access.storage.project.id)
         : undefined
     if (full !== undefined) return reject(403, full)
     if (batch) await serveBatch({ exchange, ctx }, access.storage, batch)

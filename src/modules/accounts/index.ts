@@ -6,7 +6,7 @@ export { findDeployKey, findKeyHolder, type KeyHolder, keyRefusal } from './ssh-
 export { presentSshKey, sshKeyFields } from './ssh-keys/entity.ts'
 export { parsePublicKey, sha256Of } from './ssh-keys/public-key.ts'
 export { findKey, isKnownKey, type SshKeyRow, updateTitle } from './ssh-keys/queries.ts'
-export { addKey, type KeyInput, titleComplaints } from './ssh-keys/service.ts'
+export { addKey, type KeyInput, titleViolations } from './ssh-keys/service.ts'
 export { asAccount } from './tokens/as-account.ts'
 export {
   type Authentication,

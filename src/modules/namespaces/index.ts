@@ -27,12 +27,12 @@ export { mayCreateProjects } from './namespaces/creation.ts'
 export { namespacePicture, namespaceUrl } from './namespaces/entity.ts'
 export { readableNamespace } from './namespaces/find.ts'
 export {
-  fullPathComplaints,
-  groupNameComplaints,
-  namespacePathComplaints,
+  fullPathViolations,
+  groupNameViolations,
+  namespacePathViolations,
   pathFromName,
-  projectNameComplaints,
-  projectPathComplaints,
+  projectNameViolations,
+  projectPathViolations,
 } from './namespaces/names.ts'
 export {
   claimRoute,

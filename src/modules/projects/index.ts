@@ -22,7 +22,7 @@ export type { ProjectRecordRow, ProjectStatistics } from './projects/record-quer
 export { noRootFiles, type RootFiles, rootFilesAt } from './projects/root-files.ts'
 export {
   createProject,
-  forkVisibilityComplaints,
+  forkVisibilityViolations,
   getRecord,
   movedMeanwhile,
   type ProjectInput,

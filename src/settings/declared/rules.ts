@@ -6,9 +6,9 @@ import type { Chosen, Rule } from './schema.ts'
 
 /** Creates a rule from a predicate and its message. */
 const rule =
-  <T>(holds: (value: T, all: Chosen) => boolean, complaint: string): Rule<T> =>
+  <T>(holds: (value: T, all: Chosen) => boolean, violation: string): Rule<T> =>
   (value, all) =>
-    holds(value, all) ? [] : [complaint]
+    holds(value, all) ? [] : [violation]
 
 /** At least the value of another setting, unless that is 0 or not set. */
 export const notLessThan =
@@ -84,8 +84,8 @@ function isRange(entry: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
-export const notEmptyWhen = (flag: string, complaint: string): Rule<readonly unknown[]> =>
-  rule((value, all) => all[flag] !== true || value.length > 0, complaint)
+export const notEmptyWhen = (flag: string, violation: string): Rule<readonly unknown[]> =>
+  rule((value, all) => all[flag] !== true || value.length > 0, violation)
 
 /** A multiple of 0.001. */
 export const thousandths = rule<number>(

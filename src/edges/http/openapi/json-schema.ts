@@ -12,7 +12,7 @@ const ours: ReadonlySet<string> = new Set([
   'atMostOne',
   'filePath',
   'dateTime',
-  'complaint',
+  'violation',
   'ignoreCase',
   'atLeastOneOf',
   'exactlyOneOf',

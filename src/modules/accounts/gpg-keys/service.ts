@@ -2,8 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { blank, taken, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
+import { blank, taken, tooLong } from '../../../kernel/violations.ts'
 import { blockBegin, blockEnd, isKeyBlock, maximumKeyLength, parseGpgKey } from './public-key.ts'
 import {
   deleteGpgKeyOf,
@@ -25,8 +25,8 @@ export async function getGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise
  */
 export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promise<GpgKeyRow> {
   const block = text.trim()
-  const complaints = blockComplaints(block)
-  if (complaints.length > 0) throw invalidFields({ key: complaints })
+  const violations = blockViolations(block)
+  if (violations.length > 0) throw invalidFields({ key: violations })
   const parsed = await parseGpgKey(block)
   if (!parsed) throw invalidFields({ fingerprint: [blank], primary_keyid: [blank] })
   return ctx.transaction(async (tx) => {
@@ -37,7 +37,7 @@ export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promi
   })
 }
 
-function blockComplaints(block: string): string[] {
+function blockViolations(block: string): string[] {
   if (block.length > maximumKeyLength) return [tooLong(maximumKeyLength)]
   const shape = isKeyBlock(block)
     ? []

@@ -4,7 +4,7 @@ import type { Settings } from '../../../settings/settings.ts'
 import { accountRefusal, actorOf, gitRefusals } from '../tokens/authenticate.ts'
 import { parsePublicKey } from './public-key.ts'
 import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow, touchKey } from './queries.ts'
-import { restrictionComplaints } from './restrictions.ts'
+import { restrictionViolations } from './restrictions.ts'
 
 /** Owner of an SSH key: an actor, or a message that says why access is refused. */
 export type KeyHolder = {
@@ -28,8 +28,8 @@ export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder |
 /** Why a stored key is refused: the settings may have forbidden its type or size since it was added. */
 export function keyRefusal(key: string, settings: Settings): string | undefined {
   const parsed = parsePublicKey(key)
-  const complaint = parsed && restrictionComplaints(parsed, settings)[0]
-  return complaint && `Your SSH key ${complaint}.`
+  const violation = parsed && restrictionViolations(parsed, settings)[0]
+  return violation && `Your SSH key ${violation}.`
 }
 
 /** A deploy key by id in its current state; `undefined` if it does not exist or has expired. */

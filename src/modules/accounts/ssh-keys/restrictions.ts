@@ -7,7 +7,7 @@ const forbidden = -1
 const weakestBits: Partial<Record<KeyType, number>> = { rsa: 1024, dsa: 1024 }
 
 /** Errors of a key whose type or size the settings forbid. */
-export function restrictionComplaints({ type, bits }: PublicKey, settings: Settings): string[] {
+export function restrictionViolations({ type, bits }: PublicKey, settings: Settings): string[] {
   const restriction = settings[`${type}_key_restriction`]
   if (restriction === forbidden) return [`type is forbidden. Must be ${allowedTypes(settings)}`]
   const fewest = Math.max(restriction, weakestBits[type] ?? 0)

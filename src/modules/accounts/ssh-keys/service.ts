@@ -2,8 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
-import { type FieldComplaints, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { type FieldViolations, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { findUser, type UserRow } from '../users/queries.ts'
 import { parseFingerprint } from './fingerprint.ts'
@@ -18,28 +18,28 @@ import {
   type NewSshKey,
   type SshKeyRow,
 } from './queries.ts'
-import { restrictionComplaints } from './restrictions.ts'
+import { restrictionViolations } from './restrictions.ts'
 
 const maximumTitleLength = 255
 
 export type KeyInput = { title: string; key: string; expires_at?: Date }
 
-export const titleComplaints = (title: string): string[] =>
+export const titleViolations = (title: string): string[] =>
   title.trim() === '' ? [blank] : [...title].length > maximumTitleLength ? [tooLong(maximumTitleLength)] : []
 
-const keyComplaints = (text: string, parsed: PublicKey | undefined, settings: Settings): string[] => {
+const keyViolations = (text: string, parsed: PublicKey | undefined, settings: Settings): string[] => {
   if (text.length > maximumKeyLength) return [tooLong(maximumKeyLength)]
   const shape = /^\s*(ssh|ecdsa)-/.test(text) ? [] : ['is invalid']
   if (text.trim() === '') return [blank, ...shape]
-  return parsed ? restrictionComplaints(parsed, settings) : shape
+  return parsed ? restrictionViolations(parsed, settings) : shape
 }
 
 /** Parses title and key; all errors by field, or the key. */
-function readInput({ title, key }: KeyInput, settings: Settings): { parsed: PublicKey } | { refused: FieldComplaints } {
+function readInput({ title, key }: KeyInput, settings: Settings): { parsed: PublicKey } | { refused: FieldViolations } {
   const parsed = parsePublicKey(key)
-  const refused = complaintsOf({
-    title: titleComplaints(title),
-    key: keyComplaints(key, parsed, settings),
+  const refused = violationsOf({
+    title: titleViolations(title),
+    key: keyViolations(key, parsed, settings),
     fingerprint: parsed || key.length > maximumKeyLength ? [] : ['cannot be generated'],
   })
   return refused || !parsed ? { refused: refused! } : { parsed }
@@ -53,7 +53,7 @@ export async function addKey(
   settings: Settings,
   input: KeyInput,
   owner: Pick<NewSshKey, 'userId' | 'creatorId'>,
-): Promise<{ added: SshKeyRow } | { refused: FieldComplaints }> {
+): Promise<{ added: SshKeyRow } | { refused: FieldViolations }> {
   const read = readInput(input, settings)
   if ('refused' in read) return read
   const { text, md5, sha256 } = read.parsed

@@ -5,9 +5,9 @@ import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import type { EventPlace } from '../../../events/catalogue.ts'
 import { emit } from '../../../events/log.ts'
-import { tooLong } from '../../../kernel/complaints.ts'
 import { invalid, invalidFields } from '../../../kernel/failure.ts'
 import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
+import { tooLong } from '../../../kernel/violations.ts'
 import {
   copyLimits,
   findRevokedFamily,

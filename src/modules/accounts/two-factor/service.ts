@@ -35,16 +35,16 @@ export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<
  * Requires the caller's password or code before changes of sign-in, because a stolen token must not suffice. Failures
  * count like failed sign-ins.
  */
-const proven = (ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> =>
-  inTurnToCheck(ctx.shareKey, () => prove(ctx, shows, complaint))
+const proven = (ctx: Ctx, shows: () => Promise<boolean>, violation: Failure): Promise<void> =>
+  inTurnToCheck(ctx.shareKey, () => prove(ctx, shows, violation))
 
-async function prove(ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> {
+async function prove(ctx: Ctx, shows: () => Promise<boolean>, violation: Failure): Promise<void> {
   const keys = throttleKeys({ userId: ctx.actor!.id }, ctx.remoteAddress)
   const tooMany = new Failure('rate_limited', 'Too many failed attempts. Try again later.')
   if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
   if (!(await shows())) {
     await noteFailure(ctx.db, keys)
-    throw complaint
+    throw violation
   }
   if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
   await clearFailures(ctx.db, keys)

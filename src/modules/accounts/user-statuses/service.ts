@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
+import { tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { isEmoji } from './emoji.ts'
 import { noStatus } from './entity.ts'
 import { deleteStatus, findStatus, type StatusRow, saveStatus } from './queries.ts'
@@ -21,11 +21,11 @@ export async function setStatus(ctx: Ctx, emoji: string, message: string): Promi
     return noStatus
   }
   const status = { emoji: emoji.trim() === '' ? defaultEmoji : emoji, message }
-  const complaints = complaintsOf({
+  const violations = violationsOf({
     emoji: isEmoji(status.emoji) ? [] : ['is not included in the list'],
     message: [...message].length > longestMessage ? [tooLong(longestMessage)] : [],
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
   await saveStatus(ctx.db, userId, status)
   return status
 }

@@ -5,8 +5,8 @@ import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { complaintsOf } from '../../../kernel/complaints.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
 import { privateChoice } from './commit-email.ts'
 import {
@@ -22,9 +22,9 @@ import { keepAnAdministrator } from './last-administrator.ts'
 import { deleteLinks } from './link-queries.ts'
 import { sendLink } from './links.ts'
 import { digestPassword } from './password.ts'
-import { passwordComplaints } from './password-rules.ts'
+import { passwordViolations } from './password-rules.ts'
 import { findUser, type UserRow } from './queries.ts'
-import { accountComplaints, requireIdentity, takenText } from './service.ts'
+import { accountViolations, requireIdentity, takenText } from './service.ts'
 import { lockState } from './state-queries.ts'
 
 const samlProvider = 'group_saml'
@@ -61,8 +61,8 @@ function attributesOf(input: UserInput, held: UserRow, projectsLimit: number): P
 async function digestOfNew(ctx: Ctx, { password, reset_password }: UserInput): Promise<string | undefined> {
   if (reset_password) return digestPassword(randomBytes(24).toString('base64url'))
   if (password === undefined) return undefined
-  const complaints = passwordComplaints(password, ctx.settings)
-  if (complaints.length > 0) throw invalidFields({ password: complaints })
+  const violations = passwordViolations(password, ctx.settings)
+  if (violations.length > 0) throw invalidFields({ password: violations })
   return digestPassword(password)
 }
 
@@ -91,8 +91,8 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
         ctx.settings.default_projects_limit,
       )
       const next = { ...held, ...attributes, email: input.email ?? held.email }
-      const complaints = complaintsOf(accountComplaints(next, new Set(Object.keys(input))))
-      if (complaints) throw invalidFields(complaints)
+      const violations = violationsOf(accountViolations(next, new Set(Object.keys(input))))
+      if (violations) throw invalidFields(violations)
       await updateUser(tx, held.id, attributes)
       if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
       const hasNewEmail = input.email !== undefined && input.email !== held.email

@@ -1,13 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { taken } from '../../../kernel/complaints.ts'
 import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { taken } from '../../../kernel/violations.ts'
 import { lockUser } from './edit-queries.ts'
 import { deleteEmailOf, type EmailRow, findEmailOf, insertEmail } from './email-queries.ts'
 import { countSent } from './link-queries.ts'
 import { sendLink } from './links.ts'
-import { emailComplaints, takenText } from './service.ts'
+import { emailViolations, takenText } from './service.ts'
 
 type Owner = { readonly id: number; readonly name: string; readonly username: string }
 
@@ -23,8 +23,8 @@ async function requireFewMails(tx: Tx, userId: number): Promise<void> {
 
 /** Adds a secondary email address. Unless `confirmed`, sends a confirmation mail; a limit applies per hour. */
 export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed: boolean): Promise<EmailRow> {
-  const complaints = emailComplaints(email)
-  if (complaints.length > 0) throw invalidFields({ email: complaints })
+  const violations = emailViolations(email)
+  if (violations.length > 0) throw invalidFields({ email: violations })
   return ctx
     .transaction(async (tx) => {
       if (!confirmed) await requireFewMails(tx, owner.id)

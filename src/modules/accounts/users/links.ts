@@ -21,7 +21,7 @@ import {
 } from './link-queries.ts'
 import { confirmationMail, passwordMail, welcomeMail } from './mails.ts'
 import { digestPassword } from './password.ts'
-import { passwordComplaints } from './password-rules.ts'
+import { passwordViolations } from './password-rules.ts'
 
 type Addressee = { readonly id: number; readonly name: string; readonly username: string }
 
@@ -77,8 +77,8 @@ export async function confirmByLink(ctx: Ctx, token: string): Promise<boolean> {
 
 /** Sets the password of the account that the link was sent to. False if the link is invalid. */
 export async function choosePassword(ctx: Ctx, token: string, password: string): Promise<boolean> {
-  const complaints = passwordComplaints(password, ctx.settings)
-  if (complaints.length > 0) throw invalidFields({ password: complaints })
+  const violations = passwordViolations(password, ctx.settings)
+  if (violations.length > 0) throw invalidFields({ password: violations })
   // Hashing is expensive, so the link is checked first.
   if (!(await isLink(ctx, token, 'password'))) return false
   const digest = await digestPassword(password)

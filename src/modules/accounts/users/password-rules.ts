@@ -1,4 +1,4 @@
-import { blank, tooLong } from '../../../kernel/complaints.ts'
+import { blank, tooLong } from '../../../kernel/violations.ts'
 import type { Settings } from '../../../settings/settings.ts'
 
 const longest = 128
@@ -12,7 +12,7 @@ const kinds = [
 ] as const
 
 /** Errors of a new password. */
-export function passwordComplaints(password: string, settings: Settings): string[] {
+export function passwordViolations(password: string, settings: Settings): string[] {
   if (password === '') return [blank]
   const least = settings.minimum_password_length
   const length = [...password].length

@@ -19,7 +19,7 @@ import { acceptAvatar } from '../../namespaces/index.ts'
 import { editUser, removeIdentity } from './edit.ts'
 import { CurrentUser, keptUserListItems, User, UserAdmin, UserListItem } from './entity.ts'
 import { digestPassword } from './password.ts'
-import { passwordComplaints } from './password-rules.ts'
+import { passwordViolations } from './password-rules.ts'
 import { customAttributesOf, findUser, highestRole, listUsers } from './queries.ts'
 import { createUser } from './service.ts'
 import { isExternalByDefault } from './sign-up.ts'
@@ -174,8 +174,8 @@ export const userRoutes = [
       const external = params.external ?? isExternalByDefault(params.email, ctx.settings)
       const chosen = params.force_random_password || params.reset_password ? undefined : params.password
       const random = params.force_random_password || params.reset_password
-      const complaints = random ? [] : passwordComplaints(chosen ?? '', ctx.settings)
-      if (complaints.length > 0) throw invalidFields({ password: complaints })
+      const violations = random ? [] : passwordViolations(chosen ?? '', ctx.settings)
+      if (violations.length > 0) throw invalidFields({ password: violations })
       const publicEmail = params.public_email ?? ''
       const isOwn = params.skip_confirmation && publicEmail.toLowerCase() === params.email.toLowerCase()
       if (publicEmail !== '' && !isOwn) throw invalidFields({ public_email: ['is not an email you own'] })

@@ -3,18 +3,18 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
-import { conflict, type FieldComplaints, invalidFields } from '../../../kernel/failure.ts'
+import { conflict, type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
+import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import {
   type Avatar,
   insertUserNamespace,
-  namespacePathComplaints,
+  namespacePathViolations,
   namespacePlaced,
   saveAvatar,
 } from '../../namespaces/index.ts'
 import { sendLink } from './links.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
-import { signUpComplaints } from './sign-up.ts'
+import { signUpViolations } from './sign-up.ts'
 
 const emailShape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u
 
@@ -33,7 +33,7 @@ const longest = {
 } as const
 const textNames = Object.keys(longest) as (keyof typeof longest)[]
 
-export const emailComplaints = (email: string): string[] =>
+export const emailViolations = (email: string): string[] =>
   email === ''
     ? [blank]
     : email.length > lengths.email
@@ -42,35 +42,35 @@ export const emailComplaints = (email: string): string[] =>
         ? []
         : ['is invalid']
 
-export const isEmailAddress = (text: string): boolean => emailComplaints(text).length === 0
+export const isEmailAddress = (text: string): boolean => emailViolations(text).length === 0
 
-const lengthComplaints = (text: string | null, most: number): string[] =>
+const lengthViolations = (text: string | null, most: number): string[] =>
   text !== null && text.length > most ? [tooLong(most)] : []
 
-const nameComplaints = (name: string): string[] =>
+const nameViolations = (name: string): string[] =>
   name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
 
 /** Errors by field of those attributes that are in `looked`. */
-export const accountComplaints = (
+export const accountViolations = (
   user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof longest>,
   looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', ...textNames]),
-): FieldComplaints & Record<string, readonly string[]> => ({
+): FieldViolations & Record<string, readonly string[]> => ({
   ...Object.fromEntries(
-    textNames.map((name) => [name, looked.has(name) ? lengthComplaints(user[name], longest[name]) : []]),
+    textNames.map((name) => [name, looked.has(name) ? lengthViolations(user[name], longest[name]) : []]),
   ),
-  username: looked.has('username') ? namespacePathComplaints(user.username, false) : [],
-  name: looked.has('name') ? nameComplaints(user.name) : [],
-  email: looked.has('email') ? emailComplaints(user.email) : [],
-  bio: looked.has('bio') ? lengthComplaints(user.bio, lengths.bio) : [],
+  username: looked.has('username') ? namespacePathViolations(user.username, false) : [],
+  name: looked.has('name') ? nameViolations(user.name) : [],
+  email: looked.has('email') ? emailViolations(user.email) : [],
+  bio: looked.has('bio') ? lengthViolations(user.bio, lengths.bio) : [],
 })
 
 /** Throws `invalid` if provider or external id is too long. */
 export function requireIdentity(provider: string, externUid: string): void {
-  const complaints = complaintsOf({
-    provider: lengthComplaints(provider, lengths.provider),
-    extern_uid: lengthComplaints(externUid, lengths.extern_uid),
+  const violations = violationsOf({
+    provider: lengthViolations(provider, lengths.provider),
+    extern_uid: lengthViolations(externUid, lengths.extern_uid),
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
 }
 
 /** Error message for a unique violation of name or address; undefined for other errors. */
@@ -115,12 +115,12 @@ export async function createUser(
     choosesPassword: boolean
   },
 ): Promise<UserRow> {
-  const found = accountComplaints(user)
-  const complaints = complaintsOf({
+  const found = accountViolations(user)
+  const violations = violationsOf({
     ...found,
-    email: found['email']!.length > 0 ? found['email']! : signUpComplaints(user.email, ctx.settings),
+    email: found['email']!.length > 0 ? found['email']! : signUpViolations(user.email, ctx.settings),
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
   if (more.identity) requireIdentity(more.identity.provider, more.identity.externUid)
   const id = await ctx.transaction(async (tx) => {
     const userId = await addUser(tx, user, more.identity)

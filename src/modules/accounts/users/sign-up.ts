@@ -18,7 +18,7 @@ const isOfDomain = (domain: string, names: readonly string[]): boolean =>
 const outside = 'is not from an allowed domain.'
 
 /** Why accounts with this address may not sign up. */
-export function signUpComplaints(email: string, settings: Settings): string[] {
+export function signUpViolations(email: string, settings: Settings): string[] {
   const domain = email.slice(email.lastIndexOf('@') + 1)
   const { domain_whitelist, domain_blacklist, domain_blacklist_enabled } = settings
   const isAllowed = domain_whitelist.length === 0 || isOfDomain(domain, domain_whitelist)

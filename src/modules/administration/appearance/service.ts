@@ -1,10 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { emit } from '../../../events/log.ts'
-import { complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
+import { tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar } from '../../namespaces/index.ts'
-import { colorComplaints } from './colors.ts'
+import { colorViolations } from './colors.ts'
 import {
   type AppearanceRow,
   type AppearanceTexts,
@@ -29,10 +29,10 @@ export async function changeAppearance(
   const texts: Partial<AppearanceTexts> = Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value ?? '']])),
   )
-  const complaints = complaintsOf(
-    Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, textComplaints(name, value)])),
+  const violations = violationsOf(
+    Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, textViolations(name, value)])),
   )
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
   const files = { logo, header_logo, favicon }
   const stored = await Promise.all(
     pictures.map(async (name) => [name, await acceptAvatar(ctx, files[name], name)] as const),
@@ -49,8 +49,8 @@ export async function changeAppearance(
   })
 }
 
-function textComplaints(name: string, value: unknown): string[] {
+function textViolations(name: string, value: unknown): string[] {
   if (typeof value !== 'string') return []
-  if (name.endsWith('_color')) return colorComplaints(value)
+  if (name.endsWith('_color')) return colorViolations(value)
   return [...value].length > longest ? [tooLong(longest)] : []
 }

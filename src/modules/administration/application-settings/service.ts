@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
-import { complaintsAbout } from '../../../settings/complaints.ts'
 import { lockSettings, type StoredSettings } from '../../../settings/queries.ts'
 import { type Settings, withDefaults } from '../../../settings/settings.ts'
 import { saveSettings } from '../../../settings/store.ts'
+import { violationsAbout } from '../../../settings/violations.ts'
 import { putInForce } from '../../instance/index.ts'
 import { changesIn } from './changes.ts'
 import { isSecret, openSettings, sealSettings } from './sealing.ts'
@@ -16,11 +16,11 @@ export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, u
   const storages = await unknownStorages(ctx, changes)
   return ctx.transaction(async (tx) => {
     const { values } = await lockSettings(tx)
-    const complaints = {
-      ...complaintsAbout({ ...openSettings(ctx.secrets, withDefaults(values)), ...changes }),
+    const violations = {
+      ...violationsAbout({ ...openSettings(ctx.secrets, withDefaults(values)), ...changes }),
       ...(storages.length > 0 && { repository_storages: [`can't include: ${storages.join(', ')}`] }),
     }
-    if (Object.keys(complaints).length > 0) throw invalidFields(complaints)
+    if (Object.keys(violations).length > 0) throw invalidFields(violations)
     await saveSettings(tx, sealSettings(ctx.secrets, changes))
     if (changes.terms && changes.terms !== values.terms) await putInForce(tx, changes.terms)
     await emit(tx, {

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { colorComplaints } from '../appearance/colors.ts'
+import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
+import { colorViolations } from '../appearance/colors.ts'
 import {
   type BroadcastMessage,
   type BroadcastMessageRow,
@@ -38,13 +38,13 @@ const over = (held: BroadcastMessage, input: BroadcastMessageInput): BroadcastMe
 
 function check({ message, color, font, target_path }: BroadcastMessage): void {
   const long = (text: string, maximum: number) => ([...text].length > maximum ? [tooLong(maximum)] : [])
-  const complaints = complaintsOf({
+  const violations = violationsOf({
     message: message.trim() === '' ? [blank] : long(message, longest.message),
-    color: colorComplaints(color),
-    font: colorComplaints(font),
+    color: colorViolations(color),
+    font: colorViolations(font),
     target_path: long(target_path ?? '', longest.target_path),
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
 }
 
 const record = (

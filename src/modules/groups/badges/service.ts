@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { fill } from './placeholders.ts'
 import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
@@ -17,8 +17,8 @@ const anyValues = {
   commit_sha: '1',
 }
 
-/** Complaints about an address that browsers will be shown. */
-function urlComplaints(url: string): string[] {
+/** Violations about an address that browsers will be shown. */
+function urlViolations(url: string): string[] {
   if (url.trim() === '') return [blank]
   if (url.length > longest.url) return [tooLong(longest.url)]
   const filled = fill(url, anyValues)
@@ -27,14 +27,14 @@ function urlComplaints(url: string): string[] {
   return /^https?:$/.test(new URL(filled).protocol) ? [] : ['is blocked: Only allowed schemes are http, https']
 }
 
-/** Complaints about the addresses of a badge, by field. */
+/** Violations about the addresses of a badge, by field. */
 export function checkUrls({ link_url, image_url }: Pick<BadgeValues, 'link_url' | 'image_url'>, name?: string): void {
-  const complaints = complaintsOf({
-    link_url: urlComplaints(link_url),
-    image_url: urlComplaints(image_url),
+  const violations = violationsOf({
+    link_url: urlViolations(link_url),
+    image_url: urlViolations(image_url),
     name: [...(name ?? '')].length > longest.name ? [tooLong(longest.name)] : [],
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
 }
 
 export async function createBadge(ctx: Ctx, holder: Holder, values: BadgeValues): Promise<BadgeRow> {

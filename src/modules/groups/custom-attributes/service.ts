@@ -1,13 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { type CustomAttributeRow, deleteCustomAttribute, saveCustomAttribute } from './queries.ts'
 
 const longest = { key: 255, value: 65_535 }
 
-const complaintsAbout = (text: string, maximum: number): string[] =>
+const violationsAbout = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : [...text].length > maximum ? [tooLong(maximum)] : []
 
 /** Sets an attribute, whether or not there was one of this key. */
@@ -16,11 +16,11 @@ export async function setCustomAttribute(
   holder: Holder,
   attribute: CustomAttributeRow,
 ): Promise<CustomAttributeRow> {
-  const complaints = complaintsOf({
-    key: complaintsAbout(attribute.key, longest.key),
-    value: complaintsAbout(attribute.value, longest.value),
+  const violations = violationsOf({
+    key: violationsAbout(attribute.key, longest.key),
+    value: violationsAbout(attribute.value, longest.value),
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
   await ctx.transaction(async (tx) => {
     await saveCustomAttribute(tx, holder, attribute)
     await record(ctx, tx, 'custom_attribute_set', holder, attribute.key)

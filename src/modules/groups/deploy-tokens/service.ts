@@ -1,8 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
+import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { type DeployTokenRow, insertDeployToken, revokeDeployToken } from './queries.ts'
 import type { DeployTokenScope } from './scopes.ts'
@@ -16,7 +16,7 @@ export async function createDeployToken(
   token: { name: string; username: string | null; scopes: readonly DeployTokenScope[]; expiresAt: Date | null },
 ): Promise<DeployTokenRow & { token: string }> {
   const { name, username } = token
-  const complaints = complaintsOf({
+  const violations = violationsOf({
     name: name.trim() === '' ? [blank] : [...name].length > longest ? [tooLong(longest)] : [],
     username:
       username === null
@@ -28,7 +28,7 @@ export async function createDeployToken(
             : ["can contain only letters, digits, '_', '-', '+', and '.'"],
     scopes: token.scopes.length === 0 ? [blank] : [],
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
   const secret = newSecret()
   return ctx.transaction(async (tx) => {
     const made = await insertDeployToken(tx, holder, {

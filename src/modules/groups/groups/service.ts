@@ -6,17 +6,17 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
-import { type FieldComplaints, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { type FieldViolations, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { rubyHash } from '../../../kernel/ruby-hash.ts'
+import { taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import {
   acceptAvatar,
   claimRoute,
-  fullPathComplaints,
-  groupNameComplaints,
+  fullPathViolations,
+  groupNameViolations,
   lockAccess,
-  namespacePathComplaints,
+  namespacePathViolations,
   namespacePlaced,
   newRunnersToken,
   renameTree,
@@ -40,7 +40,7 @@ import { type GroupSubject, groupFacts } from './subject.ts'
 
 const longestDescription = 255
 
-const descriptionComplaints = (description: string | null | undefined): string[] =>
+const descriptionViolations = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
 
 /** How many groups may lie in one another. */
@@ -57,7 +57,7 @@ export type GroupInput = {
 } & { [K in keyof Omit<GroupAttributes, 'name' | 'description' | 'visibility'>]?: GroupAttributes[K] }
 
 /** Compat: group validations come as one text. */
-function refuse(fields: FieldComplaints): never {
+function refuse(fields: FieldViolations): never {
   throw invalid(`Failed to save group ${rubyHash(fields)}`)
 }
 
@@ -88,14 +88,14 @@ export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; 
   if (input.parent_id == null && !(actor.admin || actor.canCreateGroup)) throw forbidden()
   const parent = input.parent_id == null ? undefined : await findParent(ctx, input.parent_id)
   const visibility = input.visibility ?? smaller(ctx.settings.default_group_visibility, parent)
-  const complaints = complaintsOf({
-    name: groupNameComplaints(input.name),
-    path: namespacePathComplaints(input.path, parent !== undefined),
-    description: descriptionComplaints(input.description),
+  const violations = violationsOf({
+    name: groupNameViolations(input.name),
+    path: namespacePathViolations(input.path, parent !== undefined),
+    description: descriptionViolations(input.description),
     visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
     parent_id: parent && parent.traversal_ids.length >= deepestNesting ? ['has too deep level of nesting'] : [],
   })
-  if (complaints) refuse(complaints)
+  if (violations) refuse(violations)
 
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx.transaction(async (tx) => {
@@ -112,7 +112,7 @@ export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; 
       runnersToken: newRunnersToken(),
     })
     const fullPath = held ? `${held.full_path}/${input.path}` : input.path
-    const tooLongPath = fullPathComplaints(fullPath)
+    const tooLongPath = fullPathViolations(fullPath)
     if (tooLongPath.length > 0) refuse({ path: tooLongPath })
     if (!(await claimRoute(tx, fullPath, { namespaceId: groupId }))) refuse({ path: [taken] })
     await updateGroupAttributes(tx, groupId, {
@@ -149,17 +149,17 @@ const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibili
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<void> {
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
-  const templates = await templateComplaints(ctx, input.file_template_project_id)
+  const templates = await templateViolations(ctx, input.file_template_project_id)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
     const parent = held.parent_id === null ? undefined : await lockGroup(tx, held.parent_id)
     const { visibility } = input
-    const complaints = complaintsOf({
-      name: input.name === undefined ? [] : groupNameComplaints(input.name),
-      path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
-      description: descriptionComplaints(input.description),
+    const violations = violationsOf({
+      name: input.name === undefined ? [] : groupNameViolations(input.name),
+      path: input.path === undefined ? [] : namespacePathViolations(input.path, parent !== undefined),
+      description: descriptionViolations(input.description),
       file_template_project_id: templates,
       visibility_level:
         visibility === undefined || visibilities[visibility] === held.visibility
@@ -179,7 +179,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
             ]
           : [],
     })
-    if (complaints) throw invalidFields(complaints)
+    if (violations) throw invalidFields(violations)
     await updateGroupAttributes(tx, held.id, attributesOf(input))
     if (avatar !== undefined) await saveAvatar(tx, 'group', held.id, avatar)
     const path = input.path ?? held.path
@@ -201,7 +201,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
 }
 
 /** The code of the project will be shown to others, so the caller must read it. A project that is missing gets the same answer. */
-async function templateComplaints(ctx: Ctx, projectId: number | null | undefined): Promise<string[]> {
+async function templateViolations(ctx: Ctx, projectId: number | null | undefined): Promise<string[]> {
   if (projectId == null) return []
   const project = await loadProject(String(projectId), ctx)
   const isReadable = (['read_project', 'read_code'] as const).every(
@@ -219,8 +219,8 @@ async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path
   // A new name alone claims the same routes again, which is harmless.
   await retireRoutes(tx, held.traversal_ids)
   const from = { fullPath: held.full_path, fullName: held.full_name }
-  const complaint = await renameTree(tx, held.traversal_ids, from, to)
-  if (complaint !== undefined) throw invalidFields({ path: [complaint] })
+  const violation = await renameTree(tx, held.traversal_ids, from, to)
+  if (violation !== undefined) throw invalidFields({ path: [violation] })
 }
 
 async function belowContents(tx: Tx, id: number, visibility: Visibility): Promise<string[]> {

@@ -49,14 +49,14 @@ export async function invite(
   if (!isStorable(host.membership, offer.level)) throw invalidFields(wrongLevel)
   const refused: Record<string, string> = {}
   for (const email of addresses) {
-    const complaint = await inviteAddress(ctx, host, email, offer).catch(asComplaint)
-    if (complaint !== undefined) refused[email] = complaint
+    const violation = await inviteAddress(ctx, host, email, offer).catch(asViolation)
+    if (violation !== undefined) refused[email] = violation
   }
   return Object.keys(refused).length > 0 ? { status: 'error', message: refused } : { status: 'success' }
 }
 
 /** What the rules of members say against it, in a sentence. */
-function asComplaint(error: unknown): string {
+function asViolation(error: unknown): string {
   if (error instanceof Failure && error.kind === 'invalid') return error.message
   throw error
 }

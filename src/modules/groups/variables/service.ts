@@ -2,8 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
 import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import {
   deleteVariable,
@@ -38,7 +38,7 @@ function check(
   key: string,
   { value, masked, environment_scope, description }: VariableAttributes & { value: string },
 ): void {
-  const complaints = complaintsOf({
+  const violations = violationsOf({
     key:
       key === ''
         ? [blank]
@@ -56,7 +56,7 @@ function check(
           ],
     description: lengthOf(description ?? '', longest.description),
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
 }
 
 const several = () =>

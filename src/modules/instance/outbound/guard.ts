@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Settings } from '../../../settings/settings.ts'
-import { complaintAbout, Trusted } from './addresses.ts'
+import { Trusted, violationAbout } from './addresses.ts'
 import { type OutboundUrl, readUrl, type UrlRules } from './url.ts'
 
 /** Purpose of a request. A separate setting opens the local network to system hooks. */
@@ -48,8 +48,8 @@ export async function guardUrl(
   const trusted = new Trusted(ctx.settings.outbound_local_requests_whitelist)
   if (trusted.hasName(host)) return { ...read, addresses }
   for (const address of addresses) {
-    const complaint = trusted.hasAddress(address) ? undefined : complaintAbout(address)
-    if (complaint !== undefined) return { blocked: complaint }
+    const violation = trusted.hasAddress(address) ? undefined : violationAbout(address)
+    if (violation !== undefined) return { blocked: violation }
   }
   return { ...read, addresses }
 }

@@ -11,7 +11,7 @@ export const putInForce = (tx: Tx, text: string): Promise<number> => insertTerms
  * Error message for a user who must accept the terms first; `undefined` if the user accepted them or need not. Deploy
  * keys, deploy tokens and bots of projects and groups need not. One statement while terms are enforced, none otherwise.
  */
-export async function termsComplaint({ actor, settings, db }: Ctx): Promise<string | undefined> {
+export async function termsViolation({ actor, settings, db }: Ctx): Promise<string | undefined> {
   if (!settings.enforce_terms || !actor || actor.bot || actor.deployKey || actor.deployToken) return undefined
   const terms = await termsFor(db, actor.id)
   if (!terms || terms.accepted_at !== null) return undefined
@@ -20,8 +20,8 @@ export async function termsComplaint({ actor, settings, db }: Ctx): Promise<stri
 
 /** Throws `forbidden` unless the caller accepted the enforced terms. */
 export async function requireTerms(ctx: Ctx): Promise<void> {
-  const complaint = await termsComplaint(ctx)
-  if (complaint !== undefined) throw forbidden(complaint)
+  const violation = await termsViolation(ctx)
+  if (violation !== undefined) throw forbidden(violation)
 }
 
 export async function currentTerms(ctx: Ctx): Promise<TermsRow> {

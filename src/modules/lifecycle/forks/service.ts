@@ -4,8 +4,8 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { taken } from '../../../kernel/complaints.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { taken } from '../../../kernel/violations.ts'
 import {
   findNamespace,
   mayCreateProjects,
@@ -14,7 +14,7 @@ import {
 } from '../../namespaces/index.ts'
 import {
   createProject,
-  forkVisibilityComplaints,
+  forkVisibilityViolations,
   loadProject,
   type ProjectRecordRow,
   type ProjectSubject,
@@ -41,8 +41,8 @@ const inherited = ['ci_config_path', 'ci_default_git_depth', 'build_timeout', 'l
  */
 export async function forkProject(ctx: Ctx, source: ProjectSubject, input: ForkInput): Promise<ProjectRecordRow> {
   const target = await targetNamespace(ctx, input.namespace)
-  const complaints = input.visibility && forkVisibilityComplaints(input.visibility, source.visibility)
-  if (complaints?.length) throw invalidFields({ visibility_level: complaints })
+  const violations = input.visibility && forkVisibilityViolations(input.visibility, source.visibility)
+  if (violations?.length) throw invalidFields({ visibility_level: violations })
   const origin = await findForkOrigin(ctx.db, source.id)
   const attributes = {
     ...Object.fromEntries(inherited.map((name) => [name, origin.settings[name]])),
@@ -100,8 +100,8 @@ const featuresOf = (source: ProjectSubject) =>
 /** Turns a taken name or path from `invalid` into `conflict`; only forks answer so. */
 function asConflict(error: unknown): never {
   if (error instanceof Failure && error.kind === 'invalid' && error.fields) {
-    const complaints = Object.values(error.fields).flat()
-    if (complaints.every((complaint) => complaint === taken))
+    const violations = Object.values(error.fields).flat()
+    if (violations.every((violation) => violation === taken))
       throw new Failure('conflict', error.message, { fields: error.fields })
   }
   throw error

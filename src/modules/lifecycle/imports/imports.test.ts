@@ -206,10 +206,10 @@ describe('blocked import URLs', () => {
     ['http://8.8.8.8:22/x', 'Only allowed ports are 80, 443, and any over 1024'],
     ['http://-a@8.8.8.8/x', 'Username needs to start with an alphanumeric character'],
     ['no address', 'URI is invalid'],
-  ] as const)('400 for an import from %s', async ([url, complaint], { world }) => {
+  ] as const)('400 for an import from %s', async ([url, violation], { world }) => {
     expect(await create(world.root, url)).toMatchObject({
       status: 400,
-      json: { message: { import_url: [`is blocked: ${complaint}`] } },
+      json: { message: { import_url: [`is blocked: ${violation}`] } },
     })
   })
 

@@ -2,8 +2,8 @@ import { groupPolicy } from '../../../access/group-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { taken } from '../../../kernel/complaints.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
+import { taken } from '../../../kernel/violations.ts'
 import { deepestNesting, type GroupSubject, loadGroup, lockGroup, lockSharingBelow } from '../../groups/index.ts'
 import { lockAccess, namespacePlaced, renameTree, retireRoutes } from '../../namespaces/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
@@ -44,9 +44,9 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     const fullPath = parent ? `${parent.full_path}/${held.path}` : held.path
     const fullName = parent ? `${parent.full_name} / ${held.name}` : held.name
     const from = { fullPath: held.full_path, fullName: held.full_name }
-    const complaint = await renameTree(tx, traversalIds, from, { path: held.path, fullPath, fullName })
-    if (complaint === taken) throw refuse('The parent group already has a subgroup or a project with the same path.')
-    if (complaint !== undefined) throw refuse(`Path ${complaint}.`)
+    const violation = await renameTree(tx, traversalIds, from, { path: held.path, fullPath, fullName })
+    if (violation === taken) throw refuse('The parent group already has a subgroup or a project with the same path.')
+    if (violation !== undefined) throw refuse(`Path ${violation}.`)
     if (parent) await limitVisibility(tx, traversalIds, parent.visibility)
     if (parent?.share_with_group_lock) await lockSharingBelow(tx, traversalIds)
     await namespacePlaced(tx, held.id)

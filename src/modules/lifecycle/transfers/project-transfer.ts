@@ -5,7 +5,7 @@ import { emit } from '../../../events/log.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import {
   claimRoute,
-  fullPathComplaints,
+  fullPathViolations,
   lockAccess,
   lockNamespace,
   mayCreateProjects,
@@ -45,7 +45,7 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
           throw error instanceof Failure ? refuse(notAllowed) : error
         })
       const fullPath = `${namespace.full_path}/${held.path}`
-      const [tooLong] = fullPathComplaints(fullPath)
+      const [tooLong] = fullPathViolations(fullPath)
       if (tooLong !== undefined) throw refuse(`Path ${tooLong}`)
       const names = await takenNames(tx, {
         namespaceId: namespace.id,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
-  groupNameComplaints,
-  namespacePathComplaints,
+  groupNameViolations,
+  namespacePathViolations,
   pathFromName,
-  projectNameComplaints,
-  projectPathComplaints,
+  projectNameViolations,
+  projectPathViolations,
 } from './names.ts'
 
 const namespaceText =
@@ -18,31 +18,31 @@ describe('paths of users and groups', () => {
   test.for(['ann', 'Ann.B_c-1', '.hidden', '_x', '0', 'a'.repeat(255)])(
     'the path %s of a user or group is valid',
     (path) => {
-      expect(namespacePathComplaints(path, false)).toEqual([])
+      expect(namespacePathViolations(path, false)).toEqual([])
     },
   )
   test.for(['-ann', 'ann.', 'ann.git', 'ann.GIT', 'ann.atom', 'a b', 'a/b', 'ä', 'a\n', '@'])(
     'the path %j of a user or group is invalid',
     (path) => {
-      expect(namespacePathComplaints(path, false)).toEqual([namespaceText])
+      expect(namespacePathViolations(path, false)).toEqual([namespaceText])
     },
   )
   test('the path of a user or group cannot be empty or longer than 255 characters', () => {
-    expect(namespacePathComplaints('', false)).toEqual(["can't be blank"])
-    expect(namespacePathComplaints('a'.repeat(256), false)).toEqual(['is too long (maximum is 255 characters)'])
+    expect(namespacePathViolations('', false)).toEqual(["can't be blank"])
+    expect(namespacePathViolations('a'.repeat(256), false)).toEqual(['is too long (maximum is 255 characters)'])
   })
   test.for(['api', 'Admin', 'robots.txt', 'v2', 'users', 'groups', 'help', 'sitemap'])(
     'the path %s is reserved at the top level',
     (path) => {
-      expect(namespacePathComplaints(path, false)).toContain(`${path} is a reserved name`)
-      expect(namespacePathComplaints(path, true)).not.toContain(`${path} is a reserved name`)
+      expect(namespacePathViolations(path, false)).toContain(`${path} is a reserved name`)
+      expect(namespacePathViolations(path, true)).not.toContain(`${path} is a reserved name`)
     },
   )
   test.for(['tree', 'Blob', 'wikis', 'new', 'edit', 'refs', 'raw', 'badges'])(
     'the path %s is reserved below a group',
     (path) => {
-      expect(namespacePathComplaints(path, true)).toEqual([`${path} is a reserved name`])
-      expect(namespacePathComplaints(path, false)).toEqual([])
+      expect(namespacePathViolations(path, true)).toEqual([`${path} is a reserved name`])
+      expect(namespacePathViolations(path, false)).toEqual([])
     },
   )
 })
@@ -51,17 +51,17 @@ describe('paths of projects', () => {
   test.for(['app', '.hidden', 'ends.with.dot.', '_', 'x.wiki', 'api', 'a'.repeat(255)])(
     'the path %s of a project is valid',
     (path) => {
-      expect(projectPathComplaints(path)).toEqual([])
+      expect(projectPathViolations(path)).toEqual([])
     },
   )
   test.for(['-app', 'app.git', 'app.Atom', 'a/b', '..', '.', 'a b', 'ü'])(
     'the path %j of a project is invalid',
     (path) => {
-      expect(projectPathComplaints(path)).toEqual([projectText])
+      expect(projectPathViolations(path)).toEqual([projectText])
     },
   )
   test.for(['tree', 'Commits', 'info/lfs/objects', '-'])('the path %s of a project is reserved', (path) => {
-    expect(projectPathComplaints(path)).toContain(`${path} is a reserved name`)
+    expect(projectPathViolations(path)).toContain(`${path} is a reserved name`)
   })
 })
 
@@ -69,24 +69,24 @@ describe('names of projects', () => {
   test.for(['App', '1st', '_private', '🚀 rocket', 'Größe – neu', 'c++', '👩‍💻 code', 'a.b c-d', '名前'])(
     'the name %s of a project is valid',
     (name) => {
-      expect(projectNameComplaints(name)).toEqual([])
+      expect(projectNameViolations(name)).toEqual([])
     },
   )
   test.for([' lead', '-x', '.x', 'a/b', 'a:b', '<b>', 'a\nb'])('the name %j of a project is invalid', (name) => {
-    expect(projectNameComplaints(name)).toEqual([projectNameText])
+    expect(projectNameViolations(name)).toEqual([projectNameText])
   })
   test('the length of a name is counted in characters, not UTF-16 units', () => {
-    expect(projectNameComplaints('🚀'.repeat(255))).toEqual([])
-    expect(projectNameComplaints('🚀'.repeat(256))).toEqual(['is too long (maximum is 255 characters)'])
+    expect(projectNameViolations('🚀'.repeat(255))).toEqual([])
+    expect(projectNameViolations('🚀'.repeat(256))).toEqual(['is too long (maximum is 255 characters)'])
   })
 })
 
 describe('names of groups', () => {
   test.for(['Team', 'Team (old)', '-dash', 'Über_uns', '🦊'])('the name %s of a group is valid', (name) => {
-    expect(groupNameComplaints(name)).toEqual([])
+    expect(groupNameViolations(name)).toEqual([])
   })
   test.for(['a/b', 'a&b', '<script>', 'a\tb'])('the name %j of a group is invalid', (name) => {
-    expect(groupNameComplaints(name)).toEqual(["can contain only letters, digits, '_', '.', dash and space."])
+    expect(groupNameViolations(name)).toEqual(["can contain only letters, digits, '_', '.', dash and space."])
   })
 })
 

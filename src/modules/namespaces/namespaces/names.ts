@@ -1,4 +1,4 @@
-import { blank, tooLong } from '../../../kernel/complaints.ts'
+import { blank, tooLong } from '../../../kernel/violations.ts'
 
 /** Rules of names and paths. Source: supplement to the API documents, "Names and paths". */
 
@@ -30,7 +30,7 @@ const projectNameText =
 /** Length in code points, not UTF-16 units. */
 const length = (text: string): number => [...text].length
 
-const lengthComplaints = (text: string, maximum: number): string[] =>
+const lengthViolations = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : length(text) > maximum ? [tooLong(maximum)] : []
 
 /**
@@ -38,43 +38,43 @@ const lengthComplaints = (text: string, maximum: number): string[] =>
  */
 const longestFullPath = 2000
 
-export const fullPathComplaints = (fullPath: string): string[] =>
+export const fullPathViolations = (fullPath: string): string[] =>
   fullPath.length > longestFullPath ? [`makes the full path too long (maximum is ${longestFullPath} characters)`] : []
 
 /** Errors in the path of a user or group; `inner` for a subgroup. */
-export function namespacePathComplaints(path: string, inner: boolean): string[] {
-  const complaints = lengthComplaints(path, maximumLength)
-  if (path !== '' && (!pathShape.test(path) || /(\.|\.git|\.atom)$/i.test(path))) complaints.push(namespacePathText)
-  if ((inner ? innerReserved : topLevelReserved).has(path.toLowerCase())) complaints.push(`${path} is a reserved name`)
-  return complaints
+export function namespacePathViolations(path: string, inner: boolean): string[] {
+  const violations = lengthViolations(path, maximumLength)
+  if (path !== '' && (!pathShape.test(path) || /(\.|\.git|\.atom)$/i.test(path))) violations.push(namespacePathText)
+  if ((inner ? innerReserved : topLevelReserved).has(path.toLowerCase())) violations.push(`${path} is a reserved name`)
+  return violations
 }
 
-export function projectPathComplaints(path: string): string[] {
-  const complaints = lengthComplaints(path, maximumLength)
+export function projectPathViolations(path: string): string[] {
+  const violations = lengthViolations(path, maximumLength)
   // File systems and URLs give `.` and `..` a meaning.
   if (path !== '' && (!pathShape.test(path) || /(\.git|\.atom)$/i.test(path) || /^\.\.?$/.test(path)))
-    complaints.push(projectPathText)
-  if (innerReserved.has(path.toLowerCase())) complaints.push(`${path} is a reserved name`)
-  return complaints
+    violations.push(projectPathText)
+  if (innerReserved.has(path.toLowerCase())) violations.push(`${path} is a reserved name`)
+  return violations
 }
 
-export function groupNameComplaints(name: string): string[] {
-  const complaints = lengthComplaints(name, maximumLength)
+export function groupNameViolations(name: string): string[] {
+  const violations = lengthViolations(name, maximumLength)
   if (name !== '' && !/^(?:[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}]|\u200d|\ufe0f)+$/u.test(name))
-    complaints.push(groupNameText)
-  return complaints
+    violations.push(groupNameText)
+  return violations
 }
 
-export function projectNameComplaints(name: string): string[] {
-  const complaints = lengthComplaints(name, maximumLength)
+export function projectNameViolations(name: string): string[] {
+  const violations = lengthViolations(name, maximumLength)
   if (
     name !== '' &&
     !/^[\p{L}\p{N}_\p{Extended_Pictographic}](?:[\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}]|\u200d|\ufe0f)*$/u.test(
       name,
     )
   )
-    complaints.push(projectNameText)
-  return complaints
+    violations.push(projectNameText)
+  return violations
 }
 
 /** Letters that Unicode does not decompose into a plain letter. */

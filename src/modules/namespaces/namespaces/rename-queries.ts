@@ -1,8 +1,8 @@
 import type { Tx } from '../../../db/db.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { taken } from '../../../kernel/complaints.ts'
+import { taken } from '../../../kernel/violations.ts'
 import { within } from '../access-index/queries.ts'
-import { fullPathComplaints } from './names.ts'
+import { fullPathViolations } from './names.ts'
 
 /** Turns the paths of a namespace and its descendants into redirects, so that new paths can be claimed. */
 export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
@@ -37,7 +37,7 @@ export async function renameTree(
       union all
       select p.full_path from projects p join namespaces d on d.id = p.namespace_id where ${inside}) as named
     order by length(full_path) desc limit 1`)
-  const [tooLong] = fullPathComplaints(longest!.full_path)
+  const [tooLong] = fullPathViolations(longest!.full_path)
   if (tooLong !== undefined) return tooLong
   const wanted = await tx.row<{ count: number }>(sql`
     with named as (

@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { ensureLabels, findUsableLabels, replaceLabels } from './assign-queries.ts'
 import { defaultColor } from './colors.ts'
-import { titleComplaints } from './titles.ts'
+import { titleViolations } from './titles.ts'
 
 /** Maximum labels per merge request. */
 const most = 1000
@@ -21,7 +21,7 @@ export async function setLabels(
   { create, at }: { readonly create: boolean; readonly at?: Date | undefined },
 ): Promise<boolean> {
   const wanted = [...new Set(titles.map((title) => title.trim()))].filter(
-    (title) => titleComplaints(title).length === 0,
+    (title) => titleViolations(title).length === 0,
   )
   if (wanted.length > most) throw invalidFields({ labels: [`has too many (maximum is ${most})`] })
   const found = await findUsableLabels(tx, { mergeRequestId, projectId }, wanted)

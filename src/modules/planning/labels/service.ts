@@ -2,8 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
 import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import { parseColor } from './colors.ts'
 import {
@@ -16,7 +16,7 @@ import {
   updateLabel,
 } from './edit-queries.ts'
 import { findLabel, type LabelName, type LabelRow, lockOwnLabel, type Place } from './queries.ts'
-import { titleComplaints } from './titles.ts'
+import { titleViolations } from './titles.ts'
 
 const longestDescription = 65_536
 
@@ -49,15 +49,15 @@ export const getLabel = (
 export const lockLabel = (tx: Tx, place: Place, names: readonly LabelName[]): Promise<LabelRow> =>
   firstOf(names, (name) => lockOwnLabel(tx, place, name))
 
-/** What may be kept of a label; fails with all complaints. */
+/** What may be kept of a label; fails with all violations. */
 function checked({ name, color, description }: LabelValues): LabelValues {
   const parsed = parseColor(color)
-  const complaints = complaintsOf({
-    title: titleComplaints(name),
+  const violations = violationsOf({
+    title: titleViolations(name),
     color: parsed === undefined ? ['must be a valid color code'] : [],
     description: [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : [],
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
   return { name: name.trim(), color: parsed!, description }
 }
 

@@ -1,9 +1,9 @@
-import { blank, tooLong } from '../../../kernel/complaints.ts'
+import { blank, tooLong } from '../../../kernel/violations.ts'
 
 const longest = 255
 
-/** Complaints about the title of a label: lists of them are separated by commas. */
-export const titleComplaints = (title: string): string[] => {
+/** Violations about the title of a label: lists of them are separated by commas. */
+export const titleViolations = (title: string): string[] => {
   if (title.trim() === '') return [blank]
   return [
     ...([...title].length > longest ? [tooLong(longest)] : []),

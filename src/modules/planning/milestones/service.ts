@@ -4,9 +4,9 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
-import { type FieldComplaints, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
+import { type FieldViolations, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
 import { rubyHash } from '../../../kernel/ruby-hash.ts'
+import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
@@ -26,21 +26,21 @@ const longest = { title: 255, description: 65_536 }
 const used = 'already being used for another group or project milestone.'
 
 /** Compat: validations of milestones come as one text. */
-const refuse = (verb: 'create' | 'update', fields: FieldComplaints) =>
+const refuse = (verb: 'create' | 'update', fields: FieldViolations) =>
   invalid(`Failed to ${verb} milestone ${rubyHash(fields)}`)
 
 function check(verb: 'create' | 'update', { title, description, start_date, due_date }: MilestoneValues): void {
-  const complaints = complaintsOf({
-    title: titleComplaints(title),
+  const violations = violationsOf({
+    title: titleViolations(title),
     description: [...(description ?? '')].length > longest.description ? [tooLong(longest.description)] : [],
     // Days as text sort by time.
     due_date:
       start_date !== null && due_date !== null && due_date < start_date ? ['must be greater than start date'] : [],
   })
-  if (complaints) throw refuse(verb, complaints)
+  if (violations) throw refuse(verb, violations)
 }
 
-const titleComplaints = (title: string): string[] => {
+const titleViolations = (title: string): string[] => {
   if (title.trim() === '') return [blank]
   return [
     ...([...title].length > longest.title ? [tooLong(longest.title)] : []),

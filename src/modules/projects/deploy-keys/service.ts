@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
-import { addKey, type KeyInput, parsePublicKey, titleComplaints, updateTitle } from '../../accounts/index.ts'
+import { addKey, type KeyInput, parsePublicKey, titleViolations, updateTitle } from '../../accounts/index.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import {
   type AnyDeployKeyRow,
@@ -62,9 +62,9 @@ async function keyFor(ctx: Ctx, tx: Tx, input: KeyInput): Promise<{ keyId: numbe
   return { keyId: meanwhile.id, isNew: false }
 }
 
-/** Complaints are about a key within the record that enables it. */
+/** Violations are about a key within the record that enables it. */
 const ofDeployKey = (fields: Readonly<Record<string, readonly string[]>>) =>
-  Object.fromEntries(Object.entries(fields).map(([name, complaints]) => [`deploy_key.${name}`, complaints]))
+  Object.fromEntries(Object.entries(fields).map(([name, violations]) => [`deploy_key.${name}`, violations]))
 
 const goneMeanwhile = () => new Failure('conflict', 'The key was removed meanwhile')
 
@@ -90,8 +90,8 @@ export async function updateDeployKey(
 ): Promise<DeployKeyRow> {
   const held = await getDeployKey(ctx, project, keyId)
   if (held.public && title !== undefined && title !== held.title && !ctx.actor!.admin) throw forbidden()
-  const complaints = title === undefined ? [] : titleComplaints(title)
-  if (complaints.length > 0) throw invalidFields({ 'deploy_key.title': complaints })
+  const violations = title === undefined ? [] : titleViolations(title)
+  if (violations.length > 0) throw invalidFields({ 'deploy_key.title': violations })
   await ctx.transaction(async (tx) => {
     const renamed = title === undefined ? 0 : await updateTitle(tx, keyId, title)
     const allowed = can_push === undefined ? 0 : await setCanPush(tx, project.id, keyId, can_push)

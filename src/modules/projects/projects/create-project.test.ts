@@ -212,22 +212,22 @@ describe('POST /projects', () => {
   test('400 for topics that are too long or too many', async ({ world }) => {
     const ann = await world.user()
     const project = (await ann.post('/projects', { name: unique('topics') })).json
-    for (const { wish, complaint } of [
+    for (const { wish, violation } of [
       {
         wish: { topics: ['x'.repeat(256)] },
-        complaint: { message: { topics: ['is too long (maximum is 255 characters)'] } },
+        violation: { message: { topics: ['is too long (maximum is 255 characters)'] } },
       },
-      { wish: { tag_list: 'a\u0001b' }, complaint: { message: { tag_list: ['is invalid'] } } },
+      { wish: { tag_list: 'a\u0001b' }, violation: { message: { tag_list: ['is invalid'] } } },
       {
         wish: { topics: Array.from({ length: 1001 }, (_, index) => `t${index}`) },
-        complaint: { error: 'topics does not have a valid value' },
+        violation: { error: 'topics does not have a valid value' },
       },
     ])
       for (const answer of [
         await ann.post('/projects', { name: unique('topics'), ...wish }),
         await ann.put(`/projects/${project.id}`, wish),
       ])
-        expect(answer).toMatchObject({ status: 400, json: complaint })
+        expect(answer).toMatchObject({ status: 400, json: violation })
     const whole = { topics: ['\u{1F98A}'.repeat(255)] }
     expect(await ann.put(`/projects/${project.id}`, whole)).toMatchObject({ status: 200, json: whole })
   })

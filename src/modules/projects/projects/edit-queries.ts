@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { taken } from '../../../kernel/complaints.ts'
+import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
 import type { FeatureLevels } from './features.ts'
 import { columns, type ProjectRow } from './queries.ts'
@@ -57,7 +57,7 @@ export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number>
 const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
 
 /**
- * Complaints about a name and path that another project has. A path that is another's wiki, or whose wiki would be
+ * Violations about a name and path that another project has. A path that is another's wiki, or whose wiki would be
  * another project, is complained about under the name, as it always was. Those being removed still have theirs.
  */
 export async function takenNames(

@@ -1,6 +1,6 @@
 import { featureLevels } from '../../../access/levels.ts'
 import { Flag, OneOf, Optional } from '../../../api/params/types.ts'
-import type { FieldComplaints } from '../../../kernel/failure.ts'
+import type { FieldViolations } from '../../../kernel/failure.ts'
 
 const level = (what: string) =>
   Optional(OneOf(['disabled', 'private', 'enabled'], { description: `Who may use ${what}` }))
@@ -63,11 +63,11 @@ export function featuresAmong(params: Readonly<Record<string, unknown>>): Partia
 const wider = 'cannot have higher visibility level than repository access level'
 
 /** Merge requests and pipelines need the repository, so they may not be open to more people than it is. */
-export function featureComplaints(levels: FeatureLevels): FieldComplaints {
-  const complaints: Record<string, string[]> = {}
+export function featureViolations(levels: FeatureLevels): FieldViolations {
+  const violations: Record<string, string[]> = {}
   for (const column of ['merge_requests_access_level', 'builds_access_level'] as const)
-    if (levels[column] > levels.repository_access_level) complaints[column] = [wider]
-  return complaints
+    if (levels[column] > levels.repository_access_level) violations[column] = [wider]
+  return violations
 }
 
 /** `pages` follows the visibility unless it is named. */

@@ -10,21 +10,21 @@ import { branchRef } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { complaintsOf, taken as isTaken, tooLong } from '../../../kernel/complaints.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
+import { taken as isTaken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import {
   acceptAvatar,
   claimRoute,
   findNamespace,
-  fullPathComplaints,
+  fullPathViolations,
   lockNamespace,
   mayCreateProjects,
   newRunnersToken,
   pathFromName,
   personalNamespaceOf,
-  projectNameComplaints,
-  projectPathComplaints,
+  projectNameViolations,
+  projectPathViolations,
   projectPlaced,
   retireProjectRoute,
   saveAvatar,
@@ -42,21 +42,21 @@ import {
   takenNames,
   updateProject,
 } from './edit-queries.ts'
-import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
+import { featuresAmong, featureViolations, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
-import { settingComplaints, settingsAmong } from './settings.ts'
+import { settingsAmong, settingViolations } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
-import { topicComplaints, topicsOf } from './topics.ts'
+import { topicsOf, topicViolations } from './topics.ts'
 
 const longestDescription = 2000
 
-const descriptionComplaints = (description: string | null | undefined): string[] =>
+const descriptionViolations = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
 
-function visibilityComplaints(
+function visibilityViolations(
   ctx: Ctx,
   visibility: Visibility,
   namespace: { kind: string; visibility: number },
@@ -79,8 +79,8 @@ const newSettings = ({ settings }: Ctx) => ({
 
 const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
 
-/** Complaints about a fork that would be more visible than its source; none without a source. */
-export const forkVisibilityComplaints = (visibility: Visibility, sourceVisibility: number | undefined): string[] =>
+/** Violations about a fork that would be more visible than its source; none without a source. */
+export const forkVisibilityViolations = (visibility: Visibility, sourceVisibility: number | undefined): string[] =>
   sourceVisibility !== undefined && visibilities[visibility] > sourceVisibility
     ? [`${visibility} is not allowed since the fork source project has lower visibility.`]
     : []
@@ -125,16 +125,16 @@ export async function createProject(
       if (held.owner_id !== null) await requireRoom(tx, held.owner_id)
       const fullPath = `${held.full_path}/${path}`
       const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
-      const complaints = complaintsOf({
-        name: [...projectNameComplaints(name), ...taken.name],
-        path: [...projectPathComplaints(path), ...fullPathComplaints(fullPath), ...taken.path],
-        description: descriptionComplaints(input.description),
-        visibility_level: visibilityComplaints(ctx, visibility, held),
-        ...topicComplaints(input),
-        ...settingComplaints(input),
-        ...featureComplaints(features),
+      const violations = violationsOf({
+        name: [...projectNameViolations(name), ...taken.name],
+        path: [...projectPathViolations(path), ...fullPathViolations(fullPath), ...taken.path],
+        description: descriptionViolations(input.description),
+        visibility_level: visibilityViolations(ctx, visibility, held),
+        ...topicViolations(input),
+        ...settingViolations(input),
+        ...featureViolations(features),
       })
-      if (complaints) throw invalidFields(complaints)
+      if (violations) throw invalidFields(violations)
       const made = await insertProject(tx, {
         ...features,
         namespaceId: held.id,
@@ -233,25 +233,25 @@ export async function editProject(
       const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
       const name = input.name ?? held.name
       const taken = await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
-      const complaints = complaintsOf({
-        name: input.name === undefined ? taken.name : [...projectNameComplaints(input.name), ...taken.name],
+      const violations = violationsOf({
+        name: input.name === undefined ? taken.name : [...projectNameViolations(input.name), ...taken.name],
         path:
           input.path === undefined
             ? []
-            : [...projectPathComplaints(input.path), ...fullPathComplaints(fullPath), ...taken.path],
-        description: descriptionComplaints(input.description),
+            : [...projectPathViolations(input.path), ...fullPathViolations(fullPath), ...taken.path],
+        description: descriptionViolations(input.description),
         visibility_level:
           input.visibility === undefined || visibilities[input.visibility] === held.visibility
             ? []
             : [
-                ...visibilityComplaints(ctx, input.visibility, namespace),
-                ...forkVisibilityComplaints(input.visibility, sourceVisibility),
+                ...visibilityViolations(ctx, input.visibility, namespace),
+                ...forkVisibilityViolations(input.visibility, sourceVisibility),
               ],
-        ...topicComplaints(input),
-        ...settingComplaints(input),
-        ...featureComplaints({ ...held, ...features }),
+        ...topicViolations(input),
+        ...settingViolations(input),
+        ...featureViolations({ ...held, ...features }),
       })
-      if (complaints) throw invalidFields(complaints)
+      if (violations) throw invalidFields(violations)
       if (fullPath !== held.full_path) {
         await retireProjectRoute(tx, held.id)
         if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [isTaken] })

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import { Flag, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
-import { tooLong } from '../../../kernel/complaints.ts'
-import type { FieldComplaints } from '../../../kernel/failure.ts'
+import type { FieldViolations } from '../../../kernel/failure.ts'
+import { tooLong } from '../../../kernel/violations.ts'
 
 const flag = (description: string) => Optional(Flag({ description }))
 const text = (description: string) => Optional(Nullable(Text({ description })))
@@ -94,17 +94,17 @@ const texts = [
   'external_authorization_classification_label',
 ] as const
 
-/** Complaints about settings whose type alone does not say what they may be. */
-export function settingComplaints(params: Readonly<Record<string, unknown>>): FieldComplaints {
-  const complaints: Record<string, string[]> = {}
+/** Violations about settings whose type alone does not say what they may be. */
+export function settingViolations(params: Readonly<Record<string, unknown>>): FieldViolations {
+  const violations: Record<string, string[]> = {}
   for (const name of texts) {
     const value = params[name]
-    if (typeof value === 'string' && [...value].length > longestText) complaints[name] = [tooLong(longestText)]
+    if (typeof value === 'string' && [...value].length > longestText) violations[name] = [tooLong(longestText)]
   }
   const path = params['ci_config_path']
   if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))
-    complaints['ci_config_path'] = ['cannot include leading slash or directory traversal.']
-  return complaints
+    violations['ci_config_path'] = ['cannot include leading slash or directory traversal.']
+  return violations
 }
 
 const names = Object.keys(settingParams) as (keyof ProjectSettings)[]

@@ -2,8 +2,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
 import { invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar, saveAvatar } from '../../namespaces/index.ts'
 import {
   deleteTopicRow,
@@ -23,7 +23,7 @@ const longest = { name: 255, title: 255, description: 1024 }
 function check({ name, title, description }: TopicAttributes): void {
   const tooLongFor = (text: string | null, maximum: number) =>
     [...(text ?? '')].length > maximum ? [tooLong(maximum)] : []
-  const complaints = complaintsOf({
+  const violations = violationsOf({
     name:
       name.trim() === ''
         ? [blank]
@@ -35,7 +35,7 @@ function check({ name, title, description }: TopicAttributes): void {
     title: tooLongFor(title, longest.title),
     description: tooLongFor(description, longest.description),
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
 }
 
 const asTaken = (error: unknown): never => {

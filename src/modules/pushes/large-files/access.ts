@@ -3,7 +3,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { pullScopes, pushScopes, reaches } from '../../../access/scopes.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo } from '../../../api/site.ts'
-import { termsComplaint } from '../../instance/index.ts'
+import { termsViolation } from '../../instance/index.ts'
 import { loadProject } from '../../projects/index.ts'
 import { collaborationBranches } from '../branch-access/collaboration.ts'
 import type { Grant, Operation } from './credentials.ts'
@@ -32,7 +32,7 @@ export async function lfsAccess(
   grant: Grant | undefined,
 ): Promise<Access> {
   const { actor } = ctx
-  const terms = await termsComplaint(ctx)
+  const terms = await termsViolation(ctx)
   if (terms !== undefined) return { refused: 403, message: terms }
   const project = await loadProject(path, ctx)
   const readable =

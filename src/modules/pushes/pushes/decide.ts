@@ -80,8 +80,8 @@ export async function decide(
   if (!isLetIn) return { refused: refusedPush }
   const protections = new Protections(protectedRefs, ctx.actor, project.facts.level)
   for (const rule of rules) {
-    const complaint = await rule({ ctx, project, protections, way, changes, objects })
-    if (complaint !== undefined) return { refused: complaint }
+    const violation = await rule({ ctx, project, protections, way, changes, objects })
+    if (violation !== undefined) return { refused: violation }
   }
   return { refused: undefined, project }
 }

@@ -33,10 +33,10 @@ export type PushRule = (facts: PushFacts) => Promise<string | undefined> | strin
 
 /** A rule that checks each change separately. */
 export const onEach =
-  (complaint: (change: RefChange, facts: PushFacts) => ReturnType<PushRule>): PushRule =>
+  (violation: (change: RefChange, facts: PushFacts) => ReturnType<PushRule>): PushRule =>
   async (facts) => {
     for (const change of facts.changes) {
-      const text = await complaint(change, facts)
+      const text = await violation(change, facts)
       if (text !== undefined) return text
     }
     return undefined

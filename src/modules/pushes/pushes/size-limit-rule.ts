@@ -6,7 +6,7 @@ import type { PushRule } from './rule.ts'
 const mebibyte = 1024 * 1024
 
 /** Error message if the repository has reached the size limit of the installation. */
-export async function sizeComplaint(ctx: Ctx, projectId: number): Promise<string | undefined> {
+export async function sizeViolation(ctx: Ctx, projectId: number): Promise<string | undefined> {
   const limit = ctx.settings.repository_size_limit
   if (limit === 0 || !planOffers(ctx.plan, 'premium')) return undefined
   const over = (await storedBytes(ctx.db, projectId)) / mebibyte - limit
@@ -17,4 +17,4 @@ export async function sizeComplaint(ctx: Ctx, projectId: number): Promise<string
 
 /** Pushes that only delete refs pass. */
 export const sizeLimitRule: PushRule = async ({ ctx, project, changes }) =>
-  changes.every(({ to }) => to === null) ? undefined : sizeComplaint(ctx, project.id)
+  changes.every(({ to }) => to === null) ? undefined : sizeViolation(ctx, project.id)

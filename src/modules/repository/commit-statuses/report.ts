@@ -1,4 +1,4 @@
-import { type FieldComplaints, invalidFields } from '../../../kernel/failure.ts'
+import { type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
 import type { State } from './states.ts'
 
 /** What is said of a commit; of what is left out, an earlier report of the same name stays in force. */
@@ -13,10 +13,10 @@ export type Report = {
 }
 
 const longest = 255
-const lengthComplaint = (text: string | undefined): string[] =>
+const lengthViolation = (text: string | undefined): string[] =>
   [...(text ?? '')].length > longest ? [`is too long (maximum is ${longest} characters)`] : []
 
-function urlComplaint(text: string | undefined): string[] {
+function urlViolation(text: string | undefined): string[] {
   if (text === undefined) return []
   if (!URL.canParse(text) || /\s/.test(text)) return ['must be a valid URL']
   return /^https?:$/.test(new URL(text).protocol) ? [] : ['is blocked: Only allowed schemes are http, https']
@@ -24,11 +24,11 @@ function urlComplaint(text: string | undefined): string[] {
 
 /** Fails when it cannot be shown as it is. */
 export function requireReport({ name, targetUrl, description }: Report): void {
-  const complaints: FieldComplaints = {
-    name: name.trim() === '' ? ["can't be blank"] : lengthComplaint(name),
-    target_url: [...urlComplaint(targetUrl), ...lengthComplaint(targetUrl)],
-    description: lengthComplaint(description),
+  const violations: FieldViolations = {
+    name: name.trim() === '' ? ["can't be blank"] : lengthViolation(name),
+    target_url: [...urlViolation(targetUrl), ...lengthViolation(targetUrl)],
+    description: lengthViolation(description),
   }
-  const found = Object.entries(complaints).filter(([, each]) => each.length > 0)
+  const found = Object.entries(violations).filter(([, each]) => each.length > 0)
   if (found.length > 0) throw invalidFields(Object.fromEntries(found))
 }

@@ -15,12 +15,12 @@ export async function requireFresh(
   repo: Repository,
   from: Commit | undefined,
   actions: readonly FileAction[],
-  complaint: (action: FileAction) => string,
+  violation: (action: FileAction) => string,
 ): Promise<void> {
   if (!from) return
   for (const action of actions) {
     if (!action.last_commit_id || !checked.includes(action.action)) continue
     const last = await lastCommitOfPath(repo, from.oid, pathBefore(action))
-    if (last && last.oid !== action.last_commit_id) throw invalid(complaint(action))
+    if (last && last.oid !== action.last_commit_id) throw invalid(violation(action))
   }
 }

@@ -1,9 +1,9 @@
-import { tooLong } from '../../../kernel/complaints.ts'
 import { type Failure, invalid } from '../../../kernel/failure.ts'
+import { tooLong } from '../../../kernel/violations.ts'
 
 /** Compat: one string with a hash in Ruby's spelling. */
-export const refuseNote = (field: string, complaint: string): Failure =>
-  invalid(`400 (Bad request) "Note {:${field}=>[${JSON.stringify(complaint)}]}" not given`)
+export const refuseNote = (field: string, violation: string): Failure =>
+  invalid(`400 (Bad request) "Note {:${field}=>[${JSON.stringify(violation)}]}" not given`)
 
 /** Characters. */
 const longestText = 1_000_000

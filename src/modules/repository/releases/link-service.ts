@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
   deleteLink,
@@ -16,7 +16,7 @@ import { lockRelease } from './queries.ts'
 
 const longest = { name: 255, url: 2048 }
 
-function urlComplaints(url: string): string[] {
+function urlViolations(url: string): string[] {
   if (url.trim() === '') return [blank]
   if (url.length > longest.url) return [tooLong(longest.url)]
   if (/\s|\p{Cc}/u.test(url) || !URL.canParse(url)) return ['is blocked: URI is invalid']
@@ -25,18 +25,18 @@ function urlComplaints(url: string): string[] {
 
 /** Fails when a link of a release breaks a rule, or has name or address of another one. */
 function requireLink({ name, url }: LinkValues, others: readonly LinkValues[]): void {
-  const complaints = complaintsOf({
+  const violations = violationsOf({
     name: [
       ...(name.trim() === '' ? [blank] : []),
       ...([...name].length > longest.name ? [tooLong(longest.name)] : []),
       ...(others.some((other) => other.name === name) ? [taken] : []),
     ],
-    url: [...urlComplaints(url), ...(others.some((other) => other.url === url) ? [taken] : [])],
+    url: [...urlViolations(url), ...(others.some((other) => other.url === url) ? [taken] : [])],
   })
-  if (complaints) throw invalidFields(complaints)
+  if (violations) throw invalidFields(violations)
 }
 
-/** Fails with the complaints about the first link that breaks a rule. */
+/** Fails with the violations about the first link that breaks a rule. */
 export const requireLinks = (links: readonly LinkValues[]): void =>
   links.forEach((link, index) => {
     requireLink(link, links.slice(0, index))

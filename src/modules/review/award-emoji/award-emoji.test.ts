@@ -2,9 +2,9 @@ import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
-const refused = (complaint: string) => ({
+const refused = (violation: string) => ({
   status: 404,
-  json: { message: `404 Award Emoji {:name=>["${complaint}"]} Not Found` },
+  json: { message: `404 Award Emoji {:name=>["${violation}"]} Not Found` },
 })
 const notThere = { status: 404, json: { message: '404 Not found' } }
 

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { taken } from '../../../kernel/complaints.ts'
 import { notFound, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { taken } from '../../../kernel/violations.ts'
 import { isEmoji } from '../../accounts/index.ts'
 import { finishTodos } from '../todos/service.ts'
 import { type Awardable, type AwardRow, deleteAward, findAward, insertAward } from './queries.ts'
@@ -13,7 +13,7 @@ export type Awarded = Awardable & { readonly projectId: number; readonly merge_r
 const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
 
 /** Compat: what is wrong with an award is told as something missing, with a hash in Ruby's spelling. */
-const refuse = (complaint: string) => notFound(`Award Emoji {:name=>[${JSON.stringify(complaint)}]}`)
+const refuse = (violation: string) => notFound(`Award Emoji {:name=>[${JSON.stringify(violation)}]}`)
 
 const factsOf = ({ mergeRequestId, merge_request_iid, noteId }: Awarded, { id, name }: AwardRow) => ({
   award_emoji_id: id,

@@ -1,6 +1,6 @@
 import { branchRef } from '../../../git/format/ref-name.ts'
-import { blank, tooLong } from '../../../kernel/complaints.ts'
-import { type FieldComplaints, invalidFields } from '../../../kernel/failure.ts'
+import { type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
+import { blank, tooLong } from '../../../kernel/violations.ts'
 
 const longestTitle = 255
 const longestDescription = 1_048_576
@@ -13,10 +13,10 @@ type Written = {
   readonly target_branch?: string
 }
 
-const branchComplaints = (name: string | undefined): string[] =>
+const branchViolations = (name: string | undefined): string[] =>
   name === undefined ? [] : name === '' ? [blank] : branchRef(name) ? [] : ['is invalid']
 
-const titleComplaints = (title: string | undefined): string[] =>
+const titleViolations = (title: string | undefined): string[] =>
   title === undefined
     ? []
     : title.trim() === ''
@@ -28,14 +28,14 @@ const titleComplaints = (title: string | undefined): string[] =>
 /** Characters are counted only where there may be too many. */
 const isTooLong = (text: string): boolean => text.length > longestDescription && [...text].length > longestDescription
 
-/** Complains about whatever of what is given cannot be. */
+/** Checks the given fields; returns violations by field. */
 export function requireRules({ title, description, source_branch, target_branch }: Written): void {
-  const complaints: FieldComplaints = {
-    title: titleComplaints(title),
+  const violations: FieldViolations = {
+    title: titleViolations(title),
     description: isTooLong(description ?? '') ? [tooLong(longestDescription)] : [],
-    source_branch: branchComplaints(source_branch),
-    target_branch: branchComplaints(target_branch),
+    source_branch: branchViolations(source_branch),
+    target_branch: branchViolations(target_branch),
   }
-  const wrong = Object.entries(complaints).filter(([, about]) => about.length > 0)
+  const wrong = Object.entries(violations).filter(([, about]) => about.length > 0)
   if (wrong.length > 0) throw invalidFields(Object.fromEntries(wrong))
 }

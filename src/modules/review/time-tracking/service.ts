@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { blank } from '../../../kernel/complaints.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { blank } from '../../../kernel/violations.ts'
 import { tellMergeRequest } from '../merge-requests/events.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { addSystemNote } from '../notes/service.ts'

@@ -5,7 +5,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { pullScopes, pushScopes, reaches } from '../../../access/scopes.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
-import { termsComplaint } from '../../instance/index.ts'
+import { termsViolation } from '../../instance/index.ts'
 import { type Plan, planFromPush } from '../../lifecycle/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { collaborationBranches, refusedPush } from '../../pushes/index.ts'
@@ -39,7 +39,7 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, transp
   const { actor } = ctx
   const closed = protocolRefusal(ctx, transport)
   if (closed !== undefined) return refuse(closed)
-  const terms = await termsComplaint(ctx)
+  const terms = await termsViolation(ctx)
   if (terms !== undefined) return refuse(terms)
   const pushes = service === 'git-receive-pack'
   const project = await loadProject(path, ctx)

@@ -16,21 +16,22 @@ const isNullable = ({ anyOf, enum: values }: SettingSchema): boolean =>
   anyOf !== undefined || values?.includes(null) === true
 
 /** Violations by setting name; undefined if there are none. Expects secrets in plain text. */
-export function complaintsAbout(all: Chosen): Record<string, string[]> | undefined {
-  const complaints: Record<string, string[]> = {}
-  const complain = (name: string, texts: readonly string[]) => {
-    if (texts.length > 0) complaints[name] = [...new Set([...(complaints[name] ?? []), ...texts])]
+export function violationsAbout(all: Chosen): Record<string, string[]> | undefined {
+  const violations: Record<string, string[]> = {}
+  const addViolation = (name: string, texts: readonly string[]) => {
+    if (texts.length > 0) violations[name] = [...new Set([...(violations[name] ?? []), ...texts])]
   }
   for (const [name, schema] of declared) {
     const value = all[name]
-    if (value === null && !isNullable(schema)) complain(name, [blank])
-    if (!isBlank(value)) complain(name, aboutValue(value, schema, all))
+    if (value === null && !isNullable(schema)) addViolation(name, [blank])
+    if (!isBlank(value)) addViolation(name, aboutValue(value, schema, all))
     if (isEmptyPromise(value, schema))
-      complain(name, [`is not supported: this product does not have ${schema.without}`])
-    if (isOn(value)) for (const other of schema.needs ?? []) if (isBlank(all[other])) complain(other, [needed(other)])
+      addViolation(name, [`is not supported: this product does not have ${schema.without}`])
+    if (isOn(value))
+      for (const other of schema.needs ?? []) if (isBlank(all[other])) addViolation(other, [needed(other)])
   }
-  if (keyTypes.every((name) => all[name] === -1)) complain('allowed_key_types', [blank])
-  return Object.keys(complaints).length > 0 ? complaints : undefined
+  if (keyTypes.every((name) => all[name] === -1)) addViolation('allowed_key_types', [blank])
+  return Object.keys(violations).length > 0 ? violations : undefined
 }
 
 const keyTypes = ['rsa', 'dsa', 'ecdsa', 'ed25519'].map((type) => `${type}_key_restriction`)
