@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 const paths = ['a', 'b', 'd/a', 'd/e/f', 'd', 'ü', 'd/e'] as const
-const contents = ['1', '2', 'long enough to be told apart\nfrom others\nas a rename\n', null] as const
+const contents = ['1', '2', 'long enough to be distinguished\nfrom others\nas a rename\n', null] as const
 
 /** Commits with earlier commits as parents, roughly increasing dates and some changes. */
 const histories = fc.array(

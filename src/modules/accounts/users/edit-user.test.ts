@@ -101,7 +101,7 @@ describe('PUT /users/:id', () => {
   })
 
   test.for([
-    [{ email: 'nobody' }, { email: ['is invalid'] }],
+    [{ email: 'no-address' }, { email: ['is invalid'] }],
     [{ email: '' }, { email: ["can't be blank"] }],
     [{ username: 'api' }, { username: ['api is a reserved name'] }],
     [{ name: 'n'.repeat(129) }, { name: ['is too long (maximum is 128 characters)'] }],

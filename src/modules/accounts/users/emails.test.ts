@@ -48,7 +48,7 @@ describe('secondary e-mails', () => {
 
   test.for([
     ['', "can't be blank"],
-    ['nobody', 'is invalid'],
+    ['no-address', 'is invalid'],
     ['a@b@c', 'is invalid'],
     ['a@b\r\nBcc: c', 'is invalid'],
     [`${'a'.repeat(250)}@example.com`, 'is too long (maximum is 255 characters)'],

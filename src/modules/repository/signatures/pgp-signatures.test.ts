@@ -75,7 +75,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped without gpg)', () => {
     })
   })
 
-  test('an OpenPGP signature of another user or for another e-mail says so', async ({ world }) => {
+  test('an OpenPGP signature of another user or for another e-mail is reported as such', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const { email: other } = await begin(world)

@@ -46,21 +46,21 @@ export function showEffects(
   })
 }
 
-/** Attributes of a new record. */
+/** Attributes of a new project, group or user. */
 export const made = (attributes: Record<string, unknown> = {}) => ({ name: unique('made'), ...attributes })
 
-/** A new project as seen by the first administrator, who creates it. */
+/** The record of a new project, read by the first administrator who created it. */
 export const newProject = async ({ root }: World, attributes = {}) =>
   (await root.post('/projects', made(attributes))).json
 
-/** A new user as seen by the first administrator. */
+/** The record of a new user, read by an administrator. */
 export const newUser = async (world: World) => (await world.root.get(`/users/${(await world.user()).id}`)).json
 
-/** The first request of a git fetch. */
+/** The URL of the first request of a git fetch. */
 export const refs = (project: { path_with_namespace: string }) =>
   `//${project.path_with_namespace}.git/info/refs?service=git-upload-pack`
 
-/** Basic authentication header. */
+/** Headers for Basic authentication. */
 export const basic = (name: string, password: string) => ({
   authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
 })
