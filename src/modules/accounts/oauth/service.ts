@@ -65,7 +65,12 @@ export async function grantByPassword(
   ctx: Ctx,
   wish: { username: string; password: string; code: string | undefined; scope: string | undefined },
 ): Promise<TokenAnswer | Refused> {
-  const signedIn = await signIn(ctx, { login: wish.username, password: wish.password, code: wish.code, transport: 'web' })
+  const signedIn = await signIn(ctx, {
+    login: wish.username,
+    password: wish.password,
+    code: wish.code,
+    transport: 'web',
+  })
   if ('refused' in signedIn) {
     if (signedIn.refused === 'throttled') return { error: 'throttled', retryAfterSeconds: signedIn.retryAfterSeconds! }
     return { error: signedIn.refused === 'code_missing' ? 'code_missing' : 'invalid_grant' }

@@ -1,6 +1,6 @@
+import { textsOf } from '../../../api/cached-records.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { presentAll } from '../../../api/entity.ts'
-import { textsOf } from '../../../api/cached-records.ts'
 import { fetchStamps } from '../../../api/page.ts'
 import { RecordText } from '../../../api/record-texts.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'

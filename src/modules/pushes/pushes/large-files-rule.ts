@@ -11,7 +11,8 @@ import type { PushRule } from './rule.ts'
  */
 export const largeFilesRule: PushRule = async ({ ctx, project, way, changes, objects }) => {
   const tips = changes.flatMap(({ to }) => to ?? [])
-  if ((way.transport !== 'http' && way.transport !== 'ssh') || tips.length === 0 || !ctx.settings.lfs_enabled) return undefined
+  if ((way.transport !== 'http' && way.transport !== 'ssh') || tips.length === 0 || !ctx.settings.lfs_enabled)
+    return undefined
   const storage = await openStorage(ctx, project)
   if (!storage.enabled) return undefined
   for await (const pointers of newPointers(await objects(), tips)) {

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../../api/ctx.ts'
 import { textOf } from '../../../api/cached-records.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import type { RecordText } from '../../../api/record-texts.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef } from '../../../git/format/ref-name.ts'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { mergeTrees } from '../../../git/merge/merge-trees.ts'
-import { type Commit, parseCommit, readCommit, cacheCommit } from '../../../git/objects/commits.ts'
+import { type Commit, cacheCommit, parseCommit, readCommit } from '../../../git/objects/commits.ts'
 import { commitObject, type NewSignature, treeObject, writeObjects } from '../../../git/objects/objects.ts'
 import { writtenAs } from '../../../git/objects/signature.ts'
 import type { Repository } from '../../../git/repository/repository.ts'

@@ -1,6 +1,6 @@
+import { textOf } from '../../../api/cached-records.ts'
 import { disposition } from '../../../api/disposition.ts'
 import { endpoint, type Reply, raw } from '../../../api/endpoint.ts'
-import { textOf } from '../../../api/cached-records.ts'
 import { FilePath, Filled, Params } from '../../../api/params/types.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'

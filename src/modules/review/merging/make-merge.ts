@@ -3,7 +3,7 @@ import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
-import { parseCommit, readCommits, cacheCommit } from '../../../git/objects/commits.ts'
+import { cacheCommit, parseCommit, readCommits } from '../../../git/objects/commits.ts'
 import {
   commitObject,
   type NewObject,
@@ -71,8 +71,7 @@ export async function makeMerge(
     squashCommit,
     async store() {
       await writeObjects(repo, objects)
-      for (const { oid, type, content } of objects)
-        if (type === 'commit') cacheCommit(repo, parseCommit(oid, content))
+      for (const { oid, type, content } of objects) if (type === 'commit') cacheCommit(repo, parseCommit(oid, content))
     },
   }
 }
