@@ -1,66 +1,111 @@
 #!/usr/bin/env node
-// Starts src/main.ts with a suitable Node. Plain JavaScript for Node 20 or newer, which npx may find.
+// Starts src/main.ts with the Node that Stithy is tested with. Plain JavaScript for any Node >= 20, which is what npm may run on.
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs'
 import nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
+/** The oldest Node that can parse the source. It is used only where no packaged Node is installed. */
+const oldestMajor = 24
+
+/** Why Stithy cannot start, as one sentence for the operator. */
+class Refusal extends Error {}
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const main = join(root, 'src', 'main.ts')
-// The packages are in this folder, or beside it if Stithy itself is installed as a package.
-const packages = [join(root, 'node_modules'), dirname(root)].filter(existsSync)
-const compileCache = packages.length > 0 ? join(packages[0], '.cache', 'stithy') : undefined
-const node = findNode()
+const dependencies = join(root, 'node_modules')
+const compileCache = join(dependencies, '.cache', 'stithy')
 
-if (node === undefined) {
-  console.error(
-    `Stithy needs Node 22.18 or newer and this is ${process.versions.node}: install a newer one, or run npm install where optional packages are allowed.`,
-  )
-  process.exitCode = 1
-} else if (node === realpathSync(process.execPath)) {
-  process.argv[1] = main
-  // With the cache, the primary need not strip types, which saves 100 ms and 25 MB. No effect if the folder is not writable.
-  nodeModule.enableCompileCache(compileCache)
-  await import(pathToFileURL(main).href)
-} else {
-  run(node)
+try {
+  const node = findNode()
+  if (node === realpathSync(process.execPath)) {
+    process.argv[1] = main
+    // The primary then strips no types, which saves it 100 ms and 25 MB. A folder we cannot write to changes nothing.
+    nodeModule.enableCompileCache(compileCache)
+    await import(pathToFileURL(main).href)
+  } else {
+    run(node)
+  }
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  fail(error.message)
 }
 
 /**
- * The Node that is installed with Stithy as an optional package for this platform; otherwise the current one, if it is new
- * enough.
+ * The path of the Node to run: the optional package for this platform, by its exact name and version; without the
+ * package, the running Node. Throws a Refusal if neither can run Stithy.
  */
 function findNode() {
-  const suffix = `-${process.platform}-${process.arch}`
-  for (const folder of packages) {
-    for (const name of readdirSync(folder)) {
-      const binary = join(folder, name, 'bin', 'node')
-      if (/^node(-bin)?-/.test(name) && name.endsWith(suffix) && existsSync(binary)) return realpathSync(binary)
-    }
+  if (isMusl()) {
+    throw new Refusal(
+      'Stithy needs a system with glibc, such as Debian, Ubuntu or Fedora, and this one has musl (Alpine Linux, for example).',
+    )
   }
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  return major > 22 || (major === 22 && minor >= 18) ? realpathSync(process.execPath) : undefined
+  const { optionalDependencies = {} } = readJson(join(root, 'package.json'))
+  const suffix = `-${process.platform}-${process.arch}`
+  for (const name of [`node${suffix}`, `node-bin${suffix}`]) {
+    const expected = optionalDependencies[name]
+    const folder = join(dependencies, name)
+    if (expected === undefined || !existsSync(folder)) continue
+    const binary = join(folder, 'bin', 'node')
+    const { version } = readJson(join(folder, 'package.json'))
+    if (version === expected && existsSync(binary)) return realpathSync(binary)
+    throw new Refusal(`Stithy needs ${name} ${expected}, and ${folder} has ${version ?? 'something else'}: run npm ci.`)
+  }
+  const running = process.versions.node
+  if (Number.parseInt(running, 10) >= oldestMajor) return realpathSync(process.execPath)
+  throw new Refusal(
+    `Stithy needs Node ${oldestMajor} or newer and this is ${running}: install a newer one, or run npm ci without --omit=optional.`,
+  )
 }
 
-/**
- * Runs main.ts and not this file: a binary with two names would otherwise launch itself forever. The channel lets the service
- * notice that this process was killed, and stop.
- */
+/** Whether the running Node is linked to musl: the start of an ELF file names the dynamic loader. */
+function isMusl() {
+  if (process.platform !== 'linux') return false
+  const start = Buffer.alloc(4096)
+  const file = openSync(process.execPath, 'r')
+  readSync(file, start)
+  closeSync(file)
+  return start.includes('/ld-musl-')
+}
+
+/** The content of a JSON file; an empty object if the file is missing or not JSON. */
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+/** Replaces this process by one that runs main.ts, where this Node can; else runs it as a child. */
 function run(binary) {
-  const child = spawn(binary, [main, ...process.argv.slice(2)], {
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-  })
+  const words = [main, ...process.argv.slice(2)]
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache }
+  const cannot = ({ message }) => `Stithy cannot run ${binary}: ${message}.`
+  if (process.execve) {
+    // If it fails, Node would print its warning about an experimental feature below our sentence.
+    process.removeAllListeners('warning')
+    try {
+      process.execve(binary, [binary, ...words], env)
+    } catch (error) {
+      throw new Refusal(cannot(error))
+    }
+  }
+  // The channel tells the service when we are killed; it then stops.
+  const child = spawn(binary, words, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  child.on('error', (error) => {
-    console.error(`Stithy could not be started with ${binary}: ${error.message}.`)
-    process.exitCode = 1
-  })
+  child.on('error', (error) => fail(cannot(error)))
   child.on('exit', (code, signal) => {
     // Exits with the child's signal, so that a shell sees the same result.
     if (signal === null) process.exit(code ?? 1)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   })
+}
+
+function fail(message) {
+  console.error(message)
+  process.exitCode = 1
 }

@@ -12,7 +12,19 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
     command: ['node_modules/@biomejs/biome/bin/biome', 'check', '--max-diagnostics=50', '--colors=off'],
   },
   { name: 'boundaries', command: ['tools/boundaries.ts'] },
-  { name: 'unused code', command: ['node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'] },
+  {
+    name: 'unused code',
+    command: ['node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'],
+  },
+  {
+    name: 'code that only tests use',
+    command: [
+      'node_modules/knip/bin/knip.js',
+      '--no-progress',
+      '--production',
+      '--exclude=dependencies,unlisted,binaries',
+    ],
+  },
   { name: 'english', command: ['tools/english.ts'] },
   { name: 'generated files', command: ['tools/openapi.ts', '--check'] },
   { name: 'generated pages', command: ['tools/settings.ts', '--check'] },
@@ -40,7 +52,7 @@ function run(command: readonly string[]): Promise<Outcome> {
 const outcomes = await Promise.all(
   steps.map(async ({ name, command }) => {
     const outcome = await run(command)
-    console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${name.padEnd(16)} ${outcome.seconds.toFixed(1).padStart(5)} s`)
+    console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${name.padEnd(24)} ${outcome.seconds.toFixed(1).padStart(5)} s`)
     return { name, command, ...outcome }
   }),
 )

@@ -14,7 +14,5 @@ export const instancePolicy = {
   admin_variable: { from: 'administrator' },
 } as const satisfies Policy<string>
 
-export type InstanceAbility = keyof typeof instancePolicy
-
 /** The service as a subject: open to all, owned by administrators. */
 export const instanceFacts: Facts = { visibility: 20, level: 0, features: {}, flags: {} }

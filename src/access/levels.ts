@@ -1,7 +1,6 @@
 /** Access levels of members, numbered as on the wire and in the database. */
 export const levels = { none: 0, guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
 export type Level = keyof typeof levels
-export type LevelNumber = (typeof levels)[Level]
 
 export const levelNames: Readonly<Record<number, string>> = {
   10: 'Guest',

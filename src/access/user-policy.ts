@@ -8,5 +8,3 @@ export const userPolicy = {
   admin_user: { from: 'owner' },
   admin_custom_attribute: { from: 'administrator' },
 } as const satisfies Policy<string>
-
-export type UserAbility = keyof typeof userPolicy

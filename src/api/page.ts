@@ -56,11 +56,11 @@ export type List = {
 }
 
 const keysetRefused = () =>
-  new Failure('paging_refused', 'Keyset pagination is not yet available for this type of request')
+  new Failure('unsupported', 'Keyset pagination is not yet available for this type of request')
 
 const offsetRefused = (type: string) =>
   new Failure(
-    'paging_refused',
+    'unsupported',
     `Offset pagination has a maximum allowed offset of ${maximumOffset} for requests that return objects of type ${type}. Remaining records can be retrieved using keyset pagination.`,
   )
 

@@ -1,10 +1,8 @@
 import type pg from 'pg'
 import type { Statement } from './db.ts'
 import { answered } from './lost.ts'
-import { KnownStatements, read } from './read.ts'
+import { KnownStatements, read, streamOf } from './pg-internals.ts'
 import { prepared } from './statement.ts'
-
-type Stream = { cork(): void; uncork(): void; destroy(error: Error): void }
 
 /**
  * A connection on which no statement waits for the one before it: answers come in order. What is asked in one turn of the
@@ -14,7 +12,7 @@ type Stream = { cork(): void; uncork(): void; destroy(error: Error): void }
 export class Line {
   readonly client: pg.Client
   readonly #known = new KnownStatements()
-  readonly #stream: Stream
+  readonly #stream: ReturnType<typeof streamOf>
   /** What has no answer yet. */
   #waiting = 0
   /** `performance.now()` of the last answer, or of the question after which one is due. */
@@ -23,7 +21,7 @@ export class Line {
   /** `client` must be one of pg's that pipeline. */
   constructor(client: pg.Client, patienceMs: number) {
     this.client = client
-    this.#stream = (client as unknown as { connection: { stream: Stream } }).connection.stream
+    this.#stream = streamOf(client)
     const watch = setInterval(() => {
       if (this.#waiting > 0 && performance.now() - this.#heard > patienceMs)
         this.#stream.destroy(new Error('Connection terminated: no answer'))

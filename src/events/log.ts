@@ -14,6 +14,11 @@ import {
 /** A position in the log: everything up to it has been read. */
 export type Position = { readonly txid: string; readonly id: number }
 
+/**
+ * The position before the first event.
+ *
+ * @public As `readEvents`.
+ */
 export const start: Position = { txid: '0', id: 0 }
 
 type Logged<K extends EventName> = {
@@ -86,6 +91,9 @@ type Row = {
 /**
  * The next events after a position, at most `limit`. Holds back events while an older transaction may still commit, so that a
  * reader that remembers the last position misses none.
+ *
+ * @public The interface of the log for consumers outside the transaction. The product has none yet: everything that follows
+ * from an event today is a reaction (src/reactions.ts).
  */
 export async function readEvents(db: Db, after: Position, limit: number): Promise<Event[]> {
   const rows = await db.rows<Row>(sql`

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
-import { test, unique } from '../../test/world.ts'
+import { jobRows, lockJob, takeableJobs } from '../../test/jobs.ts'
+import { test, unique, type World } from '../../test/world.ts'
 import { enqueue, job } from './job.ts'
 
 const minute = 60_000
 
-/** No runner takes this job here. */
+/** A job that no runner runs here. */
 const noted = job({
   name: 'noted',
   input: Type.Object({ key: Type.String(), n: Type.Integer() }),
@@ -15,21 +16,22 @@ const noted = job({
   run: async () => {},
 })
 
-describe('delayed jobs', () => {
-  test('a delayed job that is already queued is not added again unless its input differs', async ({ world }) => {
+const rowsOf = async (world: World, key: string) => (await jobRows(world)).filter(({ payload }) => payload.key === key)
+
+describe('a delayed job', () => {
+  test('is not added again while it waits, unless its input differs', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const key = unique('noted')
     const add = (n: number) => ctx.transaction((tx) => enqueue(tx, noted, { key, n }, minute))
-    const waiting = () =>
-      world.rows(`select payload->>'n' as n, revision from graphile_worker._private_jobs where key = '${key}'`)
+    const waiting = async () => (await rowsOf(world, key)).map(({ payload, revision }) => [payload.n, revision])
     await add(1)
     await add(1)
-    expect(await waiting()).toEqual([{ n: '1', revision: 0 }])
+    expect(await waiting()).toEqual([[1, 0]])
     await add(2)
-    expect(await waiting()).toEqual([{ n: '2', revision: 1 }])
+    expect(await waiting()).toEqual([[2, 1]])
   })
 
-  test('a delayed job is locked until every transaction that enqueued it has committed', async ({ world }) => {
+  test('does not start before each transaction that added it has committed', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const input = { key: unique('noted'), n: 1 }
     const add = (work = async () => {}) =>
@@ -37,23 +39,18 @@ describe('delayed jobs', () => {
         await enqueue(tx, noted, input, minute)
         await work()
       })
-    // The way the runner takes jobs.
-    const free = () =>
-      world.rows(`select id from graphile_worker._private_jobs where key = '${input.key}' for update skip locked`)
     await add()
-    await add(async () => expect(await free()).toEqual([]))
-    expect(await free()).toHaveLength(1)
+    await add(async () => expect(await takeableJobs(world, input.key)).toEqual([]))
+    expect(await takeableJobs(world, input.key)).toHaveLength(1)
   })
 
-  test('a job that has started is enqueued again, since it may have read old data', async ({ world }) => {
+  test('is added again once it runs, because it may have read the state before', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const input = { key: unique('noted'), n: 1 }
     const add = () => ctx.transaction((tx) => enqueue(tx, noted, input, minute))
     await add()
-    await world.rows(`update graphile_worker._private_jobs set locked_at = now() where key = '${input.key}'`)
+    await lockJob(world, (await rowsOf(world, input.key))[0]!)
     await add()
-    expect(
-      await world.rows(`select id from graphile_worker._private_jobs where payload->>'key' = '${input.key}'`),
-    ).toHaveLength(2)
+    expect(await rowsOf(world, input.key)).toHaveLength(2)
   })
 })

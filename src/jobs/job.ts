@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox'
 import type { Ctx } from '../api/ctx.ts'
 import type { Tx } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
+import { waitingJob } from './worker-internals.ts'
 
 /** Work that runs in the jobs process after the transaction that enqueued it has committed. */
 export type Job<I extends TObject = TObject> = {
@@ -44,14 +45,6 @@ export const enqueue = <I extends TObject>(
       : sql`select ${added}`,
   )
 }
-
-/**
- * Selects a waiting job with the same key and input and locks it FOR SHARE, so that it cannot start before this transaction
- * ends. Adding it again would change nothing and would wake the runner needlessly.
- */
-const waitingJob = (key: string, payload: string): Sql => sql`
-  select from graphile_worker._private_jobs
-  where key = ${key} and payload::text = ${payload} and locked_at is null and attempts = 0 for share`
 
 /** Enqueues a job if `condition` is true, in one statement. */
 export const enqueueWhere = <I extends TObject>(

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { jobRows, lockJob } from '../../test/jobs.ts'
 import { test, World } from '../../test/world.ts'
 import { checkJobs, queueState } from './queue-state.ts'
 
@@ -38,8 +39,7 @@ test('a job that waits for another of its queue is not due', async () => {
   await queueJob(world, 'one')
   expect((await queueState(world.db)).oldest_due_seconds).toBeGreaterThan(500)
   await world.rows(`select graphile_worker.add_job('other', '{}', queue_name := 'one')`)
-  await world.rows(`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'x'
-    where id = (select min(id) from graphile_worker._private_jobs)`)
+  await lockJob(world, (await jobRows(world))[0]!)
   expect(await queueState(world.db)).toMatchObject({ oldest_due_seconds: 0, running: 1 })
 })
 

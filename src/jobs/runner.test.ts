@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { Type } from 'typebox'
 import { afterAll, describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
+import { jobRows, lockJob } from '../../test/jobs.ts'
 import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/lost.ts'
@@ -36,9 +37,7 @@ test('jobs locked by a killed runner, and those queued behind them, run after th
     await enqueue(tx, counted, { n: 1 })
     await enqueue(tx, counted, { n: 2 })
   })
-  await world.rows(`update graphile_worker._private_job_queues set locked_at = now(), locked_by = 'killed'`)
-  await world.rows(`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'killed', attempts = 1
-    where payload->>'n' = '1'`)
+  await lockJob(world, (await jobRows(world)).find(({ payload }) => payload.n === 1)!, 'killed')
   const runner = await startJobs({
     databaseUrl: world.databaseUrl,
     jobs: [counted],

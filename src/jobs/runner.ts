@@ -12,6 +12,7 @@ import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job, type JobDeclaration } from './job.ts'
 import { jobsAtOnce, saveTaken } from './queue-state.ts'
 import { Throttle } from './throttle.ts'
+import { lockHolders, moveToPresent } from './worker-internals.ts'
 
 /** Timeouts and intervals in milliseconds. */
 export type RunnerTimes = {
@@ -301,28 +302,15 @@ const cronItems = (jobs: readonly Job<any>[]) =>
   )
 
 /**
- * After the clock was set back, queued jobs and schedules with times in the future would wait until then. Shifts them to the
- * present; a job keeps its delay.
- */
-async function forgetFuture(pool: pg.Pool): Promise<void> {
-  await pool.query(`update graphile_worker._private_known_crontabs set last_execution = now()
-    where last_execution > now() + interval '2 minutes'`)
-  await pool.query(`update graphile_worker._private_jobs set run_at = now() + (run_at - created_at), created_at = now()
-    where created_at > now() + interval '2 minutes'`)
-}
-
-/**
- * Releases the jobs of killed runners. Only one runner exists at a time, so every lock at its start is stale. Without this,
- * those jobs and their queues would wait for four hours.
+ * Releases the jobs of runners that were killed: there is one runner at a time, so whatever is locked now is held by none.
+ * Otherwise they, and all jobs of their queue, would wait for four hours.
  */
 async function releaseJobs(pool: pg.Pool): Promise<void> {
-  // The tables do not exist before the first start.
+  // The first start creates the tables.
   const { rows } = await pool.query<{ there: boolean }>(
-    `select to_regclass('graphile_worker._private_jobs') is not null as there`,
+    `select to_regclass('graphile_worker.jobs') is not null as there`,
   )
   if (!rows[0]!.there) return
-  await forgetFuture(pool)
-  await pool.query(`select graphile_worker.force_unlock_workers(array(
-    select locked_by from graphile_worker._private_jobs where locked_by is not null
-    union select locked_by from graphile_worker._private_job_queues where locked_by is not null))`)
+  await moveToPresent(pool)
+  await pool.query(`select graphile_worker.force_unlock_workers(array(${lockHolders}))`)
 }

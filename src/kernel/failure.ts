@@ -6,17 +6,19 @@ export type FailureKind =
   /** The input is well-formed but breaks a rule. */
   | 'invalid'
   | 'conflict'
-  /** Like `conflict`, but the specification has it look like a missing resource. */
-  | 'conflict_of_edit'
+  /** An edit would give a record the name or address of another. */
+  | 'taken_by_another'
   | 'too_large'
-  /** The state of the subject does not permit the action. */
-  | 'not_allowed'
-  /** The request cannot be satisfied from what is stored. */
+  /** The subject is in a state in which this cannot be done now. */
+  | 'wrong_state'
+  /** The input is valid by itself, but not for this subject or caller. */
+  | 'inadmissible'
+  /** What is asked for cannot be made of what is there. */
   | 'not_acceptable'
   | 'unprocessable'
   | 'precondition_failed'
-  /** The endpoint requires another kind of pagination. */
-  | 'paging_refused'
+  /** What was requested is not available for this subject; the message names another way, if there is one. */
+  | 'unsupported'
   /** The caller has reached a maximum count. */
   | 'limit_reached'
   | 'rate_limited'
@@ -29,31 +31,48 @@ export type FailureKind =
 /** Field name → violations, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
 export type FieldViolations = Readonly<Record<string, readonly string[]>>
 
+/** The action that violations of fields prevented, for messages that must name it. */
+export type RefusedAction =
+  | 'save group'
+  | 'transfer project'
+  | 'create milestone'
+  | 'update milestone'
+  | 'save comment'
+  | 'save note'
+  | 'award emoji'
+
+type Details = ErrorOptions & {
+  fields?: FieldViolations
+  action?: RefusedAction
+  code?: string
+  ofWhole?: true
+  retryAfterSeconds?: number
+}
+
 /** A failure the caller may see. Any other error is a bug and becomes a 500. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly kind: FailureKind
   /** Set if the violations belong to named fields. */
   readonly fields: FieldViolations | undefined
+  /** Set if the message must name the action that the violations prevented. */
+  readonly action: RefusedAction | undefined
   /** Machine-readable code, sent as `error_code`. */
   readonly code: string | undefined
-  /** The message is sent as a list: `["…"]`. */
-  readonly listed: boolean
+  /** The message is a violation of the record as a whole; sent as a list, because there may be several. */
+  readonly ofWhole: boolean
   /** When the caller may retry, if known. */
   readonly retryAfterSeconds: number | undefined
 
   /** `message` is safe to show to the caller. */
-  constructor(
-    kind: FailureKind,
-    message: string,
-    options: ErrorOptions & { fields?: FieldViolations; code?: string; listed?: true; retryAfterSeconds?: number } = {},
-  ) {
-    super(message, options)
+  constructor(kind: FailureKind, message: string, details: Details = {}) {
+    super(message, details)
     this.kind = kind
-    this.fields = options.fields
-    this.code = options.code
-    this.listed = options.listed === true
-    this.retryAfterSeconds = options.retryAfterSeconds
+    this.fields = details.fields
+    this.action = details.action
+    this.code = details.code
+    this.ofWhole = details.ofWhole === true
+    this.retryAfterSeconds = details.retryAfterSeconds
   }
 }
 
@@ -71,14 +90,17 @@ export const forbidden = (reason?: string): Failure =>
 
 export const invalid = (message: string): Failure => new Failure('invalid', message)
 
-/** A record violates rules of its fields. */
-export const invalidFields = (fields: FieldViolations): Failure =>
+/** The input is valid, but the state of the subject or the permissions of the caller exclude it. */
+export const inadmissible = (reason: string): Failure => new Failure('inadmissible', reason)
+
+/** A record violates rules of its fields. `action` is the prevented action, if the message must name it. */
+export const invalidFields = (fields: FieldViolations, action?: RefusedAction): Failure =>
   new Failure(
     'invalid',
     Object.entries(fields)
       .flatMap(([name, violations]) => violations.map((violation) => `${name} ${violation}`))
       .join(', '),
-    { fields },
+    { fields, ...(action && { action }) },
   )
 
 export const conflict = (message: string): Failure => new Failure('conflict', message)

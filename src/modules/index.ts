@@ -3,7 +3,6 @@ import type { Job } from '../jobs/job.ts'
 import { followRoutes } from './accounts/follows/routes.ts'
 import { gpgKeyRoutes } from './accounts/gpg-keys/routes.ts'
 import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
-import { purgeEndedSessions } from './accounts/sign-in/jobs.ts'
 import { sshKeyRoutes } from './accounts/ssh-keys/routes.ts'
 import { impersonationTokenRoutes } from './accounts/tokens/impersonation-routes.ts'
 import { tokenRoutes } from './accounts/tokens/routes.ts'
@@ -241,7 +240,6 @@ export const jobs: readonly Job<any>[] = [
   updateMergeRequests,
   purgeEndedInvitations,
   purgeEndedOauthTokens,
-  purgeEndedSessions,
   purgeEndedShares,
   purgeExpiredLinks,
   purgeExpiredMembers,

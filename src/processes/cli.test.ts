@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../config.ts'
 import { run } from './cli.ts'
-import { requireNode } from './requirements.ts'
 
 /** Runs a command that ends before any part is needed. */
 async function command(...words: string[]) {
@@ -45,15 +44,4 @@ describe('the command line', () => {
   ])('the command line $words is refused with one sentence', async ({ words, err }) => {
     expect(await command(...words)).toEqual({ code: 2, out: '', err: `${err} See stithy --help.` })
   })
-})
-
-test.for([
-  { version: '22.17.1', ok: false },
-  { version: '22.18.0', ok: true },
-  { version: '20.19.0', ok: false },
-  { version: '24.0.0', ok: true },
-])('Node $version is accepted: $ok', ({ version, ok }) => {
-  const call = () => requireNode(version)
-  if (ok) expect(call).not.toThrow()
-  else expect(call).toThrow(`Stithy needs Node 22.18 or newer, and this is ${version}.`)
 })

@@ -8,14 +8,7 @@ import { cannotListen, systemReason } from './explain.ts'
 
 /** The first version with `merge-tree --write-tree`. */
 const oldestGit = [2, 38] as const
-const oldestNode = [22, 18] as const
 const databaseTimeoutMs = 10_000
-
-export function requireNode(version: string = process.versions.node): void {
-  if (isOlder(version, oldestNode)) {
-    throw new Failure('unavailable', `Stithy needs Node ${oldestNode.join('.')} or newer, and this is ${version}.`)
-  }
-}
 
 export async function requireGit(command = 'git'): Promise<void> {
   const wanted = `Stithy needs git ${oldestGit.join('.')} or newer`

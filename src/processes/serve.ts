@@ -6,7 +6,7 @@ import { credentialsFile } from './credentials.ts'
 import { lockDataDir } from './data-dir.ts'
 import type { Parts } from './parts.ts'
 import { closeToOthers } from './private-files.ts'
-import { requireDatabase, requireFreeAddress, requireGit, requireNode } from './requirements.ts'
+import { requireDatabase, requireFreeAddress, requireGit } from './requirements.ts'
 import { Service } from './service.ts'
 import type { StopRequest, Terminal } from './terminal.ts'
 
@@ -15,7 +15,6 @@ const graceMs = 10_000
 
 /** Runs Stithy until it is asked to stop. Rejects with a `Failure` if it cannot start, or if a process fails repeatedly. */
 export async function serve(config: Config, parts: Parts, terminal: Terminal, stop: StopRequest): Promise<void> {
-  requireNode()
   using _lock = await lockDataDir(config.dataDir)
   const closed = closeToOthers(config)
   if (closed > 0) terminal.out(`Made ${closed} files and folders private that other users could reach.`)

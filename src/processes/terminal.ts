@@ -7,7 +7,13 @@ export type StopRequest = Readonly<{ asked: Promise<void>; isAsked(): boolean; u
 /** One request often arrives twice: from the terminal, and forwarded by npm. */
 const sameRequestMs = 1_000
 
-/** Listens to SIGTERM, SIGINT and SIGHUP, and to the end of a parent that has a channel to this process. */
+/** How often the parent process is checked, in milliseconds. */
+const parentCheckMs = 500
+
+/**
+ * Listens to SIGTERM, SIGINT and SIGHUP, and to the end of a parent that started us with a channel. Under npm, listens to
+ * the end of any parent: `npm exec` passes signals to a shell that does not pass them on.
+ */
 export function listenForStop(): StopRequest {
   const asked = Promise.withResolvers<void>()
   const urgent = Promise.withResolvers<void>()
@@ -20,5 +26,16 @@ export function listenForStop(): StopRequest {
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, ask)
   process.on('disconnect', ask)
+  if (process.env['npm_lifecycle_event'] !== undefined) onParentEnd(ask)
   return { asked: asked.promise, isAsked: () => askedAt !== undefined, urgent: urgent.promise }
+}
+
+function onParentEnd(then: () => void): void {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    then()
+  }, parentCheckMs)
+  timer.unref()
 }

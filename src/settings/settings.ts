@@ -11,7 +11,11 @@ import type { SettingSchema } from './declared/schema.ts'
 import { sizes } from './declared/sizes.ts'
 import { throttles } from './declared/throttles.ts'
 
-/** Settings by topic, as in the documentation. */
+/**
+ * Settings by topic, in the order of docs/settings.md.
+ *
+ * @public tools/settings-text.ts reads it.
+ */
 export const topics = { creation, accounts, git, housekeeping, outbound, sizes, throttles, display, integrations }
 
 /** Every setting with its default. The database stores only changed ones. */

@@ -6,7 +6,7 @@ import type { RawParams } from '../../src/api/params/raw.ts'
 import { alternatives, type ParamSchema } from '../../src/api/params/schema.ts'
 import { UploadedFile } from '../../src/api/params/uploaded-file.ts'
 import { mergeRaw } from '../../src/edges/http/body/merge.ts'
-import { parseQuery } from '../../src/edges/http/body/urlencoded.ts'
+import { parseUrlencoded } from '../../src/edges/http/body/urlencoded.ts'
 import { allParams, pagingParams } from '../../src/edges/http/mount.ts'
 import { endpoints } from '../../src/modules/index.ts'
 import { type Client, type Sent, test, type World } from '../world.ts'
@@ -83,7 +83,7 @@ const inQuery = (suffix: string, value: string): Shape => ({
     query: names.map((name) => `${name}${suffix}=${value}`).join('&'),
     sent: { json: without(others, names) },
   }),
-  raw: (name) => parseQuery(`${name}${suffix}=${value}`),
+  raw: (name) => parseUrlencoded(`${name}${suffix}=${value}`),
 })
 
 const scalars = (others: Record<string, unknown>) =>
@@ -98,7 +98,7 @@ const inForm = (suffix: string, value: string): Shape => ({
     query: scalars(without(others, names)),
     sent: { headers: form, body: names.map((name) => `${name}${suffix}=${value}`).join('&') },
   }),
-  raw: (name) => parseQuery(`${name}${suffix}=${value}`),
+  raw: (name) => parseUrlencoded(`${name}${suffix}=${value}`),
 })
 
 const inMultipart = (suffix: string, file: boolean): Shape => ({

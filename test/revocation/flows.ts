@@ -118,10 +118,8 @@ const template = copying(
       group_with_project_templates_id: group.id,
     }),
   async ({ world }, id) => {
-    const [job] = await world.rows('select payload from graphile_worker._private_jobs where key = $1', [
-      `copy_template:${id}`,
-    ])
-    await copyTemplate.run(job.payload, await contextFor(world, null))
+    const [job] = await world.jobs(`copy_template:${id}`)
+    await copyTemplate.run(job!.payload, await contextFor(world, null))
   },
 )
 

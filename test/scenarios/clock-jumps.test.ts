@@ -7,6 +7,7 @@ import { startJobs } from '../../src/jobs/runner.ts'
 import { password, withTwoFactor } from '../../src/modules/accounts/two-factor/testing.ts'
 import { lfs } from '../../src/modules/pushes/large-files/testing.ts'
 import { contextFor } from '../contexts.ts'
+import { futureTimetables, queueInFuture } from '../jobs.ts'
 import { test, unique, World } from '../world.ts'
 
 const signIn = (world: World, username: string, secret: string, code?: string) =>
@@ -103,10 +104,7 @@ describe('after the clock is set back by hours', () => {
     })
     const ctx = await contextFor(world, null)
     await ctx.transaction((tx) => enqueue(tx, work, {}))
-    await world.rows(`update graphile_worker._private_jobs
-      set created_at = created_at + interval '9 years', run_at = run_at + interval '9 years'`)
-    await world.rows(`insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
-      values ('regular', now(), now() + interval '9 years')`)
+    await queueInFuture(world, 'regular')
     const runner = await startJobs({
       databaseUrl: world.databaseUrl,
       jobs: [work, regular],
@@ -118,8 +116,6 @@ describe('after the clock is set back by hours', () => {
     })
     await ran
     await runner.stop()
-    expect(
-      await world.rows('select 1 from graphile_worker._private_known_crontabs where last_execution > now()'),
-    ).toEqual([])
+    expect(await futureTimetables(world)).toEqual([])
   })
 })

@@ -6,9 +6,9 @@ import { SignedIn } from './connection.ts'
 import { ConnectionLimiter } from './connection-limiter.ts'
 import type { SshContext } from './context.ts'
 import { gatherWrites } from './gather.ts'
-import { keepKeyObjects } from './key-objects.ts'
 import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
+import { useKeyObjects } from './ssh2-internals.ts'
 
 /**
  * Algorithms that Node implements natively, fastest first. No compression, because packs are compressed already. No SHA-1.
@@ -98,7 +98,7 @@ export class SshServer implements AsyncDisposable {
     // Clients disconnect in many ways; none is an error of the server.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
-    keepKeyObjects(connection)
+    useKeyObjects(connection)
     const holder = signIn(connection, context, limits, socket.remoteAddress)
     connection.once('ready', async () => {
       this.#unauthenticated.remove(socket)

@@ -5,26 +5,45 @@ import { type Headers, sendText } from './answer.ts'
 import { beginExchange } from './exchange.ts'
 import type { Routes } from './server.ts'
 
-const script = '/-/docs/rapidoc-min.js'
+const folder = '/-/docs/'
 
-/** Loads nothing from other hosts: no fonts, no images, and the specification from this server. */
+/** The viewer and its styles: prebuilt files of the package `swagger-ui-dist`, served unchanged. */
+const viewerFiles = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+} as const
+
+/** The page loads nothing from another host; the policy permits no inline script, so the viewer starts from a file. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Stithy API</title>
-<script type="module" src="${script}"></script>
+<link rel="stylesheet" href="${folder}swagger-ui.css">
+<script defer src="${folder}swagger-ui-bundle.js"></script>
+<script defer src="${folder}start.js"></script>
 </head>
 <body>
-<rapi-doc spec-url="/openapi.json" load-fonts="false" regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace"
-  render-style="focused" schema-style="table" show-header="false" allow-spec-url-load="false" allow-spec-file-load="false"
-  allow-server-selection="false" sort-tags="true" use-path-in-nav-bar="true" show-method-in-nav-bar="as-colored-text"></rapi-doc>
+<div id="api"></div>
 </body>
 </html>
 `
 
-/** The viewer adds inline styles; scripts come only from this server. */
+/** Tags start closed and record schemas are listed only where they are used: the document has hundreds of each. */
+const start = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  docExpansion: 'none',
+  defaultModelsExpandDepth: -1,
+  filter: true,
+  tagsSorter: 'alpha',
+  validatorUrl: null,
+})
+`
+
+/** The viewer sets style attributes; scripts come only from this host. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +55,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `/-/docs`: the API reference as a page. `siteUrl` is the site's own origin, for CORS. */
+/** `/-/docs`: the API document as a page. `siteUrl` is the URL of the service, for CORS. */
 export const docsPage =
   (siteUrl: string): Routes =>
   (app) => {
@@ -50,13 +69,21 @@ export const docsPage =
       handler: (request, reply) =>
         send(request, reply, page, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }),
     })
-    let viewer: Promise<string> | undefined
     app.route({
       method: ['GET', 'HEAD'],
-      url: script,
-      async handler(request, reply) {
-        viewer ??= readFile(createRequire(import.meta.url).resolve('rapidoc'), 'utf8')
-        send(request, reply, await viewer, { 'content-type': 'text/javascript; charset=utf-8' })
-      },
+      url: `${folder}start.js`,
+      handler: (request, reply) => send(request, reply, start, { 'content-type': 'text/javascript; charset=utf-8' }),
     })
+    const { resolve } = createRequire(import.meta.url)
+    for (const [name, type] of Object.entries(viewerFiles)) {
+      let text: Promise<string> | undefined
+      app.route({
+        method: ['GET', 'HEAD'],
+        url: `${folder}${name}`,
+        async handler(request, reply) {
+          text ??= readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
+          send(request, reply, await text, { 'content-type': type })
+        },
+      })
+    }
   }

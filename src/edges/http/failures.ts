@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import { ParameterError } from '../../api/params/parameter-error.ts'
-import { Failure, type FailureKind } from '../../kernel/failure.ts'
+import { Failure, type FailureKind, type RefusedAction } from '../../kernel/failure.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
+import { rubyHash } from './ruby-hash.ts'
 
 /** A complete response, sent as it is. */
 export type WireAnswer = {
@@ -20,32 +21,60 @@ export class WireFailure extends Error {
   }
 }
 
-/**
- * The HTTP response of each kind of failure. `prefixed` messages repeat the status, as in `404 Project Not Found`; `nested`
- * ones contain an `error`.
- */
-const wire: Record<
-  FailureKind,
-  { status: number; key: 'message' | 'error'; prefixed?: true; list?: true; nested?: true }
-> = {
+type Wire = {
+  readonly status: number
+  readonly key: 'message' | 'error'
+  /** The text repeats the status: `404 Project Not Found`. */
+  readonly prefixed?: true
+  /** Stands before the message. */
+  readonly before?: string
+  /** Replaces the message. */
+  readonly text?: string
+  /** The text is the only one of a list. */
+  readonly list?: true
+  /** The text is the `error` of an object. */
+  readonly nested?: true
+}
+
+/** How each kind of failure reads over HTTP. */
+const wire: Record<FailureKind, Wire> = {
   unauthenticated: { status: 401, key: 'message', prefixed: true },
   forbidden: { status: 403, key: 'message', prefixed: true },
   not_found: { status: 404, key: 'message', prefixed: true },
   invalid: { status: 400, key: 'message' },
   conflict: { status: 409, key: 'message' },
-  // Compat: the specification has 404 for conflicting edits of users.
-  conflict_of_edit: { status: 404, key: 'message' },
+  // Compat: edits of users respond as if something was missing.
+  taken_by_another: { status: 404, key: 'message' },
   too_large: { status: 413, key: 'message', prefixed: true },
-  not_allowed: { status: 405, key: 'message', prefixed: true },
+  wrong_state: { status: 405, key: 'message', prefixed: true, text: 'Method Not Allowed' },
+  inadmissible: { status: 400, key: 'message', prefixed: true, before: 'Bad request - ' },
   not_acceptable: { status: 406, key: 'message' },
   unprocessable: { status: 422, key: 'error' },
   precondition_failed: { status: 412, key: 'message', prefixed: true },
-  paging_refused: { status: 405, key: 'error' },
+  unsupported: { status: 405, key: 'error' },
   limit_reached: { status: 403, key: 'error', list: true },
   rate_limited: { status: 429, key: 'message', nested: true },
   timed_out: { status: 408, key: 'message', prefixed: true },
   unavailable: { status: 503, key: 'message', prefixed: true },
   storage_full: { status: 507, key: 'message', prefixed: true },
+}
+
+type Refusal = { readonly status: number; readonly message: (hash: string) => string }
+
+const failedTo = (action: RefusedAction): Refusal => ({
+  status: 400,
+  message: (hash) => `Failed to ${action} ${hash}`,
+})
+
+/** Compat: violations about the fields of these records come as one text. */
+const refused: Record<RefusedAction, Refusal> = {
+  'save group': failedTo('save group'),
+  'transfer project': failedTo('transfer project'),
+  'create milestone': failedTo('create milestone'),
+  'update milestone': failedTo('update milestone'),
+  'save note': failedTo('save note'),
+  'save comment': { status: 400, message: (hash) => `400 (Bad request) "Note ${hash}" not given` },
+  'award emoji': { status: 404, message: (hash) => `404 Award Emoji ${hash} Not Found` },
 }
 
 const internal: WireAnswer = { status: 500, body: { message: '500 Internal Server Error' } }
@@ -68,14 +97,16 @@ export function answerFor(error: unknown): WireAnswer {
   if (error instanceof ParameterError) return { status: 400, body: { error: error.message } }
   const failure = failureOf(error)
   if (!failure) return internal
-  const { kind, message, fields, code, listed, retryAfterSeconds } = failure
-  const { status, key, prefixed, list, nested } = wire[kind]
+  const { kind, message, fields, action, code, ofWhole, retryAfterSeconds } = failure
+  if (fields && action)
+    return { status: refused[action].status, body: { message: refused[action].message(rubyHash(fields)) } }
+  const { status, key, prefixed, before = '', text: fixed, list, nested } = wire[kind]
   if (fields) return { status, body: { message: fields } }
-  const text = prefixed ? `${status} ${message}` : message
+  const text = `${prefixed ? `${status} ` : ''}${before}${fixed ?? message}`
   return {
     status,
     body: {
-      [key]: list || listed ? [text] : nested ? { error: text } : text,
+      [key]: list || ofWhole ? [text] : nested ? { error: text } : text,
       ...(code !== undefined && { error_code: code }),
     },
     ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),

@@ -25,7 +25,7 @@ import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
 import { readBody } from './body/read-body.ts'
 import type { ParsedBody } from './body/source.ts'
-import { parseQuery } from './body/urlencoded.ts'
+import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
@@ -149,7 +149,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
     let leaveBodies = () => {}
     try {
       const query = queryOf(request.raw.url!)
-      const queryParams = parseQuery(query)
+      const queryParams = parseUrlencoded(query)
       const settings = await context.settings.get()
       const onRevoked = hearsOfRevoked(request.ip)
       const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, kind: 'api' }

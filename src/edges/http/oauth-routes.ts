@@ -12,7 +12,7 @@ import { type Exchange, sendJson } from './answer.ts'
 import { callerOf, shownToken } from './authenticate.ts'
 import { anonymousLimits } from './body/limits.ts'
 import { readBody } from './body/read-body.ts'
-import { parseQuery } from './body/urlencoded.ts'
+import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { WireFailure } from './failures.ts'
@@ -175,7 +175,7 @@ async function grant(
 const maxFilterBytes = 64 * 1024
 
 async function paramsOf({ raw }: FastifyRequest, { uploadsDir }: HttpContext): Promise<RawParams> {
-  const query = parseQuery(raw.url!.split('?', 2)[1] ?? '')
+  const query = parseUrlencoded(raw.url!.split('?', 2)[1] ?? '')
   if (raw.method !== 'POST') return query
   const limits = { ...anonymousLimits, bytes: maxFilterBytes }
   const body = await readBody({ method: 'POST', headers: raw.headers, body: raw, limits, tmpDir: uploadsDir })

@@ -4,7 +4,7 @@ import { requireTerms } from '../../modules/instance/index.ts'
 import { admit } from './admit.ts'
 import type { Exchange } from './answer.ts'
 import { requireScope, shownToken } from './authenticate.ts'
-import { parseQuery } from './body/urlencoded.ts'
+import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function openForFiles(
   scopes: readonly Scope[],
 ): Promise<Ctx | undefined> {
   const { headers, url } = exchange.req
-  const token = shownToken(headers, parseQuery(url!.split('?', 2)[1] ?? ''))
+  const token = shownToken(headers, parseUrlencoded(url!.split('?', 2)[1] ?? ''))
   const settings = await context.settings.get()
   const caller = await admit(token, { exchange, remoteAddress, settings, kind: 'web' }, context)
   if (caller === undefined) return undefined

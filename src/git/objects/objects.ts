@@ -4,7 +4,6 @@ import {
   existsSync,
   fsync as fsyncCallback,
   open as openCallback,
-  openSync,
   rename as renameCallback,
   writeFile as writeFileCallback,
   writeFileSync,

@@ -1,23 +1,10 @@
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { syncFolder } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { branchName, branchRef, parseRefName } from '../format/ref-name.ts'
+import { branchRef } from '../format/ref-name.ts'
 import type { Repository } from '../repository/repository.ts'
-
-/**
- * The branch that `HEAD` names, even if it does not exist yet; `undefined` if the repository does not exist or `HEAD` is
- * detached. Reads one small file, no process.
- */
-export async function defaultBranch(repo: Repository): Promise<string | undefined> {
-  const head = await readFile(join(repo.gitDir, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
-  const ref = parseRefName(/^ref: (.*?)\s*$/.exec(head)?.[1] ?? '')
-  return ref && branchName(ref)
-}
 
 const attempts = 50
 

@@ -15,7 +15,6 @@ const commands = {
   // A subcommand of two words, so that flags follow the second one.
   'commit-graph write': { writes: true, endOfOptions: false },
   'commit-tree': { writes: true, endOfOptions: false },
-  'count-objects': { writes: false, endOfOptions: false },
   diff: { writes: false, endOfOptions: true, paths: true },
   'diff-tree': { writes: false, endOfOptions: true, paths: true },
   'fast-import': { writes: true, endOfOptions: false },

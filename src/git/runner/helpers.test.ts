@@ -9,15 +9,7 @@ import { objectContent, objectInfo } from '../objects/cat-file.ts'
 import { readCommit } from '../objects/commits.ts'
 import { resolve } from '../refs/resolve.ts'
 import { gitIn, TestGit } from '../testing.ts'
-import {
-  countObjects,
-  fsck,
-  packRefs,
-  prune,
-  repack,
-  repositorySize,
-  writeCommitGraph,
-} from '../transfer/maintenance.ts'
+import { fsck, packRefs, prune, repack, repositorySize, writeCommitGraph } from '../transfer/maintenance.ts'
 import { Inbox } from './inbox.ts'
 import { startRunner } from './start.ts'
 import { defaultTimeouts } from './timeouts.ts'
@@ -138,18 +130,17 @@ test('concurrent creations make a repository once, and removal clears its cache'
   expect(await readBlob(world.git.open(gitDir), blob)).toBeUndefined()
 })
 
-test('maintenance of a repository packs, counts, measures and checks', async () => {
+test('maintenance packs, measures and checks', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   for (let n = 0; n < 5; n++) made.commit({ [`f${n}`]: 'x'.repeat(1000) })
   gitIn(made.gitDir, ['hash-object', '-w', '--stdin'], 'loose')
-  expect(await countObjects(made.repo)).toMatchObject({ looseObjects: expect.any(Number), packs: expect.any(Number) })
   await repack(made.repo, 'incremental')
   await repack(made.repo, 'full')
   await packRefs(made.repo)
   await writeCommitGraph(made.repo)
   await prune(made.repo, { before: new Date(Date.now() + 60_000) })
-  expect(await countObjects(made.repo)).toMatchObject({ looseObjects: 0, packs: 1 })
+  expect(gitIn(made.gitDir, ['count-objects', '-v'])).toMatch(/^count: 0\n(.*\n)*packs: 1$/m)
   const files = await readdir(made.gitDir, { recursive: true })
   expect(files).toEqual(expect.arrayContaining(['packed-refs', 'objects/info/commit-graphs/commit-graph-chain']))
   expect(files.some((file) => file.endsWith('.bitmap'))).toBe(true)

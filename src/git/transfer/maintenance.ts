@@ -80,30 +80,6 @@ export async function fsck(repo: Repository): Promise<string[]> {
   return code === 0 ? lines.filter((line) => !line.startsWith('warning')) : lines
 }
 
-export type ObjectCount = {
-  readonly looseObjects: number
-  readonly looseBytes: number
-  readonly packedObjects: number
-  readonly packs: number
-  readonly packBytes: number
-  /** Loose objects that are in a pack as well. */
-  readonly prunable: number
-}
-
-/** Statistics of the object store. One process. */
-export async function countObjects(repo: Repository): Promise<ObjectCount> {
-  const { stdout } = await repo.run('count-objects', { flags: ['-v'] })
-  const value = (key: string) => Number(new RegExp(`^${key}: (\\d+)$`, 'm').exec(stdout.toString('latin1'))?.[1] ?? 0)
-  return {
-    looseObjects: value('count'),
-    looseBytes: value('size') * 1024,
-    packedObjects: value('in-pack'),
-    packs: value('packs'),
-    packBytes: value('size-pack') * 1024,
-    prunable: value('prune-packable'),
-  }
-}
-
 /** Bytes of all files below `gitDir`; 0 if the directory does not exist. Walks the file system, no process. */
 export async function repositorySize(gitDir: string): Promise<number> {
   const entries = await readdir(gitDir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-export { Message } from './instance/entity.ts'
+export { accepted, Message } from './instance/entity.ts'
 export { instance } from './instance/subject.ts'
 export { letter, signature } from './mails/letter.ts'
 export { deleteMailsTo } from './mails/queries.ts'

@@ -49,11 +49,12 @@ export class Launched {
   constructor(
     words: readonly string[],
     env: Record<string, string>,
-    options: { file?: string; node?: string; cleanUp?: false } = {},
+    options: { file?: string; node?: string; cwd?: string; cleanUp?: false } = {},
   ) {
     this.process = spawn(options.node ?? process.execPath, [options.file ?? main, ...words], {
       env: { PATH: process.env['PATH'], STITHY_SSH_PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
     this.process.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.out += text

@@ -54,7 +54,7 @@ export const accounts = {
     exclusiveMinimum: 0,
     tier: 'ultimate',
   }),
-  session_expire_delay: count(10_080, 'Idle timeout of sessions in minutes'),
+  session_expire_delay: count(10_080, 'Idle timeout of sessions in minutes', { without: 'sessions of pages' }),
   terms: text('Terms of service (Markdown)', { longest: 65_536 }),
   enforce_terms: flag(false, 'Require users to accept the terms of service before anything else', { needs: ['terms'] }),
   user_oauth_applications: flag(true, 'Allow users to register OAuth applications', {

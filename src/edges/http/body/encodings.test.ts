@@ -32,7 +32,7 @@ import {
 import { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { mergeRaw } from './merge.ts'
 import { readBody } from './read-body.ts'
-import { parseQuery } from './urlencoded.ts'
+import { parseUrlencoded } from './urlencoded.ts'
 
 let tmpDir: string
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const encodings: Record<string, (tree: RawParams) => Promise<RawParams>> = {
       { 'content-type': 'application/x-www-form-urlencoded' },
       Buffer.from(new URLSearchParams(fieldsOf(tree, '')).toString()),
     ),
-  query: async (tree) => parseQuery(new URLSearchParams(fieldsOf(tree, '')).toString()),
+  query: async (tree) => parseUrlencoded(new URLSearchParams(fieldsOf(tree, '')).toString()),
   multipart: (tree) => {
     // By hand, because FormData turns lone line breaks into pairs.
     const parts = fieldsOf(tree, '').map(
@@ -299,7 +299,7 @@ describe('D1-PARAM-ENCODINGS', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         try {
-          parseQuery(pieces.join(''))
+          parseUrlencoded(pieces.join(''))
         } catch (error) {
           expect(error).toBeInstanceOf(ParameterError)
         }
@@ -312,7 +312,7 @@ describe('D1-PARAM-ENCODINGS', () => {
     const merged = mergeRaw(
       { id: '1' },
       JSON.parse('{"id":"2","a":{"x":"2"},"__proto__":{"b":"2"}}'),
-      parseQuery('id=3&a[y]=3&b=3'),
+      parseUrlencoded('id=3&a[y]=3&b=3'),
     )
     expect({ ...merged }).toEqual({ id: '1', a: { x: '2' }, b: '3' })
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { expectLinear } from '../../../../test/growth.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { maximumFields } from './limits.ts'
-import { parseQuery } from './urlencoded.ts'
+import { parseUrlencoded } from './urlencoded.ts'
 
 describe('D1-ARRAY-HASH-NAMES in query strings and forms', () => {
   test.for([
@@ -45,7 +45,7 @@ describe('D1-ARRAY-HASH-NAMES in query strings and forms', () => {
     ['a&a[b]=2', { a: { b: '2' } }],
     ['a;b=1', { 'a;b': '1' }],
   ] as const)('the query %j is parsed', ([text, tree]) => {
-    expect(structuredClone(parseQuery(text))).toEqual(tree)
+    expect(structuredClone(parseUrlencoded(text))).toEqual(tree)
   })
 
   test.for([
@@ -63,11 +63,11 @@ describe('D1-ARRAY-HASH-NAMES in query strings and forms', () => {
     ['raw bytes that are not UTF-8', 'a=\u00ff', 'parameters are not valid UTF-8'],
     ['too many parameters', 'a[]=1&'.repeat(maximumFields + 1), 'too many parameters: at most 10000 are read'],
   ] as const)('the query parser refuses %s', ([, text, message]) => {
-    expect(() => parseQuery(text)).toThrow(new ParameterError(message))
+    expect(() => parseUrlencoded(text)).toThrow(new ParameterError(message))
   })
 
   test('parameter names of prototype members are harmless', () => {
-    const tree = parseQuery(
+    const tree = parseUrlencoded(
       '__proto__[a]=1&__proto__=2&a[__proto__][b]=3&a[constructor][prototype][c]=4&constructor=5&toString=6',
     )
     expect(Object.keys(tree)).toEqual(['a', 'constructor', 'toString'])
@@ -82,6 +82,6 @@ describe('D1-ARRAY-HASH-NAMES in query strings and forms', () => {
     ['percent signs', '%41', '', 100_000],
     ['separators', '&', '', 100_000],
   ] as const)('many %s are parsed in linear time', ([, part, end, size]) => {
-    expectLinear((count) => parseQuery(part.repeat(count) + end), size)
+    expectLinear((count) => parseUrlencoded(part.repeat(count) + end), size)
   })
 })

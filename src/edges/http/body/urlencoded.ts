@@ -31,9 +31,6 @@ export function parseUrlencoded(text: string, limit: number = maximumFields): Ra
   return tree
 }
 
-/** Same syntax as a form body: `URL` and Node both leave the query string encoded. */
-export const parseQuery = parseUrlencoded
-
 function decode(text: string): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced

@@ -1,7 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { enqueue } from '../../../jobs/job.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank, taken, tooLong } from '../../../kernel/violations.ts'
 import { blockBegin, blockEnd, isKeyBlock, maximumKeyLength, parseGpgKey } from './public-key.ts'

@@ -1,9 +1,7 @@
-import { describe, expect, test as plain } from 'vitest'
-import { contextFor } from '../../../../test/contexts.ts'
+import { describe, expect } from 'vitest'
 import { type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { lfs } from '../../pushes/large-files/testing.ts'
 import { password, withTwoFactor } from '../two-factor/testing.ts'
-import { authenticateSession, closeSession, openSession } from './sessions.ts'
 
 let lastAddress = 0
 /** An address without failed attempts. */
@@ -161,59 +159,5 @@ describe('failed sign-ins', () => {
       select decode(md5(n::text), 'hex'), 1, now() - interval '1 hour' from generate_series(1, 30) n`)
     for (let attempt = 0; attempt < 2; attempt++) await oauth(world, unique('missing'), 'guess', freshAddress())
     expect(await world.rows('select from sign_in_failures where ends_at <= now()')).toHaveLength(0)
-  })
-})
-
-describe('sessions', () => {
-  const opened = async (world: World) => {
-    const ann = await world.user()
-    const ctx = await contextFor(world, null)
-    const secret = await openSession(ctx, ann.id, { userAgent: 'a browser' })
-    const known = async () => {
-      const found = await authenticateSession(await contextFor(world, null), secret)
-      return 'actor' in found ? found.actor.id : found.refused
-    }
-    return { ann, ctx, secret, known }
-  }
-
-  test('a session identifies its user until they sign out', async ({ world }) => {
-    const { ann, ctx, secret, known } = await opened(world)
-    expect(await known()).toBe(ann.id)
-    expect(await authenticateSession(ctx, 'another')).toEqual({ refused: 'unknown' })
-    const rows = await world.rows('select digest from sessions where user_id = $1', [ann.id])
-    expect(rows[0].digest.toString('base64url')).not.toBe(secret)
-    await closeSession(ctx, secret)
-    expect(await known()).toBe('unknown')
-  })
-
-  test('a session expires after the idle time of the settings, and use extends it', async ({ world }) => {
-    const { ann, known } = await opened(world)
-    await world.settings({ session_expire_delay: 60 })
-    const unusedFor = (minutes: number) =>
-      world.rows(`update sessions set last_seen_at = now() - make_interval(mins => $2) where user_id = $1`, [
-        ann.id,
-        minutes,
-      ])
-    await unusedFor(59)
-    expect(await known()).toBe(ann.id)
-    const [row] = await world.rows(
-      `select last_seen_at > now() - interval '1 minute' as seen from sessions where user_id = $1`,
-      [ann.id],
-    )
-    expect(row.seen).toBe(true)
-    await unusedFor(60)
-    expect(await known()).toBe('unknown')
-  })
-
-  test.for([
-    ['a new password', `password_digest = 'other'`],
-    ['blocking', `state = 'blocked'`],
-    ['deactivation', `state = 'deactivated'`],
-  ] as const)('a session ends with %s of the account', async ([, change], { world }) => {
-    const { ann, known } = await opened(world)
-    await world.rows(`update users set name = 'Other' where id = $1`, [ann.id])
-    expect(await known()).toBe(ann.id)
-    await world.rows(`update users set ${change} where id = $1`, [ann.id])
-    expect(await known()).toBe('unknown')
   })
 })

@@ -1,7 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { enqueue } from '../../../jobs/job.ts'
 import { type FieldViolations, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank, taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import type { Settings } from '../../../settings/settings.ts'

@@ -5,7 +5,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import type { EventPlace } from '../../../events/catalogue.ts'
 import { emit } from '../../../events/log.ts'
-import { invalid, invalidFields } from '../../../kernel/failure.ts'
+import { inadmissible, invalidFields } from '../../../kernel/failure.ts'
 import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import {
@@ -152,7 +152,7 @@ export async function rotateToken(
   const made = await ctx.transaction(async (tx) => {
     await lockFamilyOf(tx, id)
     const held = await lockToken(tx, id)
-    if (!held?.active) throw invalid('400 Bad request - Token already revoked')
+    if (!held?.active) throw inadmissible('Token already revoked')
     const newId = await insertToken(tx, {
       kind: held.kind as Exclude<TokenKind, 'oauth'>,
       userId: held.user_id,

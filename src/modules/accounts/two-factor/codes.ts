@@ -28,9 +28,6 @@ export function stepOf(secret: string, code: string, atMs: number = Date.now()):
 /** The latest time step whose code is currently accepted. */
 export const latestStep = (): number => Math.floor(Date.now() / 1000 / period) + drift
 
-/** The code at a time in milliseconds. */
-export const codeAt = (secret: string, atMs: number): string => totp(secret).generate({ timestamp: atMs })
-
 const recoveryCodeCount = 10
 
 /** Codes for users who lost their device: 80 bits each, so that their plain digests cannot be brute-forced. */

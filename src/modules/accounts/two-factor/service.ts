@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { conflict, Failure, invalid, invalidFields } from '../../../kernel/failure.ts'
+import { conflict, Failure, inadmissible, invalidFields } from '../../../kernel/failure.ts'
 import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../../instance/index.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { keyUri, latestStep, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
@@ -51,7 +51,7 @@ async function prove(ctx: Ctx, shows: () => Promise<boolean>, violation: Failure
 }
 
 const wrongCode = (): Failure => invalidFields({ code: ['is invalid'] })
-const notEnabled = (): Failure => invalid('400 Bad request - Two-factor authentication is not enabled for this user')
+const notEnabled = (): Failure => inadmissible('Two-factor authentication is not enabled for this user')
 
 /** Creates a secret for an authenticator application; it is enabled once the user enters a code of it. */
 export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secret: string; uri: string }> {
@@ -68,8 +68,7 @@ export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secr
 export async function enableTwoFactor(ctx: Ctx, code: string): Promise<string[]> {
   const { id } = ctx.actor!
   const begun = await findTwoFactor(ctx.db, id)
-  if (!begun || begun.confirmed_at !== null)
-    throw invalid('400 Bad request - Two-factor authentication was not started')
+  if (!begun || begun.confirmed_at !== null) throw inadmissible('Two-factor authentication was not started')
   let step: number | undefined
   await proven(
     ctx,

@@ -1,6 +1,10 @@
+import { Secret, TOTP } from 'otpauth'
 import { expect, vi } from 'vitest'
 import type { Client, World } from '../../../../test/world.ts'
-import { codeAt } from './codes.ts'
+
+/** The code that an authenticator shows at a time in milliseconds. */
+export const codeAt = (secret: string, atMs: number): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: atMs })
 
 /** Password of all users in the tests. */
 export const password = 'correct horse battery'

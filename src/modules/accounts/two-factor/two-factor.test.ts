@@ -1,7 +1,7 @@
 import { describe, expect, test as plain } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import { codeAt, stepOf } from './codes.ts'
-import { password, withTwoFactor } from './testing.ts'
+import { stepOf } from './codes.ts'
+import { codeAt, password, withTwoFactor } from './testing.ts'
 
 const wrong = { status: 400, json: { message: { code: ['is invalid'] } } }
 

@@ -4,7 +4,6 @@ import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
-import { enqueue } from '../../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { violationsOf } from '../../../kernel/violations.ts'
 import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
@@ -66,7 +65,7 @@ async function digestOfNew(ctx: Ctx, { password, reset_password }: UserInput): P
   return digestPassword(password)
 }
 
-const editConflict = (text: string): Failure => new Failure('conflict_of_edit', text)
+const editConflict = (text: string): Failure => new Failure('taken_by_another', text)
 
 function asEditConflict(error: unknown): never {
   const text = takenText(error)
@@ -74,7 +73,7 @@ function asEditConflict(error: unknown): never {
 }
 
 /**
- * Changes the given attributes. Throws `conflict_of_edit` if another user has the name or address. Sends a confirmation
+ * Changes the given attributes. Throws `taken_by_another` if another user has the name or address. Sends a confirmation
  * mail to a new address, unless `skip_reconfirmation`; a new password must be changed at the next sign-in, unless the
  * caller sets their own.
  */

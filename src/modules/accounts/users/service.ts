@@ -2,7 +2,6 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { enqueue } from '../../../jobs/job.ts'
 import { conflict, type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
 import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import {

@@ -1,7 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { nullOid } from '../../../git/format/oid.ts'
 import { branchName, branchRef, type RefName, tagName } from '../../../git/format/ref-name.ts'
 import { listRefTips } from '../../../git/refs/refs.ts'
 import { findRevision } from '../../../git/refs/resolve.ts'

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint, variants } from '../../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { File, Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
-import { instance, Message } from '../../instance/index.ts'
+import { accepted, instance, Message } from '../../instance/index.ts'
 import { Project, ProjectSimple, projectFilters, projectsPage } from '../../projects/index.ts'
 import { detailOf, getDetail } from './detail.ts'
 import { Group, GroupDetail } from './entity.ts'
@@ -208,7 +208,7 @@ export const groupRoutes = [
     returns: Message,
     async handle({ subject, ctx }) {
       await deleteGroup(ctx, subject)
-      return { message: '202 Accepted' }
+      return accepted
     },
   }),
 

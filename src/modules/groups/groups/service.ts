@@ -8,7 +8,6 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { type FieldViolations, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { rubyHash } from '../../../kernel/ruby-hash.ts'
 import { taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import {
   acceptAvatar,
@@ -56,9 +55,8 @@ export type GroupInput = {
   parent_id?: number | null
 } & { [K in keyof Omit<GroupAttributes, 'name' | 'description' | 'visibility'>]?: GroupAttributes[K] }
 
-/** Compat: group validations come as one text. */
 function refuse(fields: FieldViolations): never {
-  throw invalid(`Failed to save group ${rubyHash(fields)}`)
+  throw invalidFields(fields, 'save group')
 }
 
 function attributesOf(input: GroupInput): Partial<GroupAttributes> {

@@ -45,7 +45,7 @@ export async function invite(
   if (addresses.length === 0) return { status: 'error', message: 'Emails cannot be blank' }
   if (addresses.length > mostAtOnce)
     return { status: 'error', message: `Too many users specified (limit is ${mostAtOnce})` }
-  if (host.membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
+  if (host.membership.locked) throw new Failure('wrong_state', 'Members of the group are locked')
   if (!isStorable(host.membership, offer.level)) throw invalidFields(wrongLevel)
   const refused: Record<string, string> = {}
   for (const email of addresses) {

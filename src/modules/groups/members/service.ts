@@ -104,7 +104,7 @@ export async function admitMember(
   if (user?.kind !== (member.bot ? 'bot' : 'human')) throw notFound('User')
   // Whoever is being removed is blocked.
   if (user.state === 'blocked' && (await isLeaving(tx, userId))) throw notFound('User')
-  if (membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
+  if (membership.locked) throw new Failure('wrong_state', 'Members of the group are locked')
   await requireLevel(tx, membership, userId, level)
   const added = await insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })
   if (!added) throw conflict('Member already exists')

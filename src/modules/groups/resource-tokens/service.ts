@@ -5,7 +5,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { emit } from '../../../events/log.ts'
-import { forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, inadmissible, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { createToken, rotateToken } from '../../accounts/index.ts'
 import { insertUserNamespace, lockAccess, namespacePlaced } from '../../namespaces/index.ts'
 import { placeOf } from '../holders/holder.ts'
@@ -40,9 +40,7 @@ export async function createResourceToken(
   if (actor.bot) throw forbidden()
   if (!isStorable(membership, wish.level)) throw invalidFields({ access_level: ['is not included in the list'] })
   if (!actor.admin && wish.level > level)
-    throw invalid(
-      "400 Bad request - Access level of the token can't be greater the access level of the user who created the token",
-    )
+    throw inadmissible("Access level of the token can't be greater the access level of the user who created the token")
   return ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const userId = await makeBot(tx, ctx, holder, wish.name)

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
-import { belongings, contributions } from './contributions.ts'
+import { contributions } from './contributions.ts'
 import { removeUser } from './jobs.ts'
 
 const remove = (world: World, who: Client, hard = false) =>
@@ -178,6 +178,41 @@ describe('DELETE /users/:id', () => {
     expect(await comments()).toEqual(['ghost'])
   })
 })
+
+/** Tables whose rows belong to a user and are deleted with the account. */
+const belongings: readonly string[] = [
+  'access_requests',
+  'access_tokens',
+  'approvals',
+  'approvers',
+  'custom_attributes',
+  'email_addresses',
+  'emails',
+  'file_locks',
+  'gpg_keys',
+  'group_access',
+  'identities',
+  'label_subscriptions',
+  'mail_links',
+  'members',
+  'mentions',
+  'merge_request_assignees',
+  'namespaces',
+  'notification_settings',
+  'project_access',
+  'protected_ref_access',
+  'resource_bots',
+  'sessions',
+  'ssh_keys',
+  'stars',
+  'subscriptions',
+  'term_agreements',
+  'todos',
+  'two_factor_demands',
+  'two_factors',
+  'user_follows',
+  'user_statuses',
+]
 
 test('every foreign key to users is a contribution or is deleted with the user', async ({ world }) => {
   const keys: { table: string; column: string; rule: string; indexed: boolean }[] = await world.rows(`

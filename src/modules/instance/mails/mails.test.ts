@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { jobRows } from '../../../../test/jobs.ts'
 import { World } from '../../../../test/world.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { htmlOf } from './html.ts'
@@ -20,7 +21,7 @@ test('a mail is sent after its transaction has committed, and then deleted', asy
   await ctx.transaction((tx) => sendMail(tx, mail))
   const [row] = await world.rows('select id from mails')
   // The job names the mail; its text, which may be secret, is in no log.
-  const jobs = await world.rows('select payload from graphile_worker._private_jobs')
+  const jobs = await jobRows(world)
   expect(jobs.map(({ payload }) => payload)).toEqual([{ mailId: row.id }])
   await world.runJobs()
   await expect.poll(() => taken).toEqual([[{ ...mail, html: '<p>a secret</p>\n' }, row.id]])

@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { jobRows } from '../../../../test/jobs.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import {
   type Client,
@@ -142,7 +143,7 @@ describe('credentials of imports', () => {
     expect(made.text).not.toContain(secret)
     const everything = async () =>
       JSON.stringify([
-        await world.rows('select * from graphile_worker._private_jobs'),
+        await jobRows(world),
         await world.rows('select * from events'),
         await world.rows(`select * from project_imports`),
       ])

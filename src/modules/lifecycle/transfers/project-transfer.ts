@@ -2,7 +2,7 @@ import { levels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { Failure, notFound } from '../../../kernel/failure.ts'
+import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
 import {
   claimRoute,
   fullPathViolations,
@@ -17,9 +17,7 @@ import { lockProject, movedMeanwhile, type ProjectSubject, requireRoom, takenNam
 import { replaceLeftBehind } from './left-behind.ts'
 import { insertOwnersMembership, moveProject, namespacesAround, oneProject } from './queries.ts'
 
-/** Compat: a single string that contains a hash in Ruby's notation. */
-const refuse = (text: string): Failure =>
-  new Failure('invalid', `Failed to transfer project {:new_namespace=>[${JSON.stringify(text)}]}`)
+const refuse = (text: string): Failure => invalidFields({ new_namespace: [text] }, 'transfer project')
 
 const taken = 'Project with same name or path in target namespace already exists'
 const notAllowed = 'Transfer failed, please contact an admin.'

@@ -4,8 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
-import { type FieldViolations, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
-import { rubyHash } from '../../../kernel/ruby-hash.ts'
+import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
@@ -25,9 +24,7 @@ import { type DatedMilestoneRow, findMilestone } from './queries.ts'
 const longest = { title: 255, description: 65_536 }
 const used = 'already being used for another group or project milestone.'
 
-/** Compat: validations of milestones come as one text. */
-const refuse = (verb: 'create' | 'update', fields: FieldViolations) =>
-  invalid(`Failed to ${verb} milestone ${rubyHash(fields)}`)
+const refuse = (verb: 'create' | 'update', fields: FieldViolations) => invalidFields(fields, `${verb} milestone`)
 
 function check(verb: 'create' | 'update', { title, description, start_date, due_date }: MilestoneValues): void {
   const violations = violationsOf({

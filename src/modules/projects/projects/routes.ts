@@ -2,7 +2,7 @@ import { as, endpoint, variants } from '../../../api/endpoint.ts'
 import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { userByIdOrName } from '../../accounts/index.ts'
-import { instance, Message } from '../../instance/index.ts'
+import { accepted, instance, Message } from '../../instance/index.ts'
 import { keptProject, keptPublicProject, Project, ProjectPublic, ProjectSimple } from './entity.ts'
 import { projectsPage } from './list.ts'
 import { projectListFilters, writeParams } from './params.ts'
@@ -87,7 +87,7 @@ export const projectRoutes = [
     returns: Message,
     async handle({ subject, ctx }) {
       await deleteProject(ctx, subject, await namespaceKindOf(ctx.db, subject.id))
-      return { message: '202 Accepted' }
+      return accepted
     },
   }),
 ]

@@ -253,7 +253,7 @@ describe('README and licence of a project', () => {
   test('changing the default branch queues a recount of languages and commits', async ({ world }) => {
     const project = await world.project({ initialize_with_readme: true })
     await push(world, project, { 'a.rb': 'puts 1' }, 'next')
-    await world.rows('delete from graphile_worker._private_jobs where key like $1', [`%:${project.id}`])
+    await world.takeJobs(`%:${project.id}`)
     await world.root.put(`/projects/${project.id}`, { default_branch: 'next' })
     const jobs = await world.rows('select key from graphile_worker.jobs order by key')
     expect(jobs.map(({ key }) => key)).toEqual(

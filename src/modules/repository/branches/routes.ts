@@ -1,7 +1,7 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { Filled, Flag, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { Message } from '../../instance/index.ts'
+import { accepted, Message } from '../../instance/index.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { protectOneBranch, unprotectOneBranch } from '../../pushes/index.ts'
 import { Branch } from './entity.ts'
@@ -95,7 +95,7 @@ export const branchRoutes = [
     async handle({ subject, ctx }) {
       const input = { projectId: subject.id, actorId: ctx.actor!.id }
       await ctx.transaction((tx) => enqueue(tx, deleteMergedBranches, input))
-      return { message: '202 Accepted' }
+      return accepted
     },
   }),
 

@@ -1,7 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { type Commit, titleOf } from '../../../git/objects/commits.ts'
-import { invalid, notFound } from '../../../kernel/failure.ts'
+import { invalidFields, notFound } from '../../../kernel/failure.ts'
+import { blank } from '../../../kernel/violations.ts'
 import { openRepository, type ProjectRow } from '../../projects/index.ts'
 import { noteActivity } from '../../pushes/index.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
@@ -24,8 +25,7 @@ export async function createComment(
   commit: Commit,
   { note, wanted }: { note: string; wanted: ChangedLine | undefined },
 ): Promise<CommitCommentRow> {
-  // Compat: clients show this text as it is.
-  if (note.trim() === '') throw invalid(`Failed to save note {:note=>["can't be blank"]}`)
+  if (note.trim() === '') throw invalidFields({ note: [blank] }, 'save note')
   const at =
     wanted && (await isChangedLine(openRepository(ctx, project), commit, wanted, diffLimits(ctx.settings)))
       ? wanted

@@ -41,8 +41,7 @@ export async function commitsPage(
   page: Page,
   unnamed: string,
 ): Promise<Paged<Commit>> {
-  if (page.keyset)
-    throw new Failure('paging_refused', 'Keyset pagination is not yet available for this type of request')
+  if (page.keyset) throw new Failure('unsupported', 'Keyset pagination is not yet available for this type of request')
   const when = period(filters)
   const range = filters.all ? undefined : await findRange(repo, filters.ref_name || unnamed, unnamed)
   if (!when || (!filters.all && !range)) return nothing

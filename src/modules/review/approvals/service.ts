@@ -42,7 +42,7 @@ const changing = <T>(
 export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string | undefined): Promise<boolean> =>
   changing(ctx, mergeRequest, async (tx, { state, head_oid }) => {
     const userId = ctx.actor!.id
-    if (state !== 'opened') throw new Failure('not_allowed', 'Method Not Allowed')
+    if (state !== 'opened') throw new Failure('wrong_state', 'The merge request is not open')
     if (sha !== undefined && sha !== head_oid)
       throw conflict(`SHA does not match HEAD of source branch: ${head_oid ?? ''}`)
     if (!(await insertApproval(tx, mergeRequest.id, userId))) return false

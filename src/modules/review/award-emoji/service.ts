@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { notFound, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
 import { isEmoji } from '../../accounts/index.ts'
 import { finishTodos } from '../todos/service.ts'
@@ -12,8 +12,7 @@ export type Awarded = Awardable & { readonly projectId: number; readonly merge_r
 /** The two names of a thumb are one award, so that votes are counted by one of them. */
 const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
 
-/** Compat: what is wrong with an award is told as something missing, with a hash in Ruby's spelling. */
-const refuse = (violation: string) => notFound(`Award Emoji {:name=>[${JSON.stringify(violation)}]}`)
+const refuse = (violation: string) => invalidFields({ name: [violation] }, 'award emoji')
 
 const factsOf = ({ mergeRequestId, merge_request_iid, noteId }: Awarded, { id, name }: AwardRow) => ({
   award_emoji_id: id,

@@ -247,10 +247,8 @@ test('D3-MR-MERGE-STATUS: a list starts a check, whose result the next list show
   const status = async () => (await world.root.get(at)).json.map((one: any) => [one.iid, one.merge_status])
   expect(await status()).toEqual([[iid, 'unchecked']])
   expect(await status()).toEqual([[iid, 'checking']])
-  const [job] = await world.rows('select payload from graphile_worker._private_jobs where key = $1', [
-    `check_mergeability:${id}`,
-  ])
-  await checkMergeability.run(job.payload, await contextFor(world, null))
+  const [job] = await world.jobs(`check_mergeability:${id}`)
+  await checkMergeability.run(job!.payload, await contextFor(world, null))
   const { updated_at } = (await world.root.get(at)).json[0]
   expect(await status()).toEqual([[iid, 'can_be_merged']])
   // This does not count as a change of the merge request.

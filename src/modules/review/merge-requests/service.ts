@@ -41,14 +41,14 @@ export type MergeRequestInput = {
 }
 
 /** Of what cannot be, for a reason that is told in a list. */
-export const refused = (reason: string) => new Failure('unprocessable', reason, { listed: true })
+export const refused = (reason: string) => new Failure('unprocessable', reason, { ofWhole: true })
 
 /** What is said to whoever wants a second one for the same branches. */
 export const anotherOpen = (iid: number | undefined): Failure =>
   new Failure(
     'conflict',
     `Another open merge request already exists for this source branch${iid === undefined ? '' : `: !${iid}`}`,
-    { listed: true },
+    { ofWhole: true },
   )
 
 /**

@@ -9,10 +9,8 @@ import { afterPush, mergeStatusOf } from './testing.ts'
 
 /** Runs the job that is queued after a merge to remove the source branch. */
 async function removals(world: World, { id }: OpenedMergeRequest): Promise<void> {
-  const rows = await world.rows(`delete from graphile_worker._private_jobs where key = $1 returning payload`, [
-    `remove_merged_branch:${id}`,
-  ])
-  for (const { payload } of rows) await removeMergedBranch.run(payload, await contextFor(world, null))
+  for (const { payload } of await world.takeJobs(`remove_merged_branch:${id}`))
+    await removeMergedBranch.run(payload, await contextFor(world, null))
 }
 
 const exists = ({ project, branch }: OpenedMergeRequest) =>

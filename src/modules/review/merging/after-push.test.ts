@@ -238,8 +238,7 @@ describe('the merge request job after a push', () => {
   test('the job after a push is queued only for branches of open merge requests', async ({ world }) => {
     const made = await opened(world)
     const next = commit(made, [made.base], { c: 'c\n' })
-    const clear = () =>
-      world.rows('delete from graphile_worker._private_jobs where key like $1', ['update_merge_requests:%'])
+    const clear = () => world.takeJobs('update_merge_requests:%')
     await clear()
     await made.move('unrelated', null, next)
     expect(await waiting(world, made.project)).toBe(0)

@@ -12,7 +12,7 @@ const awaited = { merge_when_pipeline_succeeds: true }
 /** Runs the jobs queued for pipelines of its head; returns whether there were any. */
 async function jobs(world: World, { project, head }: OpenedMergeRequest): Promise<boolean> {
   const key = `merge_when_pipeline_succeeds:${project.id}:${head}`
-  const rows = await world.rows('delete from graphile_worker._private_jobs where key = $1 returning key', [key])
+  const rows = await world.takeJobs(key)
   if (rows.length > 0) await mergeAwaited.run({ projectId: project.id, sha: head }, await contextFor(world, null))
   return rows.length > 0
 }

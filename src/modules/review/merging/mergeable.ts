@@ -8,7 +8,7 @@ import { hasUnresolved } from '../notes/queries.ts'
 import type { Heads } from './heads.ts'
 import type { MergingRow } from './queries.ts'
 
-export const notMergeable = (): Failure => new Failure('not_allowed', 'Method Not Allowed')
+export const notMergeable = (): Failure => new Failure('wrong_state', 'The merge request cannot be merged now')
 export const conflicting = (): Failure => new Failure('not_acceptable', 'Branch cannot be merged')
 
 /** The newest pipeline of the head of the source branch. One statement. */

@@ -190,7 +190,7 @@ describe('interrupted merges', () => {
     const { settle, project, id } = await cutOff(world, { moved: false, secondsAgo: 300 })
     const head = project.repository.commit({ c: 'c\n' }, { branch: 'topic' })
     await afterPush(world, project)
-    await world.rows('delete from graphile_worker._private_jobs where key like $1', ['update_merge_requests:%'])
+    await world.takeJobs('update_merge_requests:%')
     await settle()
     const key = `update_merge_requests:${project.id}`
     expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])

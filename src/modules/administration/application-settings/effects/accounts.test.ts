@@ -140,5 +140,5 @@ showEffects(
     ),
   ],
   // Tested elsewhere, because it takes several steps.
-  ['password_lowercase_required', 'session_expire_delay', 'enforce_terms', 'terms'],
+  ['password_lowercase_required', 'enforce_terms', 'terms'],
 )

@@ -1,6 +1,10 @@
 import pg from 'pg'
 
-/** What pg's types leave out. The version of pg is pinned. */
+/*
+ * The only file that uses members of pg which its types leave out. They are those of pg 8.23.1, the pinned version;
+ * pg-internals.test.ts fails when another version moves one.
+ */
+
 type Result = {
   rows: unknown[]
   fields: unknown
@@ -20,12 +24,18 @@ const query = pg.Query.prototype as unknown as Internals
 
 type Columns = Pick<Result, 'fields' | '_parsers' | '_prebuiltEmptyResultObject'>
 
-/** What one connection knows of its named statements: their columns cannot change while they are prepared. */
+type Stream = { cork(): void; uncork(): void; destroy(error: Error): void }
+
+/** The socket of a connected client. */
+export const streamOf = (client: pg.Client): Stream =>
+  (client as unknown as { connection: { stream: Stream } }).connection.stream
+
+/** Columns of the named statements of one connection: they cannot change while a statement is prepared. */
 export class KnownStatements {
   readonly columns = new Map<string, Columns>()
   #silent: object | undefined
 
-  /** The same connection, which does not ask for a description. */
+  /** The same connection, except that it requests no description. */
   silent(connection: object): object {
     this.#silent ??= Object.create(connection, { describe: { value: () => {} } }) as object
     return this.#silent
@@ -33,7 +43,7 @@ export class KnownStatements {
 }
 
 /**
- * One execution of a statement. The server describes a named one only until its columns are known, which spares both
+ * One execution of a statement. The server describes a named one only until its columns are known, which saves both
  * sides a good part of the work of a single row.
  */
 class Read extends pg.Query {
@@ -72,14 +82,14 @@ class Read extends pg.Query {
   }
 }
 
-/** Runs a statement on a client that need not be free: its answers come in order. */
+/** Runs a statement on a client that need not be idle: responses come in order. */
 export const read = (client: pg.Client, known: KnownStatements, config: pg.QueryConfig): Promise<pg.QueryResult> =>
   new Promise((resolve, reject) => {
     client.query(
       new Read(config, known, (error, result) => (error ? reject(error) : resolve(result as pg.QueryResult))),
     )
   }).catch((error: Error) => {
-    // Its own trace leads to a socket; this one leads to who asked.
+    // The trace of pg leads to a socket; this one leads to the caller.
     Error.captureStackTrace(error)
     throw error
   }) as Promise<pg.QueryResult>

@@ -1,0 +1,47 @@
+import type { World } from './world.ts'
+
+/** A row of the job queue, as far as tests look at it. */
+export type JobRow = { id: string; key: string | null; payload: any; revision: number }
+
+const jobs = 'graphile_worker._private_jobs'
+
+/** All rows of the job queue, the oldest first, with every column. `world.jobs` returns those with a key. */
+export const jobRows = (world: World): Promise<JobRow[]> => world.rows(`select * from ${jobs} order by id`)
+
+/** Ids of the jobs with this key that a runner could take now. */
+export async function takeableJobs(world: World, key: string): Promise<string[]> {
+  const rows = await world.rows(`select id from ${jobs} where key = $1 for update skip locked`, [key])
+  return rows.map(({ id }) => id)
+}
+
+/** Locks a job and its queue, as a runner does that takes it. */
+export async function lockJob(world: World, { id }: JobRow, by = 'another'): Promise<void> {
+  await world.rows(`update ${jobs} set locked_at = now(), locked_by = $2, attempts = attempts + 1 where id = $1`, [
+    id,
+    by,
+  ])
+  await world.rows(
+    `update graphile_worker._private_job_queues set locked_at = now(), locked_by = $2
+      where id = (select job_queue_id from ${jobs} where id = $1)`,
+    [id, by],
+  )
+}
+
+/** Queues every waiting job, and a timetable, as if the clock had been nine years ahead. */
+export async function queueInFuture(world: World, timetable: string): Promise<void> {
+  const ahead = `interval '9 years'`
+  await world.rows(`update ${jobs} set created_at = created_at + ${ahead}, run_at = run_at + ${ahead}`)
+  await world.rows(
+    `insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+      values ($1, now(), now() + ${ahead})`,
+    [timetable],
+  )
+}
+
+/** Names of the timetables whose last run is in the future. */
+export async function futureTimetables(world: World): Promise<string[]> {
+  const rows = await world.rows(
+    'select identifier from graphile_worker._private_known_crontabs where last_execution > now()',
+  )
+  return rows.map(({ identifier }) => identifier)
+}
