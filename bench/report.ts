@@ -128,7 +128,7 @@ export const sshLines = ({ push, refusals, stalled }: SshTimes): string[] => {
     ),
     row('… the first of all', `${ms(refusals.firstMs)} ms`, '', ''),
     row('… with OpenSSH', pair(refusals.openSsh), '< 30 ms', verdict(refusals.openSsh.p50 < 30)),
-    row('OpenSSH to where nobody listens', pair(refusals.openSshAlone), '', ''),
+    row('OpenSSH to a port without a server', pair(refusals.openSshAlone), '', ''),
     ...stalled.flatMap(({ kind, stalled: count, stayed, signIn, call }) => [
       row(`sign in and be welcomed, alone`, pair(signIn.alone), '', ''),
       row(
