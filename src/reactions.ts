@@ -1,13 +1,18 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
-import { acceptInvitationsLater } from './modules/groups/index.ts'
-import { refreshLanguages } from './modules/projects/index.ts'
+import { forgetNameAfterDeletion } from './modules/discussion/index.ts'
+import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
+import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { refreshRepository } from './modules/pushes/index.ts'
-import { judgeSignatures } from './modules/repository/index.ts'
+import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
   closeUnlinked,
-  forgetNameAfterDeletion,
+  followMilestones,
+  mergeIfPipelineSucceeded,
+  mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
+  replaceLeftMilestones,
+  updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
 
@@ -34,11 +39,19 @@ const languagesAfterMs = 3000
  * an event does not know its reactions.
  */
 export const reactions: Reactions = {
+  discussion_resolved: [mergeWhenDiscussionsAreResolved],
   fork_unlinked: [
     queues(closeUnlinked, ({ projectId, actorId }) => (actorId === null ? undefined : { projectId, actorId })),
   ],
   gpg_key_added: [queues(judgeSignatures, userOf)],
+  gpg_key_revoked: [distrustRevokedKey],
+  merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
+  merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
+  milestones_replaced: [followMilestones],
+  namespace_renamed: [followNamespace],
+  note_deleted: [mergeWhenDiscussionsAreResolved],
   pipeline_changed: [mergeWhenPipelineSucceeds],
+  project_created: [addFirstMember],
   project_updated: [
     queues(
       refreshRepository,
@@ -51,6 +64,7 @@ export const reactions: Reactions = {
       languagesAfterMs,
     ),
   ],
+  projects_left_groups: [replaceLeftMilestones],
   pushed: [
     updateMergeRequestsAfterPush,
     queues(refreshRepository, projectOf, refreshAfterMs),

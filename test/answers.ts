@@ -25,6 +25,6 @@ export function checkAnswer(method: string, path: string, _status: number, body:
     compiled.set(endpoint, validators)
   }
   if (validators.length === 0 || validators.some((each) => each.Check(body))) return
-  const complaints = validators.flatMap((each) => [...each.Errors(body)].slice(0, 3))
-  throw new Error(`${method} ${path} answers what it does not declare: ${JSON.stringify(complaints)}`)
+  const violations = validators.flatMap((each) => [...each.Errors(body)].slice(0, 3))
+  throw new Error(`${method} ${path} responds with what it does not declare: ${JSON.stringify(violations)}`)
 }

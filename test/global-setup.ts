@@ -1,11 +1,11 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../src/db/embedded/start.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { startRunner } from '../src/git/runner/start.ts'
+import { scratchFolder } from './scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -28,9 +28,9 @@ export function databaseAt(url: string, name: string): string {
 
 /** Starts one PostgreSQL and one git runner for the whole run; each worker clones the migrated database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'stithy-test-'))
-  // The server runs as another user when the tests run as root.
-  await chmod(folder, 0o755)
+  const folder = scratchFolder()
+  // Workers inherit it: everything temporary is in this folder, and goes away with it.
+  process.env['TMPDIR'] = folder
   const postgres = await startEmbedded({ dataDir: folder, durability: 'none', log: () => {} })
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import pg from 'pg'
 import { Agent, type FormData, request } from 'undici'
 import { test as base, expect, inject } from 'vitest'
@@ -15,6 +13,7 @@ import { bootstrap } from '../src/commands.ts'
 import { type Config, parseConfig } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/db.ts'
+import { takeFaults } from '../src/db/testing/check.ts'
 import { columnTypes } from '../src/db/types.ts'
 import { emit } from '../src/events/log.ts'
 import { createToken } from '../src/modules/accounts/tokens/service.ts'
@@ -26,8 +25,7 @@ import type { Settings } from '../src/settings/settings.ts'
 import { saveSettings } from '../src/settings/store.ts'
 import { checkAnswer } from './answers.ts'
 import { databaseAt } from './global-setup.ts'
-
-const run = promisify(execFile)
+import { run } from './programs/run.ts'
 
 export type Answer = {
   status: number
@@ -301,14 +299,10 @@ export class World {
 
   /** Reads or changes the database directly. */
   async rows(text: string, values: readonly unknown[] = []): Promise<any[]> {
-    const client = new pg.Client({ connectionString: this.databaseUrl, types: columnTypes })
-    await client.connect()
-    try {
-      return (await client.query(text, [...values])).rows
-    } finally {
-      await client.end()
-    }
+    this.#direct ??= directPool(this.databaseUrl)
+    return (await this.#direct.query(text, [...values])).rows
   }
+  #direct: pg.Pool | undefined
 
   /** Runs jobs from now on. The test run fails if the runner stops. */
   runJobs(): Promise<void> {
@@ -367,9 +361,23 @@ export class World {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.app[Symbol.asyncDispose]()
-    await this.db[Symbol.asyncDispose]()
+    await Promise.all([this.db[Symbol.asyncDispose](), this.#direct?.end()])
     await rm(this.config.dataDir, { recursive: true, force: true })
   }
+}
+
+/** Connections that stay open: a new one costs more than most statements. */
+function directPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString,
+    types: columnTypes,
+    max: 10,
+    idleTimeoutMillis: 2_000,
+    allowExitOnIdle: true,
+  })
+  // A test may end all connections.
+  pool.on('error', () => {})
+  return pool
 }
 
 export { allScopes }
@@ -402,7 +410,7 @@ const gitEnv = {
 
 /** Runs real git; resolves with its trimmed output. Rejects with its messages when it fails. */
 export async function git(directory: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run('git', args, { cwd: directory, env: gitEnv, maxBuffer: 64 * 1024 * 1024 })
+  const { stdout } = await run('git', args, { cwd: directory, env: gitEnv })
   return stdout.trim()
 }
 
@@ -428,5 +436,6 @@ export const test = base.extend<{ world: World }>({
     const world = await shared
     await use(world)
     await world.restoreSettings()
+    for (const fault of takeFaults()) throw fault
   },
 })

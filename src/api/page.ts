@@ -1,4 +1,5 @@
 import type { Db } from '../db/db.ts'
+import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
 import { and, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
 
@@ -84,7 +85,8 @@ export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged
   const { where, offset } = rangeOf(list, page)
   const rows = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const found = await db.kept.row<{ lines: string | null }>(
+  const found = await db.kept.row(
+    { lines: nullable(text) },
     sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`,
   )
   const lines = found?.lines ?? null
@@ -98,11 +100,17 @@ function stampFrom(line: string): Stamp {
 }
 
 /** Rows and total of one page. One statement; two if the total must be counted; one with keyset. */
-export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
+export async function fetchPage<S extends Shape>(db: Db, shape: S, list: List, page: Page): Promise<Paged<RowOf<S>>>
+export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>>
+export async function fetchPage(db: Db, ...asked: readonly unknown[]): Promise<Paged<never>> {
+  const [shape, list, page] = (asked.length === 2 ? [undefined, ...asked] : asked) as [Shape | undefined, List, Page]
   const { where, offset } = rangeOf(list, page)
   const statement = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const found = await (list.cached ? db.kept : db).rows<Row>(statement)
+  const reads = (list.cached ? db.kept : db) as Db
+  const found = (await (shape
+    ? reads.rows(shape, statement)
+    : reads.rows(statement))) as readonly unknown[] as readonly never[]
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
 
@@ -158,7 +166,7 @@ function pageStatement({ select, from, key, order }: List, where: Sql, limit: nu
  */
 function totalOf(db: Db, { from }: List, where: Sql): () => Promise<number> {
   const statement = sql`select count(*) as total from (select 1 ${from} where ${where} limit ${literal(countedRows + 1)}) as counted`
-  const count = async () => (await db.kept.row<{ total: number }>(statement))!.total
+  const count = async () => (await db.kept.row({ total: integer }, statement))!.total
   if (!db.kept.expects(statement)) return count
   const early = count()
   // The total may never be requested.

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { SharedSlots } from '../kernel/shares.ts'
+import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
@@ -29,6 +30,7 @@ export function openDatabase(
   url: string,
   { readers = 3, writers = 10, patienceMs = answerMs }: DatabaseOptions = {},
 ): Database {
+  const check = openCheck(url)
   const reader = new Reader(url, readers, patienceMs)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
@@ -45,13 +47,16 @@ export function openDatabase(
     lines.set(client, new Line(client as unknown as pg.Client, patienceMs))
   })
 
-  const reading = over((statement) => reader.query(statement))
-  const kept = new KeptRows({
-    rows: reading.rows,
-    get sent() {
-      return reader.sent
+  const reading = over((statement) => reader.query(statement), check)
+  const kept = new KeptRows(
+    {
+      rows: reading.rows,
+      get sent() {
+        return reader.sent
+      },
     },
-  })
+    check,
+  )
 
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
@@ -67,7 +72,7 @@ export function openDatabase(
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {
     const client = await answered(pool.connect())
     let broken = false
-    const transaction = new Transaction(lines.get(client)!)
+    const transaction = new Transaction(lines.get(client)!, check)
     let result: T
     try {
       result = await work(transaction.tx)
@@ -100,7 +105,7 @@ export function openDatabase(
     },
     loads: () => ({ readers: reader.load, writers: shares.load }),
     async [Symbol.asyncDispose]() {
-      await Promise.all([reader[Symbol.asyncDispose](), pool.end()])
+      await Promise.all([reader[Symbol.asyncDispose](), pool.end(), check?.[Symbol.asyncDispose]()])
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Load } from '../kernel/shares.ts'
+import type { RowOf, Shape } from './row.ts'
 import type { Sql } from './sql.ts'
 
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
@@ -10,8 +11,10 @@ export interface KeptReads {
    * All rows. They are shared and must not be changed. The statement must depend on nothing but the data, its values and the
    * date: no clock, no columns of the same name, none named `moment`.
    */
+  rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]>
   rows<Row>(statement: Statement): Promise<readonly Readonly<Row>[]>
   /** The first row, if any. */
+  row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined>
   row<Row>(statement: Statement): Promise<Readonly<Row> | undefined>
   /** Whether these rows may cost no more than asking for the moment. */
   expects(statement: Statement): boolean
@@ -22,10 +25,14 @@ export interface KeptReads {
  * their text, so a text must not contain values that vary without bound.
  */
 export interface Db {
-  /** All rows. */
+  /** All rows. In tests the statement is compared with the shape. */
+  rows<S extends Shape>(shape: S, statement: Statement): Promise<RowOf<S>[]>
   rows<Row>(statement: Statement): Promise<Row[]>
   /** The first row, if any. */
+  row<S extends Shape>(shape: S, statement: Statement): Promise<RowOf<S> | undefined>
   row<Row>(statement: Statement): Promise<Row | undefined>
+  /** Whether there is a row. Its columns do not matter. */
+  exists(statement: Statement): Promise<boolean>
   /** The number of rows changed. */
   run(statement: Statement): Promise<number>
   /** In a transaction, which sees what it has not committed, nothing is kept. */

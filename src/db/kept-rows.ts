@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { askedOf, beginCheck, type StatementCheck } from './checks.ts'
 import type { KeptReads, Statement } from './db.ts'
+import type { RowOf, Shape } from './row.ts'
 import { type Sql, sql } from './sql.ts'
 import { prepared } from './statement.ts'
 
@@ -29,14 +31,16 @@ export type Line = {
  */
 export class KeptRows implements KeptReads {
   readonly #line: Line
+  readonly #check: StatementCheck | undefined
   readonly #kept = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
   /** Statements under way, by key: each once, however many want it. */
   readonly #reading = new Map<string, Promise<readonly Row[]>>()
   #last = ''
   #asked: { sent: number; moment: Promise<string> } | undefined
 
-  constructor(line: Line) {
+  constructor(line: Line, check?: StatementCheck) {
     this.#line = line
+    this.#check = check
   }
 
   /** Something was committed here: what was read before is old. */
@@ -48,19 +52,30 @@ export class KeptRows implements KeptReads {
     return this.#known(keyOf(statement)) !== undefined
   }
 
-  async row<R>(statement: Statement): Promise<Readonly<R> | undefined> {
-    return (await this.rows<R>(statement))[0]
+  row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined>
+  row<R>(statement: Statement): Promise<Readonly<R> | undefined>
+  async row(...asked: readonly unknown[]): Promise<never> {
+    return ((await this.rows(...(asked as [never]))) as readonly never[])[0] as never
   }
 
-  async rows<R>(statement: Statement): Promise<readonly Readonly<R>[]> {
+  rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]>
+  rows<R>(statement: Statement): Promise<readonly Readonly<R>[]>
+  async rows(...asked: readonly unknown[]): Promise<never> {
+    const [shape, statement] = askedOf(asked)
+    const checked = beginCheck(this.#check, 'cached', shape, statement)
+    const rows = await this.#rows(statement)
+    if (checked) await checked(rows)
+    return rows as never
+  }
+
+  async #rows(statement: Statement): Promise<readonly Row[]> {
     const key = keyOf(statement)
     // A concurrent read of the same statement began earlier. Its rows are current if nothing was committed meanwhile.
     await this.#reading.get(key)?.catch(() => {})
     const known = this.#known(key)
-    if (known && (await this.#moment()) === known[0].moment) return known as readonly unknown[] as readonly R[]
+    if (known && (await this.#moment()) === known[0].moment) return known
     // A read in progress now began after this call, so its rows are current.
-    const reading = this.#reading.get(key) ?? this.#read(key, statement)
-    return (await reading) as readonly unknown[] as readonly R[]
+    return this.#reading.get(key) ?? this.#read(key, statement)
   }
 
   #read(key: string, { text, values }: Statement): Promise<readonly Row[]> {
@@ -75,7 +90,10 @@ export class KeptRows implements KeptReads {
   #keep(key: string, rows: readonly Row[]): readonly Row[] {
     if (!isRows(rows)) return rows
     this.#last = rows[0].moment
-    for (const row of rows) Object.freeze(row)
+    for (const row of rows) {
+      this.#check?.freeze(row)
+      Object.freeze(row)
+    }
     this.#kept.set(key, Object.freeze(rows))
     return rows
   }

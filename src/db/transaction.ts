@@ -1,13 +1,33 @@
 import type pg from 'pg'
+import { askedOf, beginCheck, type StatementCheck } from './checks.ts'
 import type { Db, Statement, Tx } from './db.ts'
 import type { Line } from './line.ts'
 
-/** Reads of a `Db`, whatever it asks. */
-export const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db, 'kept'> => ({
-  rows: async <Row>(statement: Statement) => (await query(statement)).rows as Row[],
-  row: async <Row>(statement: Statement) => (await query(statement)).rows[0] as Row | undefined,
-  run: async (statement) => (await query(statement)).rowCount ?? 0,
-})
+/** Reads of a `Db`, whatever it asks. The statement is asked in the same turn, so that those of a transaction keep their order. */
+export function over(
+  query: (statement: Statement) => Promise<pg.QueryResult>,
+  check: StatementCheck | undefined,
+  use: 'read' | 'cached' = 'read',
+): Omit<Db, 'kept'> {
+  return {
+    async rows(...asked: readonly unknown[]) {
+      const [shape, statement] = askedOf(asked)
+      const checked = beginCheck(check, use, shape, statement)
+      const { rows } = await query(statement)
+      if (checked) await checked(rows)
+      return rows as never[]
+    },
+    async row(...asked: readonly unknown[]) {
+      const [shape, statement] = askedOf(asked)
+      const checked = beginCheck(check, use, shape, statement)
+      const { rows } = await query(statement)
+      if (checked) await checked(rows)
+      return rows[0] as never
+    },
+    exists: async (statement) => (await query(statement)).rows.length > 0,
+    run: async (statement) => (await query(statement)).rowCount ?? 0,
+  }
+}
 
 /**
  * One transaction on a connection. Statements that do not await one another go to the server together and run in the order in
@@ -20,16 +40,17 @@ export class Transaction {
   readonly #afterCommit = new Set<() => Promise<void>>()
   #collecting = false
 
-  constructor(line: Line) {
+  constructor(line: Line, check?: StatementCheck) {
     this.#line = line
     this.#begun = this.#ask('begin')
     // If the connection is lost, the next statement fails as well and reports it.
     this.#begun.catch(() => {})
-    const db = over((statement) => this.#query(statement))
+    const query = (statement: Statement) => this.#query(statement)
+    const cached = over(query, check, 'cached')
     // A transaction sees its own uncommitted changes, so it must not use the shared cache.
     this.tx = {
-      ...db,
-      kept: { row: db.row, rows: db.rows, expects: () => false },
+      ...over(query, check),
+      kept: { row: cached.row, rows: cached.rows, expects: () => false },
       afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
     } as unknown as Tx
   }

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
+import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../db/row.ts'
 import { empty, literal, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
 import { writeAudit } from './audit.ts'
@@ -77,16 +78,17 @@ function lineOf({ projectId, actorId }: AnyEvent, { action, authorId, target, co
   }
 }
 
-type Row = {
-  txid: string
-  id: number
-  kind: EventName
-  project_id: number | null
-  group_id: number | null
-  actor_id: number | null
-  payload: Event['payload']
-  created_at: Timestamp
+const row = {
+  txid: text,
+  id: integer,
+  kind: textOf<EventName>(),
+  project_id: nullable(integer),
+  group_id: nullable(integer),
+  actor_id: nullable(integer),
+  payload: json<Event['payload']>(),
+  created_at: timestamp,
 }
+type Row = RowOf<typeof row>
 
 /**
  * The next events after a position, at most `limit`. Holds back events while an older transaction may still commit, so that a
@@ -96,10 +98,13 @@ type Row = {
  * from an event today is a reaction (src/reactions.ts).
  */
 export async function readEvents(db: Db, after: Position, limit: number): Promise<Event[]> {
-  const rows = await db.rows<Row>(sql`
+  const rows = await db.rows(
+    row,
+    sql`
     select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at from events e
     where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
-    order by e.txid, e.id limit ${literal(limit)}`)
+    order by e.txid, e.id limit ${literal(limit)}`,
+  )
   // `emit` wrote the payload, so it matches the kind.
   return rows.map((row) => ({
     position: { txid: row.txid, id: row.id },

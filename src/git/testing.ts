@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runSync } from '../../test/programs/run.ts'
 import type { Oid } from './format/oid.ts'
 import { pathToBytes } from './format/path-bytes.ts'
 import { Git, type GitOptions } from './git.ts'
@@ -86,10 +87,10 @@ export class TestRepository {
   ): Oid {
     const at = seconds ?? this.#clock++
     const ref = `refs/heads/${branch}`
-    const from = parents ?? this.git('for-each-ref', '--format=%(objectname)', ref).split('\n').filter(Boolean)
+    const from = parents ?? [looseRef(this.gitDir, ref) ?? this.git('for-each-ref', '--format=%(objectname)', ref)]
     const parts: (string | Buffer)[] = [
       `commit ${ref}\nmark :1\nauthor ${author} ${at} +0100\ncommitter Cid <cid@example.com> ${at} +0000\n${data(message)}`,
-      ...from.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
+      ...from.filter(Boolean).map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
     ]
     for (const [path, file] of Object.entries(files)) {
       if (file === null) parts.push('D ', quoted(path), '\n')
@@ -101,6 +102,16 @@ export class TestRepository {
     parts.push('get-mark :1\n')
     const input = Buffer.concat(parts.map((part) => Buffer.from(part as string)))
     return gitIn(this.gitDir, ['fast-import', '--quiet', '--force'], input) as Oid
+  }
+}
+
+/** Contents of the file of a ref, which is faster than git; undefined if the ref is packed or does not exist. */
+function looseRef(gitDir: string, ref: string): string | undefined {
+  try {
+    const text = readFileSync(join(gitDir, ref), 'utf8')
+    return /^[0-9a-f]{40,64}\n$/.test(text) ? text.trim() : undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -116,13 +127,7 @@ export const testEnv = {
 }
 
 export const gitIn = (directory: string, args: readonly string[], input: Buffer | string = ''): string =>
-  execFileSync('git', ['-C', directory, ...args], {
-    input,
-    env: testEnv,
-    encoding: 'utf8',
-    maxBuffer: 1024 ** 3,
-    stdio: ['pipe', 'pipe', 'pipe'],
-  }).replace(/\n$/, '')
+  runSync('git', ['-C', directory, ...args], { input, env: testEnv }).stdout.replace(/\n$/, '')
 
 const dataParts = (content: string | Buffer) => [`data ${Buffer.byteLength(content)}\n`, content, '\n']
 const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`

@@ -22,21 +22,13 @@ export type Job<I extends TObject = TObject> = {
   run(input: Static<I>, ctx: Ctx): Promise<void>
 }
 
-/** What is needed to enqueue a job. Lets a module enqueue a job whose code it must not import. */
-export type JobDeclaration<I extends TObject = TObject> = Omit<Job<I>, 'run' | 'every'>
-
 export const job = <I extends TObject>(j: Job<I>): Job<I> => j
 
 /**
  * Enqueues a job in the transaction; a rollback discards it. A waiting job with the same key keeps its run time, so that a
  * steady stream of writes cannot postpone it forever. Returns the number of rows.
  */
-export const enqueue = <I extends TObject>(
-  tx: Tx,
-  j: JobDeclaration<I>,
-  input: Static<I>,
-  delayMs = 0,
-): Promise<number> => {
+export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, delayMs = 0): Promise<number> => {
   const [payload, key] = [JSON.stringify(input), j.key?.(input) ?? null]
   const added = addJob(j, delayMs, sql`${payload}::json`, sql`${j.queue?.(input) ?? null}`, sql`${key}`)
   return tx.run(
@@ -47,28 +39,25 @@ export const enqueue = <I extends TObject>(
 }
 
 /** Enqueues a job if `condition` is true, in one statement. */
-export const enqueueWhere = <I extends TObject>(
-  tx: Tx,
-  j: JobDeclaration<I>,
-  input: Static<I>,
-  condition: Sql,
-): Promise<number> =>
+export const enqueueWhere = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, condition: Sql): Promise<number> =>
   tx.run(
     sql`select ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)} where ${condition}`,
   )
 
 /** Enqueues one job per input, in one statement. */
-export const enqueueEach = <I extends TObject>(
-  tx: Tx,
-  j: JobDeclaration<I>,
-  inputs: readonly Static<I>[],
-): Promise<number> => {
+export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readonly Static<I>[]): Promise<number> => {
   const each = inputs.map((input) => ({ input, queue: j.queue?.(input) ?? null, key: j.key?.(input) ?? null }))
   return tx.run(sql`select ${addJob(j, 0, raw('input'), raw('queue'), raw('key'))}
     from json_to_recordset(${JSON.stringify(each)}::json) as each (input json, queue text, key text)`)
 }
 
-const addJob = ({ name, attempts }: JobDeclaration, delayMs: number, input: Sql, queue: Sql, key: Sql): Sql =>
+const addJob = (
+  { name, attempts }: Pick<Job, 'name' | 'attempts'>,
+  delayMs: number,
+  input: Sql,
+  queue: Sql,
+  key: Sql,
+): Sql =>
   sql`graphile_worker.add_job(${name}, payload := ${input}, queue_name := ${queue},
     run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
     job_key := ${key}, job_key_mode := 'preserve_run_at', max_attempts := ${attempts})`

@@ -1,18 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Gauge } from 'prom-client'
 import type { Db } from '../db/db.ts'
+import { double, integer, nullable, type RowOf, text } from '../db/row.ts'
 import { sql } from '../db/sql.ts'
 
 /** State of the job queue. */
-export type QueueState = {
+export const queueStateRow = {
   /** Waiting time of the oldest job that is due; 0 if none waits. */
-  readonly oldest_due_seconds: number
+  oldest_due_seconds: double,
   /** When a runner last took a job, accurate to a few seconds; null before the first. */
-  readonly last_taken_at: string | null
+  last_taken_at: nullable(text),
   /** Time since a job was last taken; null before the first. */
-  readonly idle_seconds: number | null
-  readonly running: number
+  idle_seconds: nullable(double),
+  running: integer,
 }
+export type QueueState = RowOf<typeof queueStateRow>
 
 /** Jobs behind a running job of the same queue are not due. */
 const queueStateSql = sql`
@@ -27,7 +29,7 @@ const queueStateSql = sql`
     (select count(*) from jobs where locked_at is not null)::integer as running`
 
 /** One query. */
-export const queueState = async (db: Db): Promise<QueueState> => (await db.row<QueueState>(queueStateSql))!
+export const queueState = async (db: Db): Promise<QueueState> => (await db.row(queueStateRow, queueStateSql))!
 
 /** Saves the current time as the last one at which a job was taken. */
 export const saveTaken = (db: Db): Promise<number> =>

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { EventName, NewEvent } from '../events/catalogue.ts'
 import type { Reaction } from '../events/reaction.ts'
-import { enqueue, type JobDeclaration } from './job.ts'
+import { enqueue, type Job } from './job.ts'
 
 /**
  * A reaction that enqueues a job in the transaction of the event, to run after `delayMs`. Enqueues nothing if `inputOf` returns
@@ -9,7 +9,7 @@ import { enqueue, type JobDeclaration } from './job.ts'
  */
 export const queues =
   <K extends EventName, I extends TObject>(
-    job: JobDeclaration<I>,
+    job: Job<I>,
     inputOf: (event: NewEvent<K>) => Static<I> | undefined,
     delayMs = 0,
   ): Reaction<K> =>

@@ -9,7 +9,7 @@ import { connectionOptions } from '../db/connection.ts'
 import { answered, DatabaseLost } from '../db/lost.ts'
 import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
-import { enqueue, type Job, type JobDeclaration } from './job.ts'
+import { enqueue, type Job } from './job.ts'
 import { jobsAtOnce, saveTaken } from './queue-state.ts'
 import { Throttle } from './throttle.ts'
 import { lockHolders, moveToPresent } from './worker-internals.ts'
@@ -47,11 +47,12 @@ export type JobRunner = {
 }
 
 /** Does nothing; that it is taken proves that the runner works. */
-const probe: JobDeclaration = {
+const probe: Job = {
   name: 'probe_of_the_runner',
   input: Type.Object({}),
   key: () => 'probe_of_the_runner',
   attempts: 25,
+  run: async () => {},
 }
 
 /**

@@ -16,6 +16,7 @@ import { stateRoutes } from './accounts/users/state-routes.ts'
 import { contributedProjectRoutes } from './activity/event-feed/project-routes.ts'
 import { eventFeedRoutes } from './activity/event-feed/routes.ts'
 import { searchRoutes } from './activity/search/routes.ts'
+import { todoRoutes } from './activity/todos/routes.ts'
 import { appearanceRoutes } from './administration/appearance/routes.ts'
 import { applicationSettingRoutes } from './administration/application-settings/routes.ts'
 import { auditRoutes } from './administration/audit/routes.ts'
@@ -25,6 +26,8 @@ import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { featureRoutes } from './administration/features/routes.ts'
 import { pictureRoutes } from './administration/pictures/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
+import { forgetNameInNotes } from './discussion/notes/name-job.ts'
+import { tellOfNote, tellOfTodos } from './discussion/subscriptions/jobs.ts'
 import { accessRequestRoutes } from './groups/access-requests/routes.ts'
 import { badgeRoutes } from './groups/badges/routes.ts'
 import { customAttributeRoutes } from './groups/custom-attributes/routes.ts'
@@ -107,15 +110,18 @@ import { tagRoutes } from './repository/tags/routes.ts'
 import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
-import { awardEmojiRoutes } from './review/award-emoji/routes.ts'
-import { labelEventRoutes } from './review/label-events/routes.ts'
-import { commitMergeRequestRoutes } from './review/merge-requests/commit-routes.ts'
-import { mergeRequestListRoutes } from './review/merge-requests/list-routes.ts'
-import { milestoneMergeRequestRoutes } from './review/merge-requests/milestone-routes.ts'
+import {
+  awardEmojiRoutes,
+  discussionRoutes,
+  labelEventRoutes,
+  noteRoutes,
+  timeTrackingRoutes,
+} from './review/discussions/routes.ts'
+import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
 import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
 import { mergeRequestRoutes } from './review/merge-requests/routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
-import { mergeAwaited } from './review/merging/auto-merge-job.ts'
+import { mergeAwaited } from './review/merging/awaited-job.ts'
 import { checkMergeability } from './review/merging/check.ts'
 import { rebaseSource } from './review/merging/rebase.ts'
 import { removeMergedBranch } from './review/merging/remove-branch.ts'
@@ -123,13 +129,10 @@ import { mergingRoutes } from './review/merging/routes.ts'
 import { settleCutOffMerges } from './review/merging/settle.ts'
 import { closeUnlinked } from './review/merging/unlinked.ts'
 import { updateMergeRequests } from './review/merging/update-job.ts'
-import { discussionRoutes } from './review/notes/discussion-routes.ts'
-import { forgetNameInNotes } from './review/notes/name-job.ts'
-import { noteRoutes } from './review/notes/routes.ts'
-import { tellOfNote, tellOfTodos } from './review/subscriptions/jobs.ts'
-import { subscriptionRoutes } from './review/subscriptions/routes.ts'
-import { timeTrackingRoutes } from './review/time-tracking/routes.ts'
-import { todoRoutes } from './review/todos/routes.ts'
+import { commitMergeRequestRoutes } from './review/reading/commit-routes.ts'
+import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
+import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
+import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
@@ -170,6 +173,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'merge-requests': [
     ...mergeRequestListRoutes,
     ...mergeRequestRoutes,
+    ...mergeRequestReadRoutes,
     ...mergeRequestVersionRoutes,
     ...mergeRequestPeopleRoutes,
     ...commitMergeRequestRoutes,

@@ -3,7 +3,7 @@ import { type Client, test, unique } from '../../test/world.ts'
 import type { Level } from '../access/levels.ts'
 
 /** Columns and fields that a caller might try to set, with a value that would show. */
-const wishes: Record<string, unknown> = {
+const attempted: Record<string, unknown> = {
   id: 1,
   user_id: 1,
   owner_id: 1,
@@ -47,12 +47,12 @@ const wishes: Record<string, unknown> = {
 /** Fields of a response that no write may change. */
 const untouched = (record: Record<string, unknown>) =>
   Object.fromEntries(
-    [...Object.keys(wishes), 'web_url', '_links', 'owner', 'parent_id', 'members']
+    [...Object.keys(attempted), 'web_url', '_links', 'owner', 'parent_id', 'members']
       .filter((name) => name in record && name !== 'updated_at')
       .map((name) => [name, record[name]]),
   )
 
-const json = JSON.stringify({ ...wishes, description: 'changed' })
+const json = JSON.stringify({ ...attempted, description: 'changed' })
 const asBody = (method: string, who: Client, path: string) =>
   // In the text only: an object literal with `__proto__` would set the prototype.
   who.send(method, path, {
@@ -97,7 +97,7 @@ describe('fields that callers cannot set', () => {
   test('read-only fields are ignored on creation', async ({ world }) => {
     const ann = await world.user()
     const name = unique('made')
-    const project = await ann.post('/projects', { ...wishes, name, path: name })
+    const project = await ann.post('/projects', { ...attempted, name, path: name })
     expect(project.status).toBe(201)
     expect(project.json).toMatchObject({
       creator_id: ann.id,
@@ -117,7 +117,7 @@ describe('fields that callers cannot set', () => {
       project.json.id,
     ])
     expect(row).toEqual({ repository_storage: 'default', deleting: false, settings: { auto_devops_enabled: true } })
-    const group = await ann.post('/groups', { ...wishes, name, path: unique('made') })
+    const group = await ann.post('/groups', { ...attempted, name, path: unique('made') })
     expect(group.status).toBe(201)
     expect(group.json.id).not.toBe(1)
     expect(group.json.runners_token).not.toBe('chosen')
@@ -126,7 +126,7 @@ describe('fields that callers cannot set', () => {
   test('a new user has only declared attributes and is not an administrator', async ({ world }) => {
     const username = unique('made')
     const made = await world.root.post('/users', {
-      ...wishes,
+      ...attempted,
       admin: false,
       username,
       name: 'x',

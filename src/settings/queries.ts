@@ -1,14 +1,17 @@
 import type { Db, Tx } from '../db/db.ts'
+import { integer, json, type RowOf, timestamp } from '../db/row.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
-import type { Timestamp } from '../db/types.ts'
 import { type Settings, withDefaults } from './settings.ts'
 
 /** Counts one hit in the current period of `seconds`; returns the count in the period. */
 export const countHit = async (db: Db, key: string, seconds: number): Promise<number> =>
-  (await db.row<{ hits: number }>(sql`
+  (await db.row(
+    { hits: integer },
+    sql`
     insert into rate_counters as c (key, period, hits) values (${key}, floor(extract(epoch from now()) / ${seconds}::integer), 1)
     on conflict (key) do update set hits = case when c.period = excluded.period then c.hits + 1 else 1 end, period = excluded.period
-    returning hits`))!.hits
+    returning hits`,
+  ))!.hits
 
 /**
  * Records that the user was seen at the address. False, and not recorded, if the address is new and the user has been seen at
@@ -32,15 +35,20 @@ export const admitsAddress = async (
 }
 
 /** The changed settings, and when they changed. */
-export type StoredSettings = { values: Partial<Settings>; created_at: Timestamp; updated_at: Timestamp }
+export const storedSettingsRow = {
+  values: json<Partial<Settings>>(),
+  created_at: timestamp,
+  updated_at: timestamp,
+}
+export type StoredSettings = RowOf<typeof storedSettingsRow>
 
 /** Reads the current settings, bypassing the cache. */
 export const storedSettings = async (db: Db): Promise<StoredSettings> =>
-  (await db.row<StoredSettings>(sql`select values, created_at, updated_at from application_settings`))!
+  (await db.row(storedSettingsRow, sql`select values, created_at, updated_at from application_settings`))!
 
 /** Like `storedSettings`, and locks them until the transaction ends. */
 export const lockSettings = async (tx: Tx): Promise<StoredSettings> =>
-  (await tx.row<StoredSettings>(sql`select values, created_at, updated_at from application_settings for update`))!
+  (await tx.row(storedSettingsRow, sql`select values, created_at, updated_at from application_settings for update`))!
 
 /** A flag for use in a statement that depends on it, so that the statement never sees a stale cached value. */
 export const settingFlag = (name: keyof Settings): Sql =>

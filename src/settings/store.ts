@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../db/db.ts'
 import { type Notifications, notify } from '../db/notifications.ts'
+import { json } from '../db/row.ts'
 import { sql } from '../db/sql.ts'
 import type { Plan } from '../kernel/plan.ts'
 import { offeredIn, type Settings, withDefaults } from './settings.ts'
@@ -46,7 +47,7 @@ export class SettingsStore implements SettingsReader {
   }
 
   async #read(): Promise<Settings> {
-    const row = await this.#db.row<{ values: Partial<Settings> }>(sql`select values from application_settings`)
+    const row = await this.#db.row({ values: json<Partial<Settings>>() }, sql`select values from application_settings`)
     this.#latest = withDefaults(offeredIn(this.#plan, row?.values ?? {}))
     return this.#latest
   }

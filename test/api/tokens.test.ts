@@ -195,10 +195,10 @@ describe('D1-AUTH-SCOPES', () => {
   test.for([
     [['nonsense'], ['can only contain available scopes']],
     [[], ["can't be blank"]],
-  ] as const)('400 for a token with the scopes %j', async ([scopes, violations], { world }) => {
+  ] as const)('400 for a token with the scopes %j', async ([scopes, messages], { world }) => {
     expect(await world.root.post('/users/1/personal_access_tokens', { name: 'x', scopes })).toMatchObject({
       status: 400,
-      json: { message: { scopes: violations } },
+      json: { message: { scopes: messages } },
     })
   })
 })

@@ -60,9 +60,14 @@ async function changeAtRandom(world: World, project: TestProject): Promise<void>
 
 /** Kills pushes to the repository at random moments. */
 function killer(gitDir: string): { stop: () => void } {
+  // A process becomes git soon after it starts: older ones need no further look.
+  const looks = new Map<string, number>()
   const timer = setInterval(() => {
     const pids = readdirSync('/proc').filter((name) => {
       if (!/^\d+$/.test(name)) return false
+      const seen = looks.get(name) ?? 0
+      looks.set(name, seen + 1)
+      if (seen > 20) return false
       try {
         const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')
         return line.startsWith('git\0') && line.includes(gitDir) && line.includes('receive-pack')

@@ -54,6 +54,7 @@ export const moduleOrder = [
   'pushes',
   'administration',
   'ci',
+  'discussion',
   'repository',
   'planning',
   'lifecycle',
@@ -207,24 +208,10 @@ const fileCycles = (modules: readonly Module[]): Violation[] =>
     instead: 'move what both need into a file of its own',
   }))
 
-/**
- * Folders that count as one until the shared parts of discussions (notes, todos, subscriptions and time tracking) are separated
- * from them: cycles among these are allowed.
- */
-const oneSubject: readonly string[] = [
-  'approvals',
-  'merge-requests',
-  'merging',
-  'notes',
-  'subscriptions',
-  'time-tracking',
-  'todos',
-].map((noun) => `src/modules/review/${noun}`)
-
 /** The folder of a file: for modules the folder of its noun, otherwise its own. */
 function folderOf(path: string): string | undefined {
   const noun = /^src\/modules\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
-  if (noun !== undefined) return oneSubject.includes(noun) ? 'src/modules/review/(merge requests)' : noun
+  if (noun !== undefined) return noun
   return path.startsWith('src/modules/') ? undefined : /^src\/.+(?=\/)/.exec(path)?.[0]
 }
 

@@ -18,6 +18,8 @@ export function namesOf(noun: string): Names {
   return { noun, snake: words.join('_'), camel, record }
 }
 
+const lower = (name: string): string => name[0]!.toLowerCase() + name.slice(1)
+
 /** Imported names in the linter's order. */
 const sorted = (names: string[]): string => {
   const keyOf = (name: string) => name.replace('type ', '').toLowerCase()
@@ -49,10 +51,11 @@ export const ${record} = entity({
 `
 
 const queries = ({ snake, record, camel }: Names) => `import type { List } from '../../../api/page.ts'
+import { integer, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 
-export type ${record}Row = { id: number; name: string; created_at: Timestamp }
+export const ${lower(record)}Row = { id: integer, name: text, created_at: timestamp }
+export type ${record}Row = RowOf<typeof ${lower(record)}Row>
 
 /** Records of a project, oldest first. */
 export const ${camel}Of = (projectId: number): List => ({
@@ -69,7 +72,7 @@ const routes = ({ snake, record, camel }: Names, module: string) => `import { en
 import { fetchPage } from '../../../api/page.ts'
 import { project } from '${module === 'projects' ? '../projects/subject.ts' : '../../projects/index.ts'}'
 import { ${record} } from './entity.ts'
-import { ${sorted([`${camel}Of`, `type ${record}Row`])} } from './queries.ts'
+import { ${sorted([`${camel}Of`, `${lower(record)}Row`])} } from './queries.ts'
 
 export const ${camel}Routes = [
   endpoint({
@@ -80,7 +83,7 @@ export const ${camel}Routes = [
     allow: 'read_project',
     paged: true,
     returns: ${record},
-    handle: ({ subject, page, ctx }) => fetchPage<${record}Row>(ctx.db, ${camel}Of(subject.id), page),
+    handle: ({ subject, page, ctx }) => fetchPage(ctx.db, ${lower(record)}Row, ${camel}Of(subject.id), page),
   }),
 ]
 `

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -24,13 +25,13 @@ import { findEmbedded, startEmbedded } from './start.ts'
 let template: string
 
 beforeAll(async () => {
-  template = await mkdtemp('/tmp/stithy-pg-')
+  template = await mkdtemp(join(tmpdir(), 'stithy-pg-'))
   await using _made = await startEmbedded({ dataDir: template, log: () => {}, durability: 'none' })
 })
 afterAll(() => rm(template, { recursive: true }))
 
 async function emptyFolder(): Promise<string> {
-  const folder = await mkdtemp('/tmp/stithy-pg-')
+  const folder = await mkdtemp(join(tmpdir(), 'stithy-pg-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }

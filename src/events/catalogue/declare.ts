@@ -92,6 +92,7 @@ export const number = Type.Integer()
 export const text = Type.String()
 export const flag = Type.Boolean()
 export const texts = Type.Unsafe<readonly string[]>(Type.Array(Type.String()))
+export const ids = Type.Unsafe<readonly number[]>(Type.Array(Type.Integer()))
 /** `YYYY-MM-DD`; null for no end. */
 export const day = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
 export const optional = Type.Optional

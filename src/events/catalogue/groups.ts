@@ -1,4 +1,4 @@
-import { day, event, flag, id, number, optional, text, texts } from './declare.ts'
+import { day, event, flag, id, ids, number, optional, text, texts } from './declare.ts'
 
 const member = { type: 'User', id: 'user_id' } as const
 const invitation = { type: 'Invitation', name: 'email' } as const
@@ -25,6 +25,12 @@ export const groupEvents = {
   group_transferred: event('A group moves to another parent', ['group'], {
     facts: { old_full_path: text, full_path: text },
     audit: { verb: 'change', noun: 'namespace' },
+  }),
+  namespace_renamed: event('The full paths of a namespace and of all below it change', ['instance'], {
+    payload: { namespace_id: id },
+  }),
+  projects_left_groups: event('Projects are no longer below groups', ['project', 'group'], {
+    facts: { left_group_ids: ids },
   }),
   group_marked_for_deletion: event('A group is marked for deletion', ['group'], {
     ...path,

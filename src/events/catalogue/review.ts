@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { event, id, number, optional, text } from './declare.ts'
+import type { Oid } from '../../git/format/oid.ts'
+import { event, id, ids, number, optional, text } from './declare.ts'
 
 const holder = ['project', 'group'] as const
 
@@ -13,27 +14,19 @@ const changes = optional(
 const mergeRequest = {
   payload: { merge_request_id: id, iid: number, changes, old_head_oid: optional(text) },
 }
+const oid = Type.Unsafe<Oid>(Type.String())
 const note = {
   note_id: id,
   noteable_type: text,
-  merge_request_id: optional(id),
-  merge_request_iid: optional(number),
+  noteable_id: optional(id),
+  noteable_iid: optional(number),
   discussion_id: optional(text),
   commit_id: optional(text),
 }
 const idOrNone = Type.Unsafe<number | null>(Type.Union([Type.Integer(), Type.Null()]))
-const discussion = {
-  payload: {
-    noteable_type: text,
-    merge_request_id: id,
-    merge_request_iid: number,
-    discussion_id: text,
-    note_id: idOrNone,
-  },
-}
-const award = {
-  payload: { award_emoji_id: id, name: text, merge_request_id: id, merge_request_iid: number, note_id: idOrNone },
-}
+const noteable = { noteable_type: text, noteable_id: id, noteable_iid: number, note_id: idOrNone }
+const discussion = { payload: { ...noteable, discussion_id: text } }
+const award = { payload: { award_emoji_id: id, name: text, ...noteable } }
 const milestone = { payload: { milestone_id: id, iid: number } }
 
 /** Events of merge requests, of notes on them and on commits, and of labels and milestones. */
@@ -61,6 +54,15 @@ export const reviewEvents = {
   merge_request_approved: event('A user approves a merge request', ['project'], { ...mergeRequest }),
   merge_request_unapproved: event('A user withdraws an approval', ['project'], { ...mergeRequest }),
 
+  merge_request_auto_merge_enabled: event('A merge request is to be merged when its pipeline succeeds', ['project'], {
+    payload: { merge_request_id: id, iid: number, sha: oid },
+    facts: { source_project_id: id, source_branch: text },
+  }),
+  merge_request_merge_failed: event('A merge is given up, and the merge request is open again', ['project'], {
+    payload: { merge_request_id: id, iid: number },
+    facts: { source_project_id: idOrNone },
+  }),
+
   note_created: event('A user comments on a merge request or commit', ['project'], {
     payload: note,
     feed: { action: 'commented' },
@@ -81,5 +83,9 @@ export const reviewEvents = {
   milestone_closed: event('A milestone is closed', holder, { ...milestone, feed: { action: 'closed' } }),
   milestone_reopened: event('A milestone is open again', holder, { ...milestone, feed: { action: 'reopened' } }),
   milestone_deleted: event('A milestone is deleted', holder, { ...milestone, feed: { action: 'destroyed' } }),
+  milestones_replaced: event('A milestone of a group replaces those of projects below it', ['group'], {
+    payload: { milestone_id: id },
+    facts: { replaced_ids: ids },
+  }),
   milestone_promoted: event('A milestone of a project becomes one of its group', holder, milestone),
 }

@@ -36,47 +36,37 @@ function oneOf(members: string, negated: boolean): Token {
   return (character) => ranges.some(([from, to]) => character >= from && character <= to) !== negated
 }
 
-/** Whether a path, split into segments, matches. Takes time at most proportional to the product of the lengths. */
-export function matchesPath(pattern: PathPattern, path: readonly string[]): boolean {
-  let at = 0
-  let index = 0
-  let star = -1
-  let resume = 0
-  while (at < path.length) {
-    const wanted = pattern[index]
-    if (wanted === '**') {
-      star = index++
-      resume = at
-    } else if (wanted !== undefined && matchesSegment(wanted, path[at]!)) {
-      index++
-      at++
-    } else if (star >= 0) {
-      index = star + 1
-      at = ++resume
-    } else return false
-  }
-  while (pattern[index] === '**') index++
-  return index === pattern.length
-}
+/** Whether a path (segment by segment) matches. Time is at most the product of the lengths. */
+export const matchesPath = (pattern: PathPattern, path: readonly string[]): boolean =>
+  matches<'**', readonly Token[], string>(pattern, path, '**', matchesSegment)
 
-function matchesSegment(pattern: readonly Token[], text: string): boolean {
+const matchesSegment = (segment: readonly Token[], text: string): boolean =>
+  matches<'*', Exclude<Token, '*'>, string>(segment, text, '*', (token, character) => token(character))
+
+/** Matches items one by one; `star` stands for any number of them. Only the last star is tried again, so time is bounded. */
+function matches<S extends string, P, T>(
+  pattern: readonly (S | P)[],
+  items: ArrayLike<T>,
+  star: S,
+  matchesOne: (wanted: P, item: T) => boolean,
+): boolean {
   let at = 0
   let index = 0
-  let star = -1
+  let lastStar = -1
   let resume = 0
-  while (at < text.length) {
+  while (at < items.length) {
     const wanted = pattern[index]
-    if (wanted === '*') {
-      star = index++
+    if (wanted === star) {
+      lastStar = index++
       resume = at
-    } else if (wanted?.(text[at]!)) {
+    } else if (index < pattern.length && matchesOne(wanted as P, items[at]!)) {
       index++
       at++
-    } else if (star >= 0) {
-      index = star + 1
+    } else if (lastStar >= 0) {
+      index = lastStar + 1
       at = ++resume
     } else return false
   }
-  while (pattern[index] === '*') index++
+  while (pattern[index] === star) index++
   return index === pattern.length
 }

@@ -32,7 +32,7 @@ async function serve(
 ) {
   const repo = world.git.open(gitDir)
   const failures: unknown[] = []
-  const complaints: string[] = []
+  const messages: string[] = []
   const settings = { onVerdict: async () => ({ ok: true }), ...options }
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
@@ -45,7 +45,7 @@ async function serve(
       const { stream, done } =
         service === 'git-upload-pack' ? await uploadPack(repo, mode) : await receivePack(repo, mode)
       done.then(
-        ({ stderr }) => stderr && complaints.push(stderr),
+        ({ stderr }) => stderr && messages.push(stderr),
         (error) => failures.push(error),
       )
       if (advertise) {
@@ -66,7 +66,7 @@ async function serve(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/x.git`,
     failures,
-    complaints,
+    messages,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()
@@ -261,7 +261,7 @@ describe('fetches', () => {
       expect(gitIn(join(folder, 'x'), ['rev-parse', 'HEAD'])).toBe(tip)
       expect(Number(gitIn(join(folder, 'x'), ['rev-list', '--count', 'HEAD']))).toBe(flags[0] === '--depth=1' ? 1 : 2)
     }
-    expect([...server.failures, ...server.complaints]).toEqual([])
+    expect([...server.failures, ...server.messages]).toEqual([])
   })
 
   test('a fetch of a missing repository is that of an empty repository', async () => {

@@ -5,7 +5,15 @@ export { type SignInRefusal, signIn } from './sign-in/service.ts'
 export { findDeployKey, findKeyHolder, type KeyHolder, keyRefusal } from './ssh-keys/authenticate.ts'
 export { presentSshKey, sshKeyFields } from './ssh-keys/entity.ts'
 export { parsePublicKey, sha256Of } from './ssh-keys/public-key.ts'
-export { findKey, isKnownKey, type SshKeyRow, updateTitle } from './ssh-keys/queries.ts'
+export {
+  deletePublicKey,
+  findKey,
+  isKnownKey,
+  makePublic,
+  type SshKeyRow,
+  sshKeyRow,
+  updateTitle,
+} from './ssh-keys/queries.ts'
 export { addKey, type KeyInput, titleViolations } from './ssh-keys/service.ts'
 export { asAccount } from './tokens/as-account.ts'
 export {
@@ -20,7 +28,7 @@ export {
 export { bootstrap, type RootCredentials } from './tokens/bootstrap.ts'
 export { tokenFields, tokenRecord } from './tokens/entity.ts'
 export { newTokenParams, rotationParams } from './tokens/params.ts'
-export { findAccount, type TokenRow, tokenColumns } from './tokens/queries.ts'
+export { findAccount, type TokenRow, tokenColumns, tokenRow } from './tokens/queries.ts'
 export { createToken, refuseReuse, rotateToken, tokenExpiry, tokenScopes } from './tokens/service.ts'
 export { isTwoFactorEnabled, recoverCodes } from './two-factor/service.ts'
 export { isEmoji } from './user-statuses/emoji.ts'
@@ -40,7 +48,10 @@ export {
   type UserRow,
   userReferenceColumns,
   userReferenceJson,
+  userReferenceRow,
+  userRow,
 } from './users/queries.ts'
+export { blockAccounts, deleteAccount, deleteCredentials, insertBot, makePlaceholder } from './users/removal-queries.ts'
 export { addUser, isEmailAddress } from './users/service.ts'
 export { isLeaving } from './users/state-queries.ts'
 export { isPrivateTo, requireVisiblePeople, user, userByIdOrName } from './users/subject.ts'

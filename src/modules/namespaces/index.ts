@@ -1,5 +1,6 @@
 export { forCaller } from './access-index/caller-queries.ts'
 export {
+  deleteAccessOf,
   deployKeyLevel,
   deployTokenLevel,
   groupLevel,
@@ -26,6 +27,17 @@ export { type Avatar, acceptAvatar } from './avatars/service.ts'
 export { mayCreateProjects } from './namespaces/creation.ts'
 export { namespacePicture, namespaceUrl } from './namespaces/entity.ts'
 export { readableNamespace } from './namespaces/find.ts'
+export {
+  deleteNamespace,
+  insertGroup,
+  limitNamespaceVisibility,
+  lockSharingBelow,
+  markGroupForDeletion,
+  markNamespacesDeleting,
+  moveTree,
+  unmarkGroupForDeletion,
+  updateNamespace,
+} from './namespaces/group-queries.ts'
 export {
   fullPathViolations,
   groupNameViolations,

@@ -1,11 +1,21 @@
 export { adoptInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
 export { refreshLanguages } from './languages/jobs.ts'
+export {
+  countLinkedFiles,
+  noteActivity,
+  notePush,
+  type RepositoryFacts,
+  saveRepositoryFacts,
+} from './projects/activity-queries.ts'
 export { lockProject, takenNames } from './projects/edit-queries.ts'
 export { keptProjects, keptSimpleProjects, Project, ProjectSimple } from './projects/entity.ts'
+export { becomeFork, linkFork, unlinkFork } from './projects/fork-queries.ts'
+export { importFailed, importFinished, importScheduled, importStarted } from './projects/import-queries.ts'
 export { removeProject } from './projects/jobs.ts'
 export { licenseOf } from './projects/licenses.ts'
 export { projectsPage } from './projects/list.ts'
 export { listProjects, type ProjectSet } from './projects/list-queries.ts'
+export { followNamespace, limitProjectVisibility, markProjectsDeleting, moveProject } from './projects/move-queries.ts'
 export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
 export {
   columns,
@@ -14,6 +24,7 @@ export {
   levelOf,
   limitsColumn,
   type ProjectRow,
+  projectRow,
   readableCode,
   readableMergeRequests,
   visibleProjects,
@@ -32,10 +43,12 @@ export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
 export { loadProject, type ProjectSubject, project, projectFacts } from './projects/subject.ts'
 export { checkRepositories } from './repositories/check.ts'
 export { housekeep, housekeepingDueIn, housekeepWhenDue } from './repositories/housekeeping.ts'
+export { claimHousekeeping } from './repositories/housekeeping-queries.ts'
 export { type Located, projectRepositoryDir, repositoryDir } from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
 export { setAside } from './repositories/set-aside.ts'
+export { deleteStarsOf } from './stars/queries.ts'
 export { findTopic } from './topics/queries.ts'
 export { checkUploads } from './uploads/check.ts'
 export { shownMediaType } from './uploads/media.ts'

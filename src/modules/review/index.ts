@@ -1,9 +1,16 @@
 export { MergeRequest } from './merge-requests/entity.ts'
-export { findMergeRequests } from './merge-requests/list.ts'
-export type { MergeRequestSet } from './merge-requests/list-queries.ts'
+export { followMilestones, replaceLeftMilestones } from './merge-requests/milestone-queries.ts'
+export { asNoteable } from './merge-requests/noteable.ts'
+export { findRecords, type MergeRequestRecordRow } from './merge-requests/record-queries.ts'
 export type { Within } from './merge-requests/reference.ts'
-export { updateMergeRequestsAfterPush } from './merging/after-push.ts'
-export { mergeWhenPipelineSucceeds } from './merging/auto-merge-due.ts'
+export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject.ts'
+export {
+  mergeIfPipelineSucceeded,
+  mergeWhenDiscussionsAreResolved,
+  mergeWhenPipelineSucceeds,
+} from './merging/awaited-job.ts'
 export { recoverMerges } from './merging/settle.ts'
 export { closeUnlinked } from './merging/unlinked.ts'
-export { forgetNameAfterDeletion } from './notes/name-job.ts'
+export { updateMergeRequestsAfterFailedMerge, updateMergeRequestsAfterPush } from './merging/update-job.ts'
+export { findMergeRequests } from './reading/list.ts'
+export type { MergeRequestSet } from './reading/list-queries.ts'

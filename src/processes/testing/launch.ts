@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
@@ -12,9 +13,12 @@ const waitMs = 100_000
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
+/** Every process of a service that a test starts checks its statements. */
+const statementCheck = `--import=${new URL('../../db/testing/install.ts', import.meta.url)}`
+
 /** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp('/tmp/stithy-test-')
+  const folder = await mkdtemp(join(tmpdir(), 'stithy-test-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
@@ -52,7 +56,13 @@ export class Launched {
     options: { file?: string; node?: string; cwd?: string; cleanUp?: false } = {},
   ) {
     this.process = spawn(options.node ?? process.execPath, [options.file ?? main, ...words], {
-      env: { PATH: process.env['PATH'], STITHY_SSH_PORT: '0', ...env },
+      env: {
+        PATH: process.env['PATH'],
+        STITHY_SSH_PORT: '0',
+        // Another Node may not know what a TypeScript file is.
+        ...(options.node === undefined && { NODE_OPTIONS: statementCheck }),
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     })
@@ -78,11 +88,8 @@ export class Launched {
 
   /** The pids of this process and its descendants. */
   family(): number[] {
-    const parents = new Map(allProcesses().map(({ pid, parent }) => [pid, parent]))
-    const below = (pid: number): number[] => [
-      pid,
-      ...[...parents].filter(([, p]) => p === pid).flatMap(([c]) => below(c)),
-    ]
+    const children = Map.groupBy(allProcesses(), ({ parent }) => parent)
+    const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap((child) => below(child.pid))]
     return below(this.pid)
   }
 
@@ -94,14 +101,20 @@ export class Launched {
   async ready(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`ended with ${code}: ${this.err}`)))
     ended.catch(() => {})
-    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: waitMs, interval: 5 })
-    await Promise.race([isReady, ended])
+    const { promise: isReady, resolve } = Promise.withResolvers<void>()
+    const look = () => this.out.includes('Stithy is ready') && resolve()
+    this.process.stdout!.on('data', look)
+    look()
+    const timeout = AbortSignal.timeout(waitMs)
+    const late = once(timeout, 'abort').then(() => Promise.reject(new Error(`not ready: ${this.out}${this.err}`)))
+    late.catch(() => {})
+    await Promise.race([isReady, ended, late]).finally(() => this.process.stdout!.off('data', look))
   }
 }
 
 /** A data folder after a first start and a stop. Call it once per test file. */
 export async function prepareTemplate(): Promise<string> {
-  const folder = await mkdtemp('/tmp/stithy-template-')
+  const folder = await mkdtemp(join(tmpdir(), 'stithy-template-'))
   const env = { STITHY_DATA_DIR: folder, STITHY_HTTP_PORT: String(await freePort()), STITHY_PROCESSES: '1' }
   const launched = new Launched(['serve'], env, { cleanUp: false })
   await launched.ready()
@@ -135,7 +148,8 @@ export async function serveStandIn(
   return launched
 }
 
-export const isAlive = (pid: number): boolean => allProcesses().some((each) => each.pid === pid)
+/** Whether a process runs. Zombies do not: they are dead. */
+export const isAlive = (pid: number): boolean => !['Z', undefined].includes(stateOf(pid)?.state)
 
 export const allGone = (pids: readonly number[]): Promise<void> =>
   vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: waitMs, interval: 10 })
@@ -147,10 +161,16 @@ function allProcesses(): { pid: number; parent: number }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
-      const stat = readOr(`/proc/${name}/stat`)
-      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return stat === '' || state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent) }]
+      const found = stateOf(Number(name))
+      return found === undefined || found.state === 'Z' ? [] : [{ pid: Number(name), parent: found.parent }]
     })
+}
+
+function stateOf(pid: number): { state: string; parent: number } | undefined {
+  const stat = readOr(`/proc/${pid}/stat`)
+  if (stat === '') return undefined
+  const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state: state!, parent: Number(parent) }
 }
 
 function readOr(path: string): string {

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import { endpoint, unchanged } from '../../../api/endpoint.ts'
 import { fetchPage, type List } from '../../../api/page.ts'
 import { UserListItem } from '../users/entity.ts'
-import type { UserReferenceRow } from '../users/queries.ts'
+import { userReferenceRow } from '../users/queries.ts'
 import { isPrivateTo, user } from '../users/subject.ts'
 import { deleteFollow, followedBy, followersOf, insertFollow } from './queries.ts'
 
@@ -36,7 +36,7 @@ const people = (list: 'followers' | 'following', summary: string, listed: (calle
     returns: UserListItem,
     async handle({ subject, page, ctx }) {
       if (isPrivateTo(ctx, subject)) return { rows: [], total: 0, hasNext: false }
-      return fetchPage<UserReferenceRow>(ctx.db, listed(ctx.actor, subject.id), page)
+      return fetchPage(ctx.db, userReferenceRow, listed(ctx.actor, subject.id), page)
     },
   })
 

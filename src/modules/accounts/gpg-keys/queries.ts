@@ -1,18 +1,19 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { GpgPublicKey } from './public-key.ts'
 
-export type GpgKeyRow = {
-  id: number
-  user_id: number
-  key: string
-  fingerprint: string
-  key_id: string
-  created_at: Timestamp
-  updated_at: Timestamp
+export const gpgKeyRow = {
+  id: integer,
+  user_id: integer,
+  key: text,
+  fingerprint: text,
+  key_id: text,
+  created_at: timestamp,
+  updated_at: timestamp,
 }
+export type GpgKeyRow = RowOf<typeof gpgKeyRow>
 
 const columns = sql`k.id, k.user_id, k.key, k.fingerprint, k.key_id, k.created_at, k.updated_at`
 
@@ -27,7 +28,7 @@ export const gpgKeysOf = (userId: number): List => ({
 })
 
 export const findGpgKeyOf = (db: Db, userId: number, id: number): Promise<GpgKeyRow | undefined> =>
-  db.row<GpgKeyRow>(sql`select ${columns} from gpg_keys k where k.id = ${id} and k.user_id = ${userId}`)
+  db.row(gpgKeyRow, sql`select ${columns} from gpg_keys k where k.id = ${id} and k.user_id = ${userId}`)
 
 /** Adds a key with its subkeys. `undefined` if the installation has the key already. */
 export async function insertGpgKey(
@@ -36,10 +37,13 @@ export async function insertGpgKey(
   text: string,
   { fingerprint, keyId, identities, subkeys }: GpgPublicKey,
 ): Promise<GpgKeyRow | undefined> {
-  const row = await tx.row<GpgKeyRow>(sql`
+  const row = await tx.row(
+    gpgKeyRow,
+    sql`
     insert into gpg_keys as k (user_id, key, fingerprint, key_id, identities)
     values (${userId}, ${text}, ${fingerprint}, ${keyId}, ${JSON.stringify(identities)}::jsonb)
-    on conflict do nothing returning ${columns}`)
+    on conflict do nothing returning ${columns}`,
+  )
   if (row && subkeys.length > 0)
     await tx.run(sql`
       insert into gpg_subkeys (gpg_key_id, fingerprint, key_id)
@@ -50,12 +54,8 @@ export async function insertGpgKey(
 
 /** Returns the deleted row; `undefined` if there is none. */
 export const deleteGpgKeyOf = (tx: Tx, userId: number, id: number): Promise<GpgKeyRow | undefined> =>
-  tx.row<GpgKeyRow>(sql`delete from gpg_keys k where k.id = ${id} and k.user_id = ${userId} returning ${columns}`)
+  tx.row(gpgKeyRow, sql`delete from gpg_keys k where k.id = ${id} and k.user_id = ${userId} returning ${columns}`)
 
 /** Locks the row against signature checks that use the key. False if there is none. */
-export const lockGpgKeyOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
-  (await tx.row(sql`select 1 as one from gpg_keys where id = ${id} and user_id = ${userId} for update`)) !== undefined
-
-/** Marks all signatures verified with this key as unverified. */
-export const distrustSignatures = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update commit_signatures set status = 'unverified', judged_at = now() where gpg_key_id = ${id}`)
+export const lockGpgKeyOf = (tx: Tx, userId: number, id: number): Promise<boolean> =>
+  tx.exists(sql`select 1 as one from gpg_keys where id = ${id} and user_id = ${userId} for update`)

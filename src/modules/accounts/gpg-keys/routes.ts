@@ -7,7 +7,7 @@ import { Id, Params, Text } from '../../../api/params/types.ts'
 import { instance } from '../../instance/index.ts'
 import { user } from '../users/subject.ts'
 import { GPGKey } from './entity.ts'
-import { findGpgKeyOf, type GpgKeyRow, gpgKeysOf } from './queries.ts'
+import { findGpgKeyOf, gpgKeyRow, gpgKeysOf } from './queries.ts'
 import { addGpgKeyOf, getGpgKeyOf, removeGpgKeyOf, revokeGpgKeyOf } from './service.ts'
 
 const key_id = Id({ description: 'ID of the key' })
@@ -40,7 +40,7 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
       allow,
       paged: true,
       returns: GPGKey,
-      handle: (call) => fetchPage<GpgKeyRow>(call.ctx.db, gpgKeysOf(ownerId(call.subject, call.ctx)), call.page),
+      handle: (call) => fetchPage(call.ctx.db, gpgKeyRow, gpgKeysOf(ownerId(call.subject, call.ctx)), call.page),
     }),
 
     endpoint({

@@ -4,14 +4,7 @@ import { emit } from '../../../events/log.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank, taken, tooLong } from '../../../kernel/violations.ts'
 import { blockBegin, blockEnd, isKeyBlock, maximumKeyLength, parseGpgKey } from './public-key.ts'
-import {
-  deleteGpgKeyOf,
-  distrustSignatures,
-  findGpgKeyOf,
-  type GpgKeyRow,
-  insertGpgKey,
-  lockGpgKeyOf,
-} from './queries.ts'
+import { deleteGpgKeyOf, findGpgKeyOf, type GpgKeyRow, insertGpgKey, lockGpgKeyOf } from './queries.ts'
 
 export async function getGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<GpgKeyRow> {
   const row = await findGpgKeyOf(ctx.db, userId, id)
@@ -57,9 +50,10 @@ export async function removeGpgKeyOf(ctx: Ctx, userId: number, id: number): Prom
 export async function revokeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await lockGpgKeyOf(tx, userId, id))) throw notFound('GPG Key')
-    await distrustSignatures(tx, id)
-    const removed = (await deleteGpgKeyOf(tx, userId, id))!
-    await record(ctx, tx, 'gpg_key_revoked', removed)
+    const key = (await findGpgKeyOf(tx, userId, id))!
+    // Before the deletion: signatures that were verified with the key refer to it.
+    await record(ctx, tx, 'gpg_key_revoked', key)
+    await deleteGpgKeyOf(tx, userId, id)
   })
 }
 

@@ -1,7 +1,8 @@
 import type { Scope } from '../../../access/scopes.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, listOf, notNull, oneOf, type RowOf, unused } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
-import { accountColumns, type CredentialRow, familyLock } from '../tokens/queries.ts'
+import { accountColumns, credentialRow, familyLock } from '../tokens/queries.ts'
 
 export type NewOauthToken = {
   userId: number
@@ -15,37 +16,84 @@ export type NewOauthToken = {
 
 /** Returns the creation time in seconds since 1970. */
 export const insertOauthToken = async (tx: Tx, token: NewOauthToken): Promise<number> =>
-  (await tx.row<{ created_at: number }>(sql`
+  (await tx.row(
+    { created_at: integer },
+    sql`
     with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
     insert into access_tokens (id, kind, user_id, name, scopes, digest, refresh_digest, ends_at, family_id)
     select id, 'oauth', ${token.userId}, 'OAuth', ${token.scopes}, ${token.digest}, ${token.refreshDigest},
       now() + make_interval(secs => ${token.seconds}::integer), coalesce(${token.familyId}::bigint, id) from next
-    returning floor(extract(epoch from created_at))::bigint as created_at`))!.created_at
+    returning floor(extract(epoch from created_at))::bigint as created_at`,
+  ))!.created_at
 
-export type RefreshRow = CredentialRow & { token_id: number; family_id: number; scopes: Scope[]; revoked: boolean }
+export const refreshRow = {
+  ...credentialRow,
+  token_id: integer,
+  family_id: notNull(integer),
+  scopes: listOf(
+    oneOf<Scope>(
+      'api',
+      'read_api',
+      'read_user',
+      'read_repository',
+      'write_repository',
+      'read_registry',
+      'write_registry',
+      'sudo',
+    ),
+  ),
+  revoked: boolean,
+}
+export type RefreshRow = RowOf<typeof refreshRow>
 
 /** The token of a refresh token, with its account; locked until the transaction ends. */
 export const lockByRefreshToken = (tx: Tx, digest: Buffer, days: number): Promise<RefreshRow | undefined> =>
-  tx.row<RefreshRow>(sql`
+  tx.row(
+    refreshRow,
+    sql`
     select ${accountColumns}, t.id as token_id, t.family_id, t.scopes, t.revoked
     from access_tokens t join users u on u.id = t.user_id
-    where t.refresh_digest = ${digest} and t.ends_at > now() - make_interval(days => ${days}::integer) for update of t`)
+    where t.refresh_digest = ${digest} and t.ends_at > now() - make_interval(days => ${days}::integer) for update of t`,
+  )
 
 /** The family of a token or refresh token, locked until the transaction ends. `undefined` if there is no such token. */
 export const lockFamilyBySecret = async (tx: Tx, digest: Buffer): Promise<number | undefined> =>
   (
-    await tx.row<{ family_id: number }>(sql`
-      select family_id, ${familyLock(sql`family_id`)} from access_tokens
-      where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest})`)
+    await tx.row(
+      { family_id: notNull(integer), locked: unused },
+      sql`
+      select family_id, ${familyLock(sql`family_id`)} as locked from access_tokens
+      where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest})`,
+    )
   )?.family_id
 
-export type OauthTokenRow = { user_id: number; scopes: Scope[]; created_at: number; expires_in: number }
+export const oauthTokenRow = {
+  user_id: integer,
+  scopes: listOf(
+    oneOf<Scope>(
+      'api',
+      'read_api',
+      'read_user',
+      'read_repository',
+      'write_repository',
+      'read_registry',
+      'write_registry',
+      'sudo',
+    ),
+  ),
+  created_at: integer,
+  expires_in: integer,
+}
+export type OauthTokenRow = RowOf<typeof oauthTokenRow>
 
 export const findOauthToken = (db: Db, id: number): Promise<OauthTokenRow | undefined> =>
-  db.row<OauthTokenRow>(sql`
+  db.row(
+    oauthTokenRow,
+    sql`
     select user_id, scopes, floor(extract(epoch from created_at))::bigint as created_at,
       greatest(0, floor(extract(epoch from ends_at - now())))::bigint as expires_in
-    from access_tokens where id = ${id} and kind = 'oauth'`)
+    from access_tokens where id = ${id} and kind = 'oauth'`,
+  )
 
 /** Deletes tokens whose refresh tokens have expired too. */
 export const deleteEndedOauthTokens = (db: Db, days: number): Promise<number> =>

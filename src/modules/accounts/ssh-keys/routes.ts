@@ -5,7 +5,7 @@ import { notFound } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
 import { userByIdOrName } from '../users/subject.ts'
 import { SSHKey, SSHKeyWithUser } from './entity.ts'
-import { findKey, findKeyOf, keysOf, type SshKeyRow } from './queries.ts'
+import { findKey, findKeyOf, keysOf, sshKeyRow } from './queries.ts'
 import { addKeyOf, getKeyByFingerprint, getKeyOf, removeKeyOf, withHolder } from './service.ts'
 
 const key_id = Id({ description: 'ID of the key' })
@@ -26,7 +26,7 @@ export const sshKeyRoutes = [
     allow: 'use',
     paged: true,
     returns: SSHKey,
-    handle: ({ page, ctx }) => fetchPage<SshKeyRow>(ctx.db, keysOf(ctx.actor!.id), page),
+    handle: ({ page, ctx }) => fetchPage(ctx.db, sshKeyRow, keysOf(ctx.actor!.id), page),
   }),
 
   endpoint({
@@ -73,7 +73,7 @@ export const sshKeyRoutes = [
     allow: 'read_user',
     paged: true,
     returns: SSHKey,
-    handle: ({ subject, page, ctx }) => fetchPage<SshKeyRow>(ctx.db, keysOf(subject.id), page),
+    handle: ({ subject, page, ctx }) => fetchPage(ctx.db, sshKeyRow, keysOf(subject.id), page),
   }),
 
   endpoint({

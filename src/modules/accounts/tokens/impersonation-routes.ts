@@ -6,7 +6,7 @@ import { notFound } from '../../../kernel/failure.ts'
 import { user } from '../users/subject.ts'
 import { ImpersonationToken, NewImpersonationToken } from './entity.ts'
 import { limitParams, limitsOf, newTokenParams } from './params.ts'
-import { findImpersonationToken, impersonationTokenList, type TokenRow } from './queries.ts'
+import { findImpersonationToken, impersonationTokenList, type TokenRow, tokenRow } from './queries.ts'
 import { createTokenAs, endToken, tokenExpiry, tokenScopes } from './service.ts'
 
 const path = '/users/:id/impersonation_tokens'
@@ -36,7 +36,12 @@ export const impersonationTokenRoutes = [
     paged: true,
     returns: ImpersonationToken,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage(ctx.db, impersonationTokenList(subject.id, params.state === 'all' ? undefined : params.state), page),
+      fetchPage(
+        ctx.db,
+        tokenRow,
+        impersonationTokenList(subject.id, params.state === 'all' ? undefined : params.state),
+        page,
+      ),
   }),
 
   endpoint({

@@ -3,28 +3,54 @@ import type { Scope } from '../../../access/scopes.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
+import {
+  allNullable,
+  boolean,
+  date,
+  integer,
+  json,
+  listOf,
+  notNull,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  timestamp,
+} from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
-import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import type { DateOnly } from '../../../db/types.ts'
 import { settingFlag } from '../../../settings/queries.ts'
 import { groupLevel, projectLevel } from '../../namespaces/index.ts'
 
 /** A user's own; an administrator's to impersonate a user; a bot's for a project or group; or created by signing in. */
 export type TokenKind = 'personal' | 'impersonation' | 'resource' | 'oauth'
 
-export type TokenRow = {
-  id: number
-  user_id: number
-  kind: TokenKind
-  name: string
-  scopes: Scope[]
-  revoked: boolean
-  expires_at: DateOnly | null
-  last_used_at: Timestamp | null
-  created_at: Timestamp
-  active: boolean
+export const tokenRow = {
+  id: integer,
+  user_id: integer,
+  kind: oneOf<TokenKind>('personal', 'impersonation', 'resource', 'oauth'),
+  name: text,
+  scopes: listOf(
+    oneOf<Scope>(
+      'api',
+      'read_api',
+      'read_user',
+      'read_repository',
+      'write_repository',
+      'read_registry',
+      'write_registry',
+      'sudo',
+    ),
+  ),
+  revoked: boolean,
+  expires_at: nullable(date),
+  last_used_at: nullable(timestamp),
+  created_at: timestamp,
+  active: boolean,
   /** Projects and groups that the token is limited to; null if it is unlimited. */
-  limited_to: { project_ids: number[]; group_ids: number[] } | null
+  limited_to: nullable(json<{ project_ids: number[]; group_ids: number[] }>()),
 }
+export type TokenRow = RowOf<typeof tokenRow>
 
 const usable = raw(
   '(not t.revoked and (t.expires_at is null or t.expires_at > current_date) and (t.ends_at is null or t.ends_at > now()))',
@@ -54,10 +80,13 @@ export type NewToken = {
 }
 
 export const insertToken = async (tx: Tx, token: NewToken): Promise<number> =>
-  (await tx.row<{ id: number }>(sql`
+  (await tx.row(
+    { id: integer },
+    sql`
     insert into access_tokens (kind, user_id, name, digest, scopes, expires_at, limited, family_id)
     values (${token.kind}, ${token.userId}, ${token.name}, ${token.digest}, ${token.scopes}, ${token.expiresAt}, ${token.limited}, ${token.familyId})
-    returning id`))!.id
+    returning id`,
+  ))!.id
 
 /** Limits a token to the given projects in which the user has a level. Returns their number. */
 export const limitToProjects = (
@@ -102,7 +131,8 @@ export const familyLock = (id: Sql): Sql => sql`pg_advisory_xact_lock(hashtextex
 
 /** Revokes all tokens of a family. Returns the user's id if any was not revoked yet. */
 export async function revokeFamily(tx: Tx, familyId: number): Promise<number | undefined> {
-  const revoked = await tx.rows<{ user_id: number }>(
+  const revoked = await tx.rows(
+    { user_id: integer },
     sql`update access_tokens set revoked = true where family_id = ${familyId} and not revoked returning user_id`,
   )
   await notify(tx, 'actors')
@@ -111,89 +141,115 @@ export async function revokeFamily(tx: Tx, familyId: number): Promise<number | u
 
 /** Locks a token until the transaction ends. */
 export const lockToken = (tx: Tx, id: number): Promise<TokenRow | undefined> =>
-  tx.row<TokenRow>(sql`${select} where t.id = ${id} for update`)
+  tx.row(tokenRow, sql`${select} where t.id = ${id} for update`)
 
 /** Makes a token the first of its family, unless it has one. Returns the id of the family. */
 export const foundFamily = async (tx: Tx, id: number): Promise<number> =>
-  (await tx.row<{ family_id: number }>(
+  (await tx.row(
+    { family_id: notNull(integer) },
     sql`update access_tokens set family_id = coalesce(family_id, id) where id = ${id} returning family_id`,
   ))!.family_id
 
 /** The family of a revoked token; `undefined` if the token is not revoked, unknown, or was never rotated. */
 export const findRevokedFamily = async (db: Db, digest: Buffer): Promise<number | undefined> =>
   (
-    await db.row<{ family_id: number }>(
+    await db.row(
+      { family_id: notNull(integer) },
       sql`select family_id from access_tokens where digest = ${digest} and revoked and family_id is not null`,
     )
   )?.family_id
 
 /** A credential with its account: all data for authentication. */
-export type CredentialRow = {
-  user_id: number
-  username: string
-  name: string
-  email: string
-  commit_email: string | null
-  state: string
-  kind: string
-  admin: boolean
-  external: boolean
-  can_create_group: boolean
-  projects_limit: number
+export const credentialRow = {
+  user_id: integer,
+  username: text,
+  name: text,
+  email: text,
+  commit_email: nullable(text),
+  state: text,
+  kind: text,
+  admin: boolean,
+  external: boolean,
+  can_create_group: boolean,
+  projects_limit: integer,
   /** For a bot, the user who created its token. */
-  bot_creator_id: number | null
+  bot_creator_id: nullable(integer),
   /** The address must be confirmed before the account can act. */
-  unconfirmed: boolean
+  unconfirmed: boolean,
 }
+export type CredentialRow = RowOf<typeof credentialRow>
 
 export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.commit_email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit,
   case when u.kind = 'bot' then (select min(m.created_by_id) from members m where m.user_id = u.id) end as bot_creator_id,
   u.confirmed_at is null and ${settingFlag('send_user_confirmation_email')} as unconfirmed`
 
-export type TokenCredentialRow = CredentialRow & {
-  token_id: number
-  token_kind: TokenKind
-  scopes: Scope[]
-  revoked: boolean
-  expired: boolean
+const shownTokenRow = {
+  token_id: integer,
+  token_kind: oneOf<TokenKind>('personal', 'impersonation', 'resource', 'oauth'),
+  scopes: listOf(
+    oneOf<Scope>(
+      'api',
+      'read_api',
+      'read_user',
+      'read_repository',
+      'write_repository',
+      'read_registry',
+      'write_registry',
+      'sudo',
+    ),
+  ),
+  revoked: boolean,
+  expired: boolean,
   /** The last use was updated within ten minutes. */
-  noted: boolean
-  limits: { projects: number[]; groups: number[] } | null
+  noted: boolean,
+  limits: nullable(json<{ projects: number[]; groups: number[] }>()),
 }
+export const tokenCredentialRow = { ...credentialRow, ...shownTokenRow }
+export type TokenCredentialRow = RowOf<typeof tokenCredentialRow>
 
 const credentialColumns = sql`t.id as token_id, t.kind as token_kind, t.scopes, t.revoked,
   coalesce(t.expires_at <= current_date, false) or coalesce(t.ends_at <= now(), false) as expired,
   coalesce(t.last_used_at > now() - interval '10 minutes', false) as noted, ${limitsAs('projects', 'groups')} as limits`
 
 export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCredentialRow | undefined> =>
-  db.row<TokenCredentialRow>(sql`
-    select ${accountColumns}, ${credentialColumns} from access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`)
+  db.row(
+    tokenCredentialRow,
+    sql`
+    select ${accountColumns}, ${credentialColumns} from access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`,
+  )
 
-/** The current account and, if it belongs to it, the token. */
+const derivedCredentialRow = { ...credentialRow, ...allNullable(shownTokenRow) }
+
+/** The account and, if it is theirs, the token, as both are now. */
 export const findDerivedCredential = (
   db: Db,
   userId: number,
   tokenId: number | undefined,
-): Promise<
-  | (CredentialRow & { [K in keyof Omit<TokenCredentialRow, keyof CredentialRow>]: TokenCredentialRow[K] | null })
-  | undefined
-> =>
-  db.row(sql`
+): Promise<RowOf<typeof derivedCredentialRow> | undefined> =>
+  db.row(
+    derivedCredentialRow,
+    sql`
     select ${accountColumns}, ${credentialColumns}
-    from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint where u.id = ${userId}`)
+    from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint where u.id = ${userId}`,
+  )
 
-export type PasswordCredentialRow = CredentialRow & { password_digest: string | null; password_expired: boolean }
+export const passwordCredentialRow = { ...credentialRow, password_digest: nullable(text), password_expired: boolean }
+export type PasswordCredentialRow = RowOf<typeof passwordCredentialRow>
 
 /** By user name or e-mail address, ignoring case. */
 export const findPasswordCredential = (db: Db, login: string): Promise<PasswordCredentialRow | undefined> =>
-  db.row<PasswordCredentialRow>(sql`
+  db.row(
+    passwordCredentialRow,
+    sql`
     select ${accountColumns}, u.password_digest, coalesce(u.password_expires_at <= now(), false) as password_expired
     from users u
-    where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login}) order by lower(u.username) = lower(${login}) desc limit 1`)
+    where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login}) order by lower(u.username) = lower(${login}) desc limit 1`,
+  )
 
 /** The account for sudo: an id (digits only) or a user name. */
 export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow | undefined> =>
-  db.row<CredentialRow>(
+  db.row(
+    credentialRow,
     /^\d{1,15}$/.test(idOrUsername)
       ? sql`select ${accountColumns} from users u where u.id = ${Number(idOrUsername)}`
       : sql`select ${accountColumns} from users u where lower(u.username) = lower(${idOrUsername})`,
@@ -246,13 +302,14 @@ export const impersonationTokenList = (userId: number, state: TokenFilters['stat
   list([raw(`t.kind = 'impersonation'`), ...filtered({ user_id: userId, ...(state && { state }) })])
 
 export const findImpersonationToken = (db: Db, userId: number, id: number): Promise<TokenRow | undefined> =>
-  db.row<TokenRow>(sql`${select} where t.id = ${id} and t.user_id = ${userId} and t.kind = 'impersonation'`)
+  db.row(tokenRow, sql`${select} where t.id = ${id} and t.user_id = ${userId} and t.kind = 'impersonation'`)
 
 /** A personal token that the caller may manage: their own, or any for administrators. */
 export const findManagedToken = (db: Db, actor: Actor, id: number): Promise<TokenRow | undefined> =>
-  db.row<TokenRow>(
+  db.row(
+    tokenRow,
     sql`${select} where t.id = ${id} and t.kind = 'personal' and (${actor.admin} or t.user_id = ${actor.id})`,
   )
 
 export const getToken = (db: Db, id: number): Promise<TokenRow | undefined> =>
-  db.row<TokenRow>(sql`${select} where t.id = ${id}`)
+  db.row(tokenRow, sql`${select} where t.id = ${id}`)

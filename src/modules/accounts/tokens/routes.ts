@@ -7,7 +7,7 @@ import { instance } from '../../instance/index.ts'
 import { user } from '../users/subject.ts'
 import { NewPersonalAccessToken, PersonalAccessToken } from './entity.ts'
 import { limitParams, limitsOf, newTokenParams, rotationParams } from './params.ts'
-import { findManagedToken, getToken, type TokenRow, tokenList } from './queries.ts'
+import { findManagedToken, getToken, type TokenRow, tokenList, tokenRow } from './queries.ts'
 import {
   createTokenAs,
   endToken,
@@ -61,7 +61,7 @@ export const tokenRoutes = [
     }),
     paged: true,
     returns: PersonalAccessToken,
-    handle: ({ params, page, ctx }) => fetchPage(ctx.db, tokenList(ctx.actor!, params), page),
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, tokenRow, tokenList(ctx.actor!, params), page),
   }),
 
   endpoint({

@@ -1,19 +1,23 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 
-export type TwoFactorRow = {
+export const twoFactorRow = {
   /** Encrypted. */
-  secret: string
+  secret: text,
   /** Null until it is enabled. */
-  confirmed_at: Timestamp | null
-  recovery_codes_left: number
+  confirmed_at: nullable(timestamp),
+  recovery_codes_left: integer,
 }
+export type TwoFactorRow = RowOf<typeof twoFactorRow>
 
 export const findTwoFactor = (db: Db, userId: number): Promise<TwoFactorRow | undefined> =>
-  db.row<TwoFactorRow>(sql`
+  db.row(
+    twoFactorRow,
+    sql`
     select f.secret, f.confirmed_at, (select count(*) from recovery_codes c where c.user_id = f.user_id) as recovery_codes_left
-    from two_factors f where f.user_id = ${userId}`)
+    from two_factors f where f.user_id = ${userId}`,
+  )
 
 /** Stores a secret to be confirmed and replaces an unconfirmed one. False if a second factor is enabled already. */
 export const beginTwoFactor = async (tx: Tx, userId: number, sealedSecret: string): Promise<boolean> =>
@@ -51,7 +55,7 @@ export const deleteTwoFactor = async (tx: Tx, userId: number): Promise<boolean> 
 
 /** Password digest of a user; null without a password. */
 export const findPasswordDigest = async (db: Db, userId: number): Promise<string | null> =>
-  (await db.row<{ password_digest: string | null }>(sql`select password_digest from users where id = ${userId}`))
+  (await db.row({ password_digest: nullable(text) }, sql`select password_digest from users where id = ${userId}`))
     ?.password_digest ?? null
 
 /**
@@ -63,21 +67,27 @@ export const twoFactorState = async (
   userId: number,
   everyone: number | null,
 ): Promise<{ enabled: boolean; grace_hours: number | null }> =>
-  (await db.row(sql`
+  (await db.row(
+    { enabled: boolean, grace_hours: nullable(integer) },
+    sql`
     select exists (select from two_factors where user_id = ${userId} and confirmed_at is not null) as enabled,
       least(${everyone}::integer, (select min(around.two_factor_grace_period) from group_access a
         join namespaces n on n.id = a.group_id join namespaces around on around.id = any(n.traversal_ids)
         where a.user_id = ${userId} and a.expires_on > current_date and around.require_two_factor_authentication
-        and ${raw("around.kind = 'group'")})) as grace_hours`))!
+        and ${raw("around.kind = 'group'")})) as grace_hours`,
+  ))!
 
 /**
  * Records the first sign-in without a required second factor. Returns whether the grace period has ended since then.
  */
 export const isOverdue = async (db: Db, userId: number, hours: number): Promise<boolean> =>
-  (await db.row<{ overdue: boolean }>(sql`
+  (await db.row(
+    { overdue: boolean },
+    sql`
     with noted as (insert into two_factor_demands (user_id) values (${userId}) on conflict do nothing returning since)
     select coalesce((select since from noted), (select since from two_factor_demands where user_id = ${userId}))
-      + make_interval(hours => ${hours}::integer) <= now() as overdue`))!.overdue
+      + make_interval(hours => ${hours}::integer) <= now() as overdue`,
+  ))!.overdue
 
 /** Deletes the record of a missing second factor. */
 export const forgetDemand = (tx: Tx, userId: number): Promise<number> =>

@@ -1,10 +1,15 @@
 import type { Db } from '../../../db/db.ts'
+import { type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
-export type StatusRow = { emoji: string; message: string }
+export const statusRow = {
+  emoji: text,
+  message: text,
+}
+export type StatusRow = RowOf<typeof statusRow>
 
 export const findStatus = (db: Db, userId: number): Promise<StatusRow | undefined> =>
-  db.row<StatusRow>(sql`select emoji, message from user_statuses where user_id = ${userId}`)
+  db.row(statusRow, sql`select emoji, message from user_statuses where user_id = ${userId}`)
 
 export const saveStatus = (db: Db, userId: number, { emoji, message }: StatusRow): Promise<number> =>
   db.run(sql`insert into user_statuses (user_id, emoji, message) values (${userId}, ${emoji}, ${message})

@@ -1,10 +1,16 @@
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
+import { date, integer, notNull, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
-import { type UserReferenceRow, userReferenceColumns } from './queries.ts'
+import { type UserReferenceRow, userReferenceColumns, userReferenceRow } from './queries.ts'
 
-export type ActivityRow = { id: number; username: string; last_activity_on: DateOnly }
+export const activityRow = {
+  id: integer,
+  username: text,
+  last_activity_on: notNull(date),
+}
+export type ActivityRow = RowOf<typeof activityRow>
 
 /** Users with their last day of activity, at or after a day (default: half a year ago), longest inactive first. */
 export const activitiesSince = (from: DateOnly | undefined): List => ({
@@ -26,6 +32,9 @@ export const activitiesSince = (from: DateOnly | undefined): List => ({
 
 /** The user whose public address this is. */
 export const findByPublicEmail = (db: Db, email: string): Promise<UserReferenceRow | undefined> =>
-  db.row<UserReferenceRow>(sql`
+  db.row(
+    userReferenceRow,
+    sql`
     select ${userReferenceColumns} from email_addresses a join users u on u.id = a.user_id
-    where a.address = lower(${email}) and lower(u.public_email) = lower(${email})`)
+    where a.address = lower(${email}) and lower(u.public_email) = lower(${email})`,
+  )

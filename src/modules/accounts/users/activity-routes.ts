@@ -7,7 +7,7 @@ import { dateOnly, nullable } from '../../../api/schema.ts'
 import { forbidden } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
 import { avatarUrl, gravatarUrl } from '../../namespaces/index.ts'
-import { type ActivityRow, activitiesSince, findByPublicEmail } from './activity-queries.ts'
+import { type ActivityRow, activitiesSince, activityRow, findByPublicEmail } from './activity-queries.ts'
 
 const UserActivity = entity({
   name: 'UserActivity',
@@ -42,7 +42,7 @@ export const activityRoutes = [
     }),
     paged: true,
     returns: UserActivity,
-    handle: ({ params, page, ctx }) => fetchPage<ActivityRow>(ctx.db, activitiesSince(params.from), page),
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, activityRow, activitiesSince(params.from), page),
   }),
 
   endpoint({

@@ -40,8 +40,8 @@ export const updateUser = (tx: Tx, id: number, attributes: Partial<UserAttribute
   tx.run(sql`update users set ${assignments(attributes)} where id = ${id}`)
 
 /** Locks the account against concurrent edits until the transaction ends. False if it does not exist. */
-export const lockUser = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.row(sql`select 1 from users where id = ${id} for update`)) !== undefined
+export const lockUser = (tx: Tx, id: number): Promise<boolean> =>
+  tx.exists(sql`select 1 from users where id = ${id} for update`)
 
 /** An expired password must be changed before it can be used. */
 export const writePassword = (tx: Tx, id: number, digest: string, expired: boolean): Promise<number> =>
@@ -63,5 +63,5 @@ export const saveIdentity = (
 export const deleteIdentity = async (tx: Tx, userId: number, provider: string): Promise<boolean> =>
   (await tx.run(sql`delete from identities where user_id = ${userId} and provider = ${provider}`)) > 0
 
-export const isGroup = async (db: Db, id: number): Promise<boolean> =>
-  (await db.row(sql`select 1 from namespaces where id = ${id} and kind = 'group' and not deleting`)) !== undefined
+export const isGroup = (db: Db, id: number): Promise<boolean> =>
+  db.exists(sql`select 1 from namespaces where id = ${id} and kind = 'group' and not deleting`)

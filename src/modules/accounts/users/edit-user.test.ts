@@ -32,8 +32,8 @@ describe('PUT /users/:id', () => {
 
   test('403 for PUT /users/:id of a bot or the ghost user', async ({ world }) => {
     const project = await world.project()
-    const wish = { name: 'robot', scopes: ['api'], access_level: 30 }
-    const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, wish)).json.user_id
+    const attributes = { name: 'robot', scopes: ['api'], access_level: 30 }
+    const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, attributes)).json.user_id
     // There is at most one ghost user, and earlier tests in this world may have created it.
     const [existing] = await world.rows(`select id from users where kind = 'ghost'`)
     const ghost: number = existing?.id ?? (await world.user()).id

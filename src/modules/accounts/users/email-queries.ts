@@ -1,16 +1,17 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 
 /** A secondary e-mail address. */
-export type EmailRow = {
-  id: number
-  user_id: number
-  email: string
-  confirmed_at: Timestamp | null
-  created_at: Timestamp
+export const emailRow = {
+  id: integer,
+  user_id: integer,
+  email: text,
+  confirmed_at: nullable(timestamp),
+  created_at: timestamp,
 }
+export type EmailRow = RowOf<typeof emailRow>
 
 const columns = sql`e.id, e.user_id, e.email, e.confirmed_at, e.created_at`
 
@@ -25,12 +26,15 @@ export const emailsOf = (userId: number): List => ({
 })
 
 export const findEmailOf = (db: Db, userId: number, id: number): Promise<EmailRow | undefined> =>
-  db.row<EmailRow>(sql`select ${columns} from emails e where e.id = ${id} and e.user_id = ${userId}`)
+  db.row(emailRow, sql`select ${columns} from emails e where e.id = ${id} and e.user_id = ${userId}`)
 
 /** Fails with `email_addresses_pkey` if a user has the address. */
 export const insertEmail = async (tx: Tx, userId: number, email: string, confirmed: boolean): Promise<EmailRow> =>
-  (await tx.row<EmailRow>(sql`insert into emails as e (user_id, email, confirmed_at)
-    values (${userId}, ${email}, case when ${confirmed} then now() end) returning ${columns}`))!
+  (await tx.row(
+    emailRow,
+    sql`insert into emails as e (user_id, email, confirmed_at)
+    values (${userId}, ${email}, case when ${confirmed} then now() end) returning ${columns}`,
+  ))!
 
 /** Deletes a secondary address, also as public and commit address. False if it does not exist. */
 export const deleteEmailOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
@@ -42,16 +46,14 @@ export const deleteEmailOf = async (tx: Tx, userId: number, id: number): Promise
     select from gone`)) > 0
 
 /** Whether the user has this address and has confirmed it. */
-export const ownsEmail = async (db: Db, userId: number, email: string): Promise<boolean> =>
-  (await db.row(sql`
+export const ownsEmail = (db: Db, userId: number, email: string): Promise<boolean> =>
+  db.exists(sql`
     select 1 from users where id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null
-    union all select 1 from emails where user_id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null`)) !==
-  undefined
+    union all select 1 from emails where user_id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null`)
 
 /** Whether the address belongs to another user. */
-export const isOthersEmail = async (db: Db, userId: number, email: string): Promise<boolean> =>
-  (await db.row(sql`select 1 from email_addresses where address = lower(${email}) and user_id <> ${userId}`)) !==
-  undefined
+export const isOthersEmail = (db: Db, userId: number, email: string): Promise<boolean> =>
+  db.exists(sql`select 1 from email_addresses where address = lower(${email}) and user_id <> ${userId}`)
 
 /** Replaces the primary address of an account with a confirmed one. Removes it from the secondary addresses. */
 export async function replaceEmail(tx: Tx, userId: number, email: string): Promise<void> {
@@ -72,9 +74,12 @@ export async function confirmAddress(
   userId: number,
   address: string,
 ): Promise<'first' | 'new' | 'further' | undefined> {
-  const held = await tx.row<{ first: boolean; next: boolean }>(sql`
+  const held = await tx.row(
+    { first: boolean, next: boolean },
+    sql`
     select email = ${address} and confirmed_at is null as first, coalesce(unconfirmed_email = ${address}, false) as next
-    from users where id = ${userId} for update`)
+    from users where id = ${userId} for update`,
+  )
   if (held?.next) {
     await replaceEmail(tx, userId, address)
     return 'new'

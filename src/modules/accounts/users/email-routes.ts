@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Flag, Id, Params, Text } from '../../../api/params/types.ts'
 import { instance } from '../../instance/index.ts'
 import { Email } from './email-entity.ts'
-import { type EmailRow, emailsOf, findEmailOf } from './email-queries.ts'
+import { type EmailRow, emailRow, emailsOf, findEmailOf } from './email-queries.ts'
 import { addEmail, getEmail, removeEmail } from './emails.ts'
 import { user } from './subject.ts'
 
@@ -21,7 +21,7 @@ export const emailRoutes = [
     allow: 'use',
     paged: true,
     returns: Email,
-    handle: ({ page, ctx }) => fetchPage<EmailRow>(ctx.db, emailsOf(ctx.actor!.id), page),
+    handle: ({ page, ctx }) => fetchPage(ctx.db, emailRow, emailsOf(ctx.actor!.id), page),
   }),
 
   endpoint({
@@ -69,7 +69,7 @@ export const emailRoutes = [
     allow: 'admin_user',
     paged: true,
     returns: Email,
-    handle: ({ subject, page, ctx }) => fetchPage<EmailRow>(ctx.db, emailsOf(subject.id), page),
+    handle: ({ subject, page, ctx }) => fetchPage(ctx.db, emailRow, emailsOf(subject.id), page),
   }),
 
   endpoint({

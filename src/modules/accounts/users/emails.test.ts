@@ -52,10 +52,10 @@ describe('secondary e-mails', () => {
     ['a@b@c', 'is invalid'],
     ['a@b\r\nBcc: c', 'is invalid'],
     [`${'a'.repeat(250)}@example.com`, 'is too long (maximum is 255 characters)'],
-  ])('400 for the e-mail %j', async ([email, violation], { world }) => {
+  ])('400 for the e-mail %j', async ([email, message], { world }) => {
     expect(await (await world.user()).post('/user/emails', { email })).toMatchObject({
       status: 400,
-      json: { message: { email: [violation] } },
+      json: { message: { email: [message] } },
     })
   })
 

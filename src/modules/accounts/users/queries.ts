@@ -2,54 +2,68 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
+import {
+  boolean,
+  date,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  optional,
+  type RowOf,
+  text,
+  timestamp,
+} from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import { placeholder, template } from '../../../db/template.ts'
-import type { DateOnly, Timestamp } from '../../../db/types.ts'
 
 /** A user as shown in other records. */
-export type UserReferenceRow = {
-  id: number
-  username: string
-  name: string
-  email: string
-  state: 'active' | 'blocked' | 'ldap_blocked' | 'deactivated' | 'banned'
-  avatar: string | null
+export const userReferenceRow = {
+  id: integer,
+  username: text,
+  name: text,
+  email: text,
+  state: oneOf('active', 'blocked', 'ldap_blocked', 'deactivated', 'banned'),
+  avatar: nullable(text),
 }
+export type UserReferenceRow = RowOf<typeof userReferenceRow>
 
-export type UserRow = UserReferenceRow & {
-  kind: 'human' | 'ghost' | 'bot'
-  admin: boolean
-  external: boolean
-  can_create_group: boolean
-  private_profile: boolean
-  projects_limit: number
-  bio: string | null
-  location: string | null
-  public_email: string
+export const userRow = {
+  ...userReferenceRow,
+  kind: oneOf('human', 'ghost', 'bot'),
+  admin: boolean,
+  external: boolean,
+  can_create_group: boolean,
+  private_profile: boolean,
+  projects_limit: integer,
+  bio: nullable(text),
+  location: nullable(text),
+  public_email: text,
   /** The user's choice, see commit-email.ts. */
-  commit_email: string | null
-  skype: string
-  linkedin: string
-  twitter: string
-  website_url: string
-  organization: string | null
-  job_title: string
-  theme_id: number
-  color_scheme_id: number
-  note: string | null
-  shared_runners_minutes_limit: number | null
-  extra_shared_runners_minutes_limit: number | null
-  created_at: Timestamp
-  updated_at: Timestamp
-  confirmed_at: Timestamp | null
-  last_sign_in_at: Timestamp | null
-  current_sign_in_at: Timestamp | null
-  last_sign_in_ip: string | null
-  current_sign_in_ip: string | null
-  last_activity_on: DateOnly | null
-  two_factor_enabled: boolean
-  identities: { provider: string; extern_uid: string; saml_provider_id: number | null }[]
+  commit_email: nullable(text),
+  skype: text,
+  linkedin: text,
+  twitter: text,
+  website_url: text,
+  organization: nullable(text),
+  job_title: text,
+  theme_id: integer,
+  color_scheme_id: integer,
+  note: nullable(text),
+  shared_runners_minutes_limit: nullable(integer),
+  extra_shared_runners_minutes_limit: nullable(integer),
+  created_at: timestamp,
+  updated_at: timestamp,
+  confirmed_at: nullable(timestamp),
+  last_sign_in_at: nullable(timestamp),
+  current_sign_in_at: nullable(timestamp),
+  last_sign_in_ip: nullable(text),
+  current_sign_in_ip: nullable(text),
+  last_activity_on: nullable(date),
+  two_factor_enabled: boolean,
+  identities: json<{ provider: string; extern_uid: string; saml_provider_id: number | null }[]>(),
 }
+export type UserRow = RowOf<typeof userRow>
 
 /** Columns of `UserReferenceRow`, of the users row with the alias `u`. */
 export const userReferenceColumns = raw('u.id, u.username, u.name, u.email, u.state, u.avatar')
@@ -66,6 +80,9 @@ const withTwoFactor = raw('exists (select from two_factors f where f.user_id = u
 export const openTo = (caller: Caller): Sql =>
   caller?.admin ? raw('true') : sql`(not u.private_profile or u.id = ${caller?.id ?? null})`
 
+/** For administrators, who may ask for the attributes. */
+export const listedUserRow = { ...userRow, custom_attributes: optional(json<CustomAttribute[]>()) }
+
 const columns = sql`${userReferenceColumns}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
   u.bio, u.location, u.public_email, u.commit_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
   u.color_scheme_id, u.note, u.shared_runners_minutes_limit, u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at,
@@ -75,21 +92,28 @@ const columns = sql`${userReferenceColumns}, u.kind, u.admin, u.external, u.can_
     from identities i where i.user_id = u.id), '[]') as identities`
 
 /** Version of an account. */
-export type UserStamp = { id: number; stamp: string }
+export const userStampRow = {
+  id: integer,
+  stamp: text,
+}
+export type UserStamp = RowOf<typeof userStampRow>
 
 const stamp = raw(`concat_ws(' ', u.xmin, u.ctid) as stamp`)
 
 /** These accounts as other records show them, unordered. */
 export const findReferences = (db: Db, ids: readonly number[]): Promise<(UserReferenceRow & UserStamp)[]> =>
-  db.rows(sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`)
+  db.rows(
+    { ...userReferenceRow, ...userStampRow },
+    sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`,
+  )
 
 const anyId = placeholder<number>()
 const oneUser = template(sql`select ${columns} from users u where u.id = ${anyId}`, anyId)
 
-export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.kept.row<UserRow>(oneUser(id))
+export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.kept.row(userRow, oneUser(id))
 
 export const findUserByName = (db: Db, username: string): Promise<UserRow | undefined> =>
-  db.row<UserRow>(sql`select ${columns} from users u where lower(u.username) = lower(${username})`)
+  db.row(userRow, sql`select ${columns} from users u where lower(u.username) = lower(${username})`)
 
 export type UserFilters = {
   search?: string
@@ -131,10 +155,14 @@ const attributesColumn = raw(
   `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.user_id = u.id), '[]') as custom_attributes`,
 )
 
-export type CustomAttribute = { key: string; value: string }
+export const customAttributeRow = {
+  key: text,
+  value: text,
+}
+export type CustomAttribute = RowOf<typeof customAttributeRow>
 
 export const customAttributesOf = (db: Db, userId: number): Promise<CustomAttribute[]> =>
-  db.rows(sql`select key, value from custom_attributes where user_id = ${userId} order by id`)
+  db.rows(customAttributeRow, sql`select key, value from custom_attributes where user_id = ${userId} order by id`)
 
 /**
  * Lists users. The caller of this function drops filters that only administrators may use. Default order: best match
@@ -225,7 +253,9 @@ export type NewUser = {
 }
 
 export const insertUser = async (tx: Tx, user: NewUser): Promise<number> =>
-  (await tx.row<{ id: number }>(sql`
+  (await tx.row(
+    { id: integer },
+    sql`
     insert into users (username, name, email, password_digest, admin, external, can_create_group, projects_limit, private_profile,
       confirmed_at, bio, location, public_email, skype, linkedin, twitter, website_url, organization, job_title, note, theme_id,
       color_scheme_id, shared_runners_minutes_limit, extra_shared_runners_minutes_limit)
@@ -234,21 +264,24 @@ export const insertUser = async (tx: Tx, user: NewUser): Promise<number> =>
       ${user.bio}, ${user.location}, ${user.public_email}, ${user.skype}, ${user.linkedin}, ${user.twitter}, ${user.website_url},
       ${user.organization}, ${user.job_title}, ${user.note}, ${user.theme_id}, ${user.color_scheme_id},
       ${user.shared_runners_minutes_limit}, ${user.extra_shared_runners_minutes_limit})
-    returning id`))!.id
+    returning id`,
+  ))!.id
 
 export const insertIdentity = (tx: Tx, userId: number, provider: string, externUid: string): Promise<number> =>
   tx.run(sql`insert into identities (user_id, provider, extern_uid) values (${userId}, ${provider}, ${externUid})`)
 
 /** The user's highest level in any group or project; 0 without membership. */
 export const highestRole = async (db: Db, userId: number): Promise<number> =>
-  (await db.row<{ level: number }>(sql`
+  (await db.row(
+    { level: integer },
+    sql`
     select greatest(coalesce((select max(a.level) from group_access a join namespaces n on n.id = a.group_id and n.kind = 'group'
         where a.user_id = ${userId} and a.expires_on > current_date), 0),
-      coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`))!
-    .level
+      coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`,
+  ))!.level
 
 /** Whether any account exists. Serialises the creation of the first account until the transaction ends. */
 export async function anyUser(tx: Tx): Promise<boolean> {
   await tx.run(sql`lock table users in share row exclusive mode`)
-  return (await tx.row(sql`select 1 from users limit 1`)) !== undefined
+  return tx.exists(sql`select 1 from users limit 1`)
 }

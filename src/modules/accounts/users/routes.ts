@@ -20,7 +20,7 @@ import { editUser, removeIdentity } from './edit.ts'
 import { CurrentUser, keptUserListItems, User, UserAdmin, UserListItem } from './entity.ts'
 import { digestPassword } from './password.ts'
 import { passwordViolations } from './password-rules.ts'
-import { customAttributesOf, findUser, highestRole, listUsers } from './queries.ts'
+import { customAttributesOf, findUser, highestRole, listedUserRow, listUsers } from './queries.ts'
 import { createUser } from './service.ts'
 import { isExternalByDefault } from './sign-up.ts'
 import { user } from './subject.ts'
@@ -102,7 +102,10 @@ export const userRoutes = [
       if (!actor && (params.username === undefined || hidden)) throw forbidden('Not authorized to access /api/v4/users')
       if (actor?.admin) {
         const options = { customAttributes: params.with_custom_attributes }
-        return as(UserAdmin, await fetchPage(ctx.db, listUsers({ order_by: 'id', ...params }, options), page))
+        return as(
+          UserAdmin,
+          await fetchPage(ctx.db, listedUserRow, listUsers({ order_by: 'id', ...params }, options), page),
+        )
       }
       if (params.external || params.extern_uid !== undefined) throw actor ? forbidden() : unauthenticated()
       const { search, username, active, blocked, created_before, created_after } = params

@@ -23,7 +23,7 @@ describe('restrictions of new accounts', () => {
     [{ domain_blacklist_enabled: true, domain_blacklist: ['bad.example', '*.bad.example'] }, 'bad.example', outside],
     [{ domain_blacklist_enabled: true, domain_blacklist: ['bad.example', '*.bad.example'] }, 'a.bad.example', outside],
     [{ domain_blacklist_enabled: true, domain_blacklist: ['bad.example'] }, 'good.example', undefined],
-  ] as const)('new accounts with the settings %j, @%s', async ([settings, domain, violation]) => {
+  ] as const)('new accounts with the settings %j, @%s', async ([settings, domain, message]) => {
     await world.settings({
       domain_whitelist: [],
       domain_blacklist: [],
@@ -31,7 +31,7 @@ describe('restrictions of new accounts', () => {
       ...(settings as object),
     })
     expect(await make(`${unique('a')}@${domain}`)).toMatchObject(
-      violation ? { status: 400, json: { message: { email: violation } } } : { status: 201 },
+      message ? { status: 400, json: { message: { email: message } } } : { status: 201 },
     )
     await world.settings({ domain_whitelist: [], domain_blacklist_enabled: false })
   })

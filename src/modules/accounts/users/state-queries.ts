@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, oneOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { UserRow } from './queries.ts'
 
@@ -13,30 +14,40 @@ export const moveState = async (tx: Tx, userId: number, from: readonly State[], 
 const leaving = raw('exists (select from namespaces n where n.owner_id = u.id and n.deleting)')
 
 /** Whether the account was removed and a job is deleting its data. */
-export const isLeaving = async (db: Db, userId: number): Promise<boolean> =>
-  (await db.row(sql`select from users u where u.id = ${userId} and ${leaving}`)) !== undefined
+export const isLeaving = (db: Db, userId: number): Promise<boolean> =>
+  db.exists(sql`select from users u where u.id = ${userId} and ${leaving}`)
 
 /** Locks the account against concurrent state changes. `leaving`: see `isLeaving`. */
 export const lockState = (
   tx: Tx,
   userId: number,
 ): Promise<{ state: State; kind: string; admin: boolean; leaving: boolean } | undefined> =>
-  tx.row(sql`select state, kind, admin, ${leaving} as leaving
-    from users u where id = ${userId} for update of u`)
+  tx.row(
+    {
+      state: oneOf<State>('active', 'blocked', 'ldap_blocked', 'deactivated', 'banned'),
+      kind: text,
+      admin: boolean,
+      leaving: boolean,
+    },
+    sql`select state, kind, admin, ${leaving} as leaving
+    from users u where id = ${userId} for update of u`,
+  )
 
 /** Whether there is an active administrator. Serialises callers until their transactions end. */
 export async function hasAdministrator(tx: Tx): Promise<boolean> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('administrators'))`)
-  const found = await tx.row(sql`select 1 from users where admin and kind = 'human' and state = 'active' limit 1`)
-  return found !== undefined
+  return tx.exists(sql`select 1 from users where admin and kind = 'human' and state = 'active' limit 1`)
 }
 
 /** Whether the user was active or signed in within the last `days`. */
 export const isRecentlyActive = async (db: Db, userId: number, days: number): Promise<boolean> =>
-  (await db.row<{ recent: boolean }>(sql`
+  (await db.row(
+    { recent: boolean },
+    sql`
     select coalesce(last_activity_on > current_date - ${days}::integer, false)
       or coalesce(current_sign_in_at > now() - make_interval(days => ${days}::integer), false) as recent
-    from users where id = ${userId}`))!.recent
+    from users where id = ${userId}`,
+  ))!.recent
 
 /** Updates the day of activity, at most once a day. */
 export const touchAccount = (db: Db, userId: number): Promise<number> =>

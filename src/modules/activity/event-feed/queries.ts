@@ -1,24 +1,25 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
+import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { FeedAction } from '../../../events/catalogue/declare.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { readableCode, readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 
-export type FeedRow = {
-  id: number
-  project_id: number
-  action: FeedAction
-  target_type: string | null
-  target_id: number | null
-  target_iid: number | null
-  target_title: string | null
-  push: PushedRefs | null
-  created_at: Timestamp
-  author: UserReferenceRow
+export const feedRow = {
+  id: integer,
+  project_id: integer,
+  action: textOf<FeedAction>(),
+  target_type: nullable(text),
+  target_id: nullable(integer),
+  target_iid: nullable(integer),
+  target_title: nullable(text),
+  push: nullable(json<PushedRefs>()),
+  created_at: timestamp,
+  author: json<UserReferenceRow>(),
 }
+export type FeedRow = RowOf<typeof feedRow>
 
 /** Whose activity: of an author or of a project. */
 export type FeedSet = { readonly of: 'author'; readonly id: number } | { readonly of: 'project'; readonly id: number }

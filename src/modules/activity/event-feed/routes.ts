@@ -7,7 +7,7 @@ import { isPrivateTo, userByIdOrName } from '../../accounts/index.ts'
 import { instance } from '../../instance/index.ts'
 import { project } from '../../projects/index.ts'
 import { Event } from './entity.ts'
-import { type FeedRow, type FeedSet, feedOf } from './queries.ts'
+import { type FeedRow, type FeedSet, feedOf, feedRow } from './queries.ts'
 
 const actions = [
   'created',
@@ -50,8 +50,9 @@ const feedPage = (
   { target_type, ...filters }: ParamsOf<typeof params>,
   page: Page,
 ): Promise<Paged<FeedRow>> =>
-  fetchPage<FeedRow>(
+  fetchPage(
     ctx.db,
+    feedRow,
     feedOf(ctx.actor, set, { ...filters, ...(target_type !== undefined && { targetType: targetTypes[target_type] }) }),
     page,
   )

@@ -1,6 +1,6 @@
 import { as } from '../../../api/endpoint.ts'
 import { fetchPage, type List } from '../../../api/page.ts'
-import { listUsers, UserListItem, type UserRow } from '../../accounts/index.ts'
+import { listUsers, UserListItem, userRow } from '../../accounts/index.ts'
 import type { GroupSubject } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { peopleAround, peopleOf } from './queries.ts'
@@ -13,7 +13,7 @@ const people = <Within>(among: (asked: Search<Within>) => List['where']): Search
   async find(asked) {
     const list = listUsers({ search: asked.search })
     const narrowed = { ...list, where: [...list.where, ...among(asked)] }
-    return as(UserListItem, await fetchPage<UserRow>(asked.ctx.db, narrowed, asked.page))
+    return as(UserListItem, await fetchPage(asked.ctx.db, userRow, narrowed, asked.page))
   },
 })
 

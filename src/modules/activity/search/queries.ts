@@ -2,7 +2,15 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { visibleGroups, within } from '../../namespaces/index.ts'
-import { columns, levelOf, limitsColumn, type ProjectRow, readableCode, visibleProjects } from '../../projects/index.ts'
+import {
+  columns,
+  levelOf,
+  limitsColumn,
+  type ProjectRow,
+  projectRow,
+  readableCode,
+  visibleProjects,
+} from '../../projects/index.ts'
 
 /** True for users (`u`) with a membership in a group, or in one above or below it, that the caller can see. */
 export const peopleAround = (caller: Caller, traversalIds: readonly number[]): Sql => sql`u.id in (
@@ -25,7 +33,9 @@ export const projectsWithCode = (
   traversalIds: readonly number[] | undefined,
   limit: number,
 ): Promise<ProjectRow[]> =>
-  db.rows<ProjectRow>(sql`
+  db.rows(
+    projectRow,
+    sql`
     select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p
     where not p.deleting and p.default_branch is not null and ${visibleProjects(caller)} and ${readableCode(caller)}
       and ${
@@ -33,4 +43,5 @@ export const projectsWithCode = (
           ? raw('true')
           : sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}))`
       }
-    order by p.last_activity_at desc, p.id desc limit ${limit}`)
+    order by p.last_activity_at desc, p.id desc limit ${limit}`,
+  )

@@ -1,5 +1,6 @@
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { json, notNull, nullable, type RowOf, text, textOf } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 
 /** Texts that the installation shows. */
@@ -17,10 +18,16 @@ export type AppearanceTexts = {
 export const pictures = ['logo', 'header_logo', 'favicon'] as const
 export type PictureName = (typeof pictures)[number]
 
-export type AppearanceRow = { texts: Partial<AppearanceTexts> } & { [K in PictureName]: string | null }
+export const appearanceRow = {
+  texts: json<Partial<AppearanceTexts>>(),
+  logo: nullable(text),
+  header_logo: nullable(text),
+  favicon: nullable(text),
+} satisfies Record<PictureName | 'texts', unknown>
+export type AppearanceRow = RowOf<typeof appearanceRow>
 
 export const findAppearance = async (db: Db): Promise<AppearanceRow> =>
-  (await db.row<AppearanceRow>(sql`select texts, logo, header_logo, favicon from appearance`))!
+  (await db.row(appearanceRow, sql`select texts, logo, header_logo, favicon from appearance`))!
 
 export const saveTexts = (tx: Tx, texts: Partial<AppearanceTexts>): Promise<number> =>
   tx.run(sql`update appearance set texts = texts || ${JSON.stringify(texts)}::jsonb, updated_at = now()`)
@@ -36,4 +43,7 @@ export const savePicture = (
       updated_at = now()`)
 
 export const findPicture = (db: Db, name: PictureName, filename: string): Promise<{ digest: Digest } | undefined> =>
-  db.row(sql`select ${raw(`${name}_digest`)} as digest from appearance where ${raw(name)} = ${filename}`)
+  db.row(
+    { digest: notNull(textOf<Digest>()) },
+    sql`select ${raw(`${name}_digest`)} as digest from appearance where ${raw(name)} = ${filename}`,
+  )

@@ -6,7 +6,7 @@ import { certificate, keyOfCertificate, otherKey } from './testing.ts'
 
 const path = '/application/settings'
 const refusal = (name: string, ...texts: string[]) => ({ status: 400, json: { message: { [name]: texts } } })
-const violation = (error: string) => ({ status: 400, json: { error } })
+const errorOf = (error: string) => ({ status: 400, json: { error } })
 
 /** The stored values, with sealed secrets. */
 const stored = async (world: World) => (await world.rows('select values from application_settings'))[0].values
@@ -83,7 +83,7 @@ describe('GET and PUT /application/settings', () => {
       refusal('diff_max_patch_bytes', 'must be greater than or equal to 102400'),
     )
     expect(await change(world, { max_attachment_size: 24, first_day_of_week: 3 })).toMatchObject(
-      violation('first_day_of_week does not have a valid value'),
+      errorOf('first_day_of_week does not have a valid value'),
     )
     expect(await stored(world)).toEqual(before)
   })
@@ -134,7 +134,7 @@ describe('GET and PUT /application/settings', () => {
       json: { diagram_enabled: true, diagram_url: 'http://draw.example' },
     })
     expect(await change(world, { gravatar_enabled: false, avatar_service_enabled: true })).toMatchObject(
-      violation('avatar_service_enabled, gravatar_enabled are mutually exclusive'),
+      errorOf('avatar_service_enabled, gravatar_enabled are mutually exclusive'),
     )
   })
 
@@ -159,7 +159,7 @@ describe('GET and PUT /application/settings', () => {
       signin_enabled: false,
     })
     expect(await change(world, { signin_enabled: false, password_authentication_enabled: false })).toMatchObject(
-      violation('password_authentication_enabled, signin_enabled are mutually exclusive'),
+      errorOf('password_authentication_enabled, signin_enabled are mutually exclusive'),
     )
   })
 
@@ -269,7 +269,7 @@ describe('settings that require others', () => {
   test.for(together)('%s %s is enabled only with its required settings', async ([, flag, companions], { world }) => {
     const names = Object.keys(companions)
     expect(await change(world, { [flag]: true })).toMatchObject(
-      violation(names.map((name) => `${name} is missing`).join(', ')),
+      errorOf(names.map((name) => `${name} is missing`).join(', ')),
     )
     expect((await change(world, { [flag]: false })).status).toBe(200)
     expect((await change(world, { [flag]: true, ...companions })).status).toBe(200)
@@ -282,7 +282,7 @@ describe('settings that require others', () => {
     ['', 'captcha_enabled', { captcha_private_key: 'p', captcha_site_key: 's' }],
   ] as const)('%s %s is refused without its required settings first', async ([, flag, companions], { world }) => {
     const missing = Object.keys(companions).map((name) => `${name} is missing`)
-    expect(await change(world, { [flag]: true })).toMatchObject(violation(missing.join(', ')))
+    expect(await change(world, { [flag]: true })).toMatchObject(errorOf(missing.join(', ')))
     expect((await change(world, { [flag]: false, ...companions })).status).toBe(200)
   })
 
@@ -361,7 +361,7 @@ describe('values of settings', () => {
     expect(await change(world, { [name]: value })).toMatchObject(refusal(name, text))
   })
 
-  const unread: [name: string, value: unknown, violation: string][] = [
+  const unread: [name: string, value: unknown, error: string][] = [
     ['max_attachment_size', 'large', 'max_attachment_size is invalid'],
     ['signup_enabled', 'perhaps', 'signup_enabled is invalid'],
     ['default_project_visibility', 'secret', 'default_project_visibility does not have a valid value'],
@@ -371,7 +371,7 @@ describe('values of settings', () => {
     ['terms', 'a\0b', 'terms is invalid'],
   ]
   test.for(unread)('400 when %s is the unreadable %j', async ([name, value, error], { world }) => {
-    expect(await change(world, { [name]: value })).toMatchObject(violation(error))
+    expect(await change(world, { [name]: value })).toMatchObject(errorOf(error))
   })
 
   test('D2-SETTINGS-WEEK D2-SETTINGS-BRANCH-PROTECTION D2-SETTINGS-PROJECT-CREATION: valid numbers', async ({
@@ -385,7 +385,7 @@ describe('values of settings', () => {
       expect((await world.root.get(path)).json[name]).toBe(fallback)
       for (const value of values) expect((await change(world, { [name]: value })).json[name]).toBe(value)
       for (const value of [4, 7, -1])
-        expect(await change(world, { [name]: value })).toMatchObject(violation(`${name} does not have a valid value`))
+        expect(await change(world, { [name]: value })).toMatchObject(errorOf(`${name} does not have a valid value`))
     }
   })
 
@@ -399,7 +399,7 @@ describe('values of settings', () => {
     ])
       expect((await change(world, { enabled_git_access_protocol: sent })).json.enabled_git_access_protocol).toBe(kept)
     expect(await change(world, { enabled_git_access_protocol: 'ftp' })).toMatchObject(
-      violation('enabled_git_access_protocol does not have a valid value'),
+      errorOf('enabled_git_access_protocol does not have a valid value'),
     )
   })
 

@@ -1,29 +1,30 @@
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
+import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { EntityType } from '../../../events/audit.ts'
 import type { Audited } from '../../../events/catalogue/declare.ts'
 
-export type AuditRow = {
-  id: number
-  event: string
-  author_id: number | null
-  author_name: string
-  impersonator_id: number | null
-  token_id: number | null
-  address: string | null
-  entity_type: EntityType
-  entity_id: number
-  entity_path: string
-  verb: Audited['verb']
-  noun: string
-  target_type: string
-  target_id: number | null
-  target_details: string | null
-  facts: Record<string, unknown>
-  created_at: Timestamp
+export const auditRow = {
+  id: integer,
+  event: text,
+  author_id: nullable(integer),
+  author_name: text,
+  impersonator_id: nullable(integer),
+  token_id: nullable(integer),
+  address: nullable(text),
+  entity_type: oneOf<EntityType>('Group', 'User', 'Project', 'Gitlab::Audit::InstanceScope'),
+  entity_id: integer,
+  entity_path: text,
+  verb: oneOf<Audited['verb']>('add', 'change', 'remove'),
+  noun: text,
+  target_type: text,
+  target_id: nullable(integer),
+  target_details: nullable(text),
+  facts: json<Record<string, unknown>>(),
+  created_at: timestamp,
 }
+export type AuditRow = RowOf<typeof auditRow>
 
 export type AuditFilters = {
   entity_type?: EntityType
@@ -52,9 +53,12 @@ export const findAuditEvent = (
   id: number,
   { entity_type, entity_id }: Pick<AuditFilters, 'entity_type' | 'entity_id'> = {},
 ): Promise<AuditRow | undefined> =>
-  db.row<AuditRow>(sql`select ${columns} from audit_events a where a.id = ${id}
+  db.row(
+    auditRow,
+    sql`select ${columns} from audit_events a where a.id = ${id}
     and (${entity_type ?? null}::text is null or a.entity_type = ${entity_type ?? null})
-    and (${entity_id ?? null}::bigint is null or a.entity_id = ${entity_id ?? null})`)
+    and (${entity_id ?? null}::bigint is null or a.entity_id = ${entity_id ?? null})`,
+  )
 
 function conditions({ entity_type, entity_id, created_after, created_before }: AuditFilters): Sql[] {
   const where: Sql[] = []

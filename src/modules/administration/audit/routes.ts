@@ -8,7 +8,7 @@ import { group } from '../../groups/index.ts'
 import { instance } from '../../instance/index.ts'
 import { project } from '../../projects/index.ts'
 import { AuditEvent } from './entity.ts'
-import { type AuditFilters, type AuditRow, auditEvents, findAuditEvent } from './queries.ts'
+import { type AuditFilters, type AuditRow, auditEvents, auditRow, findAuditEvent } from './queries.ts'
 
 const time = {
   created_after: Optional(Timestamp({ description: 'Created at or after this time' })),
@@ -38,7 +38,7 @@ export const auditRoutes = [
     }),
     paged: true,
     returns: AuditEvent,
-    handle: ({ params, page, ctx }) => fetchPage<AuditRow>(ctx.db, auditEvents(params), page),
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, auditRow, auditEvents(params), page),
   }),
 
   endpoint({
@@ -63,7 +63,7 @@ export const auditRoutes = [
     paged: true,
     returns: AuditEvent,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage<AuditRow>(ctx.db, auditEvents({ ...params, entity_type: 'Group', entity_id: subject.id }), page),
+      fetchPage(ctx.db, auditRow, auditEvents({ ...params, entity_type: 'Group', entity_id: subject.id }), page),
   }),
 
   endpoint({
@@ -89,7 +89,7 @@ export const auditRoutes = [
     paged: true,
     returns: AuditEvent,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage<AuditRow>(ctx.db, auditEvents({ ...params, entity_type: 'Project', entity_id: subject.id }), page),
+      fetchPage(ctx.db, auditRow, auditEvents({ ...params, entity_type: 'Project', entity_id: subject.id }), page),
   }),
 
   endpoint({

@@ -1,5 +1,6 @@
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db } from '../../../db/db.ts'
+import { textOf } from '../../../db/row.ts'
 import { join, type Sql, sql } from '../../../db/sql.ts'
 import { digestsOfAvatars } from '../../namespaces/index.ts'
 import { digestsOfUploads } from '../../projects/index.ts'
@@ -21,7 +22,8 @@ export async function unreferenced(db: Db, digests: readonly Digest[]): Promise<
     references.map((select) => select(digests)),
     ' union all ',
   )
-  const rows = await db.rows<{ digest: Digest }>(
+  const rows = await db.rows(
+    { digest: textOf<Digest>() },
     sql`select digest from unnest(${digests}::text[]) as stored (digest) except (${named})`,
   )
   return rows.map(({ digest }) => digest)

@@ -5,7 +5,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
 import { instance } from '../../instance/index.ts'
-import { type BroadcastMessageRow, broadcastMessages, broadcastTypes } from './queries.ts'
+import { type BroadcastMessageRow, broadcastMessageRow, broadcastMessages, broadcastTypes } from './queries.ts'
 import { createBroadcastMessage, editBroadcastMessage, getBroadcastMessage, removeBroadcastMessage } from './service.ts'
 
 const BroadcastMessage = entity({
@@ -61,7 +61,7 @@ export const broadcastMessageRoutes = [
     allow: 'browse',
     paged: true,
     returns: BroadcastMessage,
-    handle: ({ page, ctx }) => fetchPage<BroadcastMessageRow>(ctx.db, broadcastMessages, page),
+    handle: ({ page, ctx }) => fetchPage(ctx.db, broadcastMessageRow, broadcastMessages, page),
   }),
 
   endpoint({

@@ -1,29 +1,52 @@
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import {
+  boolean,
+  integer,
+  json,
+  listOf,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  textOf,
+  timestamp,
+} from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import type { Count, Status } from './status.ts'
 
-export type PipelineRow = {
-  id: number
-  iid: number
-  project_id: number
-  sha: Oid
+export const pipelineRow = {
+  id: integer,
+  iid: integer,
+  project_id: integer,
+  sha: textOf<Oid>(),
   /** Short name of a branch or tag. */
-  ref: string
-  tag: boolean
-  source: string
-  status: Status
-  user_id: number | null
-  created_at: Timestamp
-  updated_at: Timestamp
-  started_at: Timestamp | null
-  finished_at: Timestamp | null
+  ref: text,
+  tag: boolean,
+  source: text,
+  status: oneOf<Status>(
+    'created',
+    'scheduled',
+    'failed',
+    'preparing',
+    'pending',
+    'running',
+    'success',
+    'canceled',
+    'skipped',
+    'manual',
+  ),
+  user_id: nullable(integer),
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: nullable(timestamp),
+  finished_at: nullable(timestamp),
   /** Seconds. */
-  duration: number | null
+  duration: nullable(integer),
 }
+export type PipelineRow = RowOf<typeof pipelineRow>
 
 const columns = raw(
   'p.id, p.iid, p.project_id, p.sha, p.ref, p.tag, p.source, p.status, p.user_id, p.created_at, p.updated_at, p.started_at, p.finished_at, p.duration',
@@ -97,18 +120,20 @@ export const listPipelinesFor = (
 })
 
 /** Row of a single pipeline. */
-export type PipelineDetailRow = PipelineRow & {
-  user: UserReferenceRow | null
+export const pipelineDetailRow = {
+  ...pipelineRow,
+  user: nullable(json<UserReferenceRow>()),
   /** Mean coverage of the latest statuses, in per cent with two decimals. */
-  coverage: string | null
+  coverage: nullable(text),
 }
+export type PipelineDetailRow = RowOf<typeof pipelineDetailRow>
 
 const detail = sql`select ${columns}, case when u.id is not null then ${userReferenceJson('u')} end as user,
   (select round(avg(s.coverage)::numeric, 2)::text from commit_statuses s where s.pipeline_id = p.id and not s.retried) as coverage
   from pipelines p left join users u on u.id = p.user_id`
 
 export const findPipeline = (db: Db, projectId: number, id: number): Promise<PipelineDetailRow | undefined> =>
-  db.row<PipelineDetailRow>(sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
+  db.row(pipelineDetailRow, sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
 
 /** The newest pipeline of a commit for a ref. */
 export const findNewestPipeline = (
@@ -117,7 +142,8 @@ export const findNewestPipeline = (
   sha: Oid,
   ref: string,
 ): Promise<PipelineDetailRow | undefined> =>
-  db.row<PipelineDetailRow>(
+  db.row(
+    pipelineDetailRow,
     sql`${detail} where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref} order by p.id desc limit 1`,
   )
 
@@ -126,22 +152,28 @@ export const newestPipelines = (
   db: Db,
   commits: readonly { readonly projectId: number; readonly sha: Oid }[],
 ): Promise<PipelineRow[]> =>
-  db.rows<PipelineRow>(sql`
+  db.rows(
+    pipelineRow,
+    sql`
     select distinct on (p.project_id, p.sha) ${columns}
     from unnest(${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
-    join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`)
+    join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`,
+  )
 
 /** The newest pipeline of each commit for a ref, in any project; omits commits without one. One statement. */
 export const newestPipelinesOfRefs = (
   db: Db,
   wanted: readonly { readonly projectId: number; readonly sha: Oid; readonly ref: string }[],
 ): Promise<PipelineRow[]> =>
-  db.rows<PipelineRow>(sql`
+  db.rows(
+    pipelineRow,
+    sql`
     select distinct on (p.project_id, p.sha, p.ref) ${columns}
     from unnest(${wanted.map(({ projectId }) => projectId)}::bigint[], ${wanted.map(({ sha }) => sha)}::text[],
       ${wanted.map(({ ref }) => ref)}::text[]) as w (project_id, sha, ref)
     join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
-    order by p.project_id, p.sha, p.ref, p.id desc`)
+    order by p.project_id, p.sha, p.ref, p.id desc`,
+  )
 
 /** Selects the pipeline of a report: the newest of the commit, narrowed by ref and id if given. */
 export type PipelineChoice = {
@@ -152,19 +184,22 @@ export type PipelineChoice = {
 }
 
 export const choosePipeline = (db: Db, { projectId, sha, ref, id }: PipelineChoice): Promise<PipelineRow | undefined> =>
-  db.row<PipelineRow>(sql`
+  db.row(
+    pipelineRow,
+    sql`
     select ${columns} from pipelines p where p.project_id = ${projectId} and p.sha = ${sha}
       and p.ref = coalesce(${ref ?? null}::text, p.ref) and p.id = coalesce(${id ?? null}::bigint, p.id)
-    order by p.id desc limit 1`)
+    order by p.id desc limit 1`,
+  )
 
 /**
  * Serialises reports on a commit, so that each sees the committed rows of the others. False if the project is being
  * deleted.
  */
-export const lockCommit = async (tx: Tx, projectId: number, sha: Oid): Promise<boolean> =>
-  (await tx.row(sql`
+export const lockCommit = (tx: Tx, projectId: number, sha: Oid): Promise<boolean> =>
+  tx.exists(sql`
     select pg_advisory_xact_lock(hashtextextended(${`${projectId} ${sha}`}, 0)) from projects
-    where id = ${projectId} and not deleting for key share`)) !== undefined
+    where id = ${projectId} and not deleting for key share`)
 
 export type NewPipeline = {
   readonly projectId: number
@@ -177,31 +212,38 @@ export type NewPipeline = {
 /** Assigns the next number of the project, whose row is locked for it. */
 export async function insertPipeline(tx: Tx, { projectId, sha, ref, tag, userId }: NewPipeline): Promise<PipelineRow> {
   await tx.run(sql`select from projects where id = ${projectId} for no key update`)
-  return (await tx.row<PipelineRow>(sql`
+  return (await tx.row(
+    pipelineRow,
+    sql`
     insert into pipelines as p (project_id, iid, sha, ref, tag, status, user_id)
     select ${projectId}, coalesce(max(iid), 0) + 1, ${sha}, ${ref}, ${tag}, 'created', ${userId}
     from pipelines where project_id = ${projectId}
-    returning ${columns}`))!
+    returning ${columns}`,
+  ))!
 }
 
 /** Sums of the latest statuses of a pipeline. */
-export type Tally = {
-  counts: Count[]
+export const tallyRow = {
+  counts: json<Count[]>(),
   /** Sorted names. */
-  stages: string[]
+  stages: listOf(text),
   /** Seconds in which at least one of them ran; null if none ran. */
-  duration: number | null
+  duration: nullable(integer),
 }
+export type Tally = RowOf<typeof tallyRow>
 
 export const tallyPipeline = async (tx: Tx, id: number): Promise<Tally> =>
-  (await tx.row<Tally>(sql`
+  (await tx.row(
+    tallyRow,
+    sql`
     with latest as (select * from commit_statuses where pipeline_id = ${id} and not retried)
     select
       (select json_agg(c) from (select status, allow_failure, count(*) as count from latest group by 1, 2) c) as counts,
       array(select stage from latest group by stage order by min(stage_index), stage) as stages,
       (select round(sum(extract(epoch from upper(period) - lower(period))))::integer
         from (select unnest(range_agg(tstzrange(started_at, finished_at))) as period from latest
-          where started_at <= finished_at) ran) as duration`))!
+          where started_at <= finished_at) ran) as duration`,
+  ))!
 
 /** Returns the updated pipeline. It starts once; a finished pipeline may run again. */
 export const updatePipeline = async (
@@ -209,9 +251,12 @@ export const updatePipeline = async (
   id: number,
   { status, finished, duration }: { status: Status; finished: boolean; duration: number | null },
 ): Promise<PipelineRow> =>
-  (await tx.row<PipelineRow>(sql`
+  (await tx.row(
+    pipelineRow,
+    sql`
     update pipelines as p set status = ${status}, updated_at = clock.now, duration = ${duration},
       started_at = case when ${status} = 'running' then coalesce(p.started_at, clock.now) else p.started_at end,
       finished_at = case when ${finished} then clock.now end
     from (select clock_timestamp() as now) clock where p.id = ${id}
-    returning ${columns}`))!
+    returning ${columns}`,
+  ))!

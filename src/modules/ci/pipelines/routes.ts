@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Id, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
 import { Pipeline, PipelineDetail } from './entity.ts'
-import { listPipelines, type PipelineRow, pipelineOrders } from './queries.ts'
+import { listPipelines, pipelineOrders, pipelineRow } from './queries.ts'
 import { getLatestPipeline, getPipeline, readScope, scopes } from './service.ts'
 import { statuses } from './status.ts'
 
@@ -34,7 +34,7 @@ export const pipelineRoutes = [
     returns: Pipeline,
     async handle({ subject, params, page, ctx }) {
       const scope = params.scope && (await readScope(ctx, subject, params.scope))
-      const found = await fetchPage<PipelineRow>(ctx.db, listPipelines(subject.id, params, scope), page)
+      const found = await fetchPage(ctx.db, pipelineRow, listPipelines(subject.id, params, scope), page)
       return { ...found, rows: found.rows.map((pipeline) => ({ pipeline, project: subject })) }
     },
   }),

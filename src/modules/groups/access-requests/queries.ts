@@ -1,14 +1,15 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, nullable, type RowOf, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
-import { type UserReferenceRow, userReferenceColumns } from '../../accounts/index.ts'
+import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
 /** Somebody who asks for access. */
-export type AccessRequestRow = UserReferenceRow & { requested_at: Timestamp }
+export const accessRequestRow = { ...userReferenceRow, requested_at: timestamp }
+export type AccessRequestRow = RowOf<typeof accessRequestRow>
 
 /** Who was blocked asks for nothing. */
 const active = raw(`u.state = 'active'`)
@@ -25,7 +26,7 @@ export const accessRequestsOf = (holder: Holder): List => ({
 })
 
 export const findAccessRequest = (db: Db, holder: Holder, userId: number): Promise<AccessRequestRow | undefined> =>
-  db.row(sql`${select} where ${heldBy('r', holder)} and r.user_id = ${userId} and ${active}`)
+  db.row(accessRequestRow, sql`${select} where ${heldBy('r', holder)} and r.user_id = ${userId} and ${active}`)
 
 /** False when he has asked before. */
 export async function insertAccessRequest(tx: Tx, holder: Holder, userId: number): Promise<boolean> {
@@ -43,7 +44,8 @@ export const deleteAccessRequest = async (tx: Tx, holder: Holder, userId: number
 /** Whether people may ask for access to a project or group. */
 export const takesRequests = async (db: Db, { of, id }: Holder): Promise<boolean> =>
   (
-    await db.row<{ takes: boolean | null }>(
+    await db.row(
+      { takes: nullable(boolean) },
       of === 'project'
         ? sql`select (settings->>'request_access_enabled')::boolean as takes from projects where id = ${id}`
         : sql`select request_access_enabled as takes from namespaces where id = ${id}`,

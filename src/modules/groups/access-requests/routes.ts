@@ -6,7 +6,7 @@ import { Params, Whole } from '../../../api/params/types.ts'
 import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
 import { Member } from '../members/entity.ts'
 import { AccessRequester } from './entity.ts'
-import { type AccessRequestRow, accessRequestsOf } from './queries.ts'
+import { accessRequestRow, accessRequestsOf } from './queries.ts'
 import { type Asked, approveRequest, endRequest, requestAccess } from './service.ts'
 
 const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'User ID of the requester' })
@@ -24,7 +24,7 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       paged: true,
       returns: AccessRequester,
       handle: ({ subject: held, page, ctx }) =>
-        fetchPage<AccessRequestRow>(ctx.db, accessRequestsOf(askedOf(held).holder), page),
+        fetchPage(ctx.db, accessRequestRow, accessRequestsOf(askedOf(held).holder), page),
     }),
 
     endpoint({

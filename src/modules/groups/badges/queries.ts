@@ -1,19 +1,21 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds, reaching } from '../holders/queries.ts'
 
-export type BadgeRow = {
-  id: number
-  name: string | null
-  link_url: string
-  image_url: string
-  kind: 'project' | 'group'
+export const badgeRow = {
+  id: integer,
+  name: nullable(text),
+  link_url: text,
+  image_url: text,
+  kind: oneOf('project', 'group'),
 }
+export type BadgeRow = RowOf<typeof badgeRow>
 
 const columns = raw(
   `b.id, b.name, b.link_url, b.image_url, case when b.project_id is null then 'group' else 'project' end as kind`,
@@ -33,7 +35,7 @@ export const badgesOf = (holder: Holder, name: string | undefined): List => ({
 })
 
 export const findBadge = (db: Db, holder: Holder, id: number): Promise<BadgeRow | undefined> =>
-  db.row(sql`select ${columns} from badges b where b.id = ${id} and ${shownWith(holder)}`)
+  db.row(badgeRow, sql`select ${columns} from badges b where b.id = ${id} and ${shownWith(holder)}`)
 
 export type BadgeValues = { name: string | null; link_url: string; image_url: string }
 
@@ -43,9 +45,12 @@ export async function insertBadge(
   { name, link_url, image_url }: BadgeValues,
 ): Promise<BadgeRow> {
   const { projectId, namespaceId } = holderIds(holder)
-  return (await tx.row<BadgeRow>(sql`
+  return (await tx.row(
+    badgeRow,
+    sql`
     insert into badges as b (project_id, namespace_id, name, link_url, image_url)
-    values (${projectId}, ${namespaceId}, ${name}, ${link_url}, ${image_url}) returning ${columns}`))!
+    values (${projectId}, ${namespaceId}, ${name}, ${link_url}, ${image_url}) returning ${columns}`,
+  ))!
 }
 
 /** Nothing when it is gone, or is not this holder's own. */
@@ -55,8 +60,11 @@ export const updateBadge = (
   id: number,
   { name, link_url, image_url }: BadgeValues,
 ): Promise<BadgeRow | undefined> =>
-  tx.row(sql`update badges b set name = ${name}, link_url = ${link_url}, image_url = ${image_url}, updated_at = now()
-    where b.id = ${id} and ${heldBy('b', holder)} returning ${columns}`)
+  tx.row(
+    badgeRow,
+    sql`update badges b set name = ${name}, link_url = ${link_url}, image_url = ${image_url}, updated_at = now()
+    where b.id = ${id} and ${heldBy('b', holder)} returning ${columns}`,
+  )
 
 export const deleteBadge = async (tx: Tx, holder: Holder, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from badges b where b.id = ${id} and ${heldBy('b', holder)}`)) > 0
@@ -64,8 +72,11 @@ export const deleteBadge = async (tx: Tx, holder: Holder, id: number): Promise<b
 /** The oldest project below a group that the caller may know about. */
 export const firstProjectIn = async (db: Db, caller: Caller, groupId: number): Promise<number | undefined> =>
   (
-    await db.row<{ id: number }>(sql`
+    await db.row(
+      { id: integer },
+      sql`
       select p.id from namespaces g join namespaces n on ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
       join projects p on p.namespace_id = n.id where g.id = ${groupId} and not p.deleting and ${visibleProjects(caller)}
-      order by p.created_at, p.id limit 1`)
+      order by p.created_at, p.id limit 1`,
+    )
   )?.id

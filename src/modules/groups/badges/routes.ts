@@ -4,7 +4,7 @@ import { Id, Nullable, Optional, Params, Text } from '../../../api/params/types.
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
 import { Badge, BadgePreview } from './entity.ts'
-import { type BadgeRow, badgesOf, findBadge } from './queries.ts'
+import { type BadgeRow, badgeRow, badgesOf, findBadge } from './queries.ts'
 import { checkUrls, createBadge, editBadge, removeBadge } from './service.ts'
 
 const badgeId = Id({ description: 'ID of the badge' })
@@ -27,7 +27,7 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
       paged: true,
       returns: Badge,
       async handle({ subject: held, params, page, ctx }) {
-        const found = await fetchPage<BadgeRow>(ctx.db, badgesOf(holderOf(held), params.name), page)
+        const found = await fetchPage(ctx.db, badgeRow, badgesOf(holderOf(held), params.name), page)
         return { ...found, rows: found.rows.map((badge) => seen(badge, held)) }
       },
     }),

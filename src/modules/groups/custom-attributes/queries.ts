@@ -1,16 +1,27 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { type RowOf, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
-export type CustomAttributeRow = { key: string; value: string }
+export const customAttributeRow = {
+  key: text,
+  value: text,
+}
+export type CustomAttributeRow = RowOf<typeof customAttributeRow>
 
 /** In the order they came. */
 export const customAttributesOf = (db: Db, holder: Holder): Promise<CustomAttributeRow[]> =>
-  db.rows(sql`select a.key, a.value from custom_attributes a where ${heldBy('a', holder)} order by a.id`)
+  db.rows(
+    customAttributeRow,
+    sql`select a.key, a.value from custom_attributes a where ${heldBy('a', holder)} order by a.id`,
+  )
 
 export const findCustomAttribute = (db: Db, holder: Holder, key: string): Promise<CustomAttributeRow | undefined> =>
-  db.row(sql`select a.key, a.value from custom_attributes a where ${heldBy('a', holder)} and a.key = ${key}`)
+  db.row(
+    customAttributeRow,
+    sql`select a.key, a.value from custom_attributes a where ${heldBy('a', holder)} and a.key = ${key}`,
+  )
 
 const columns: Readonly<Record<Holder['of'], Sql>> = {
   project: raw('project_id'),

@@ -8,12 +8,12 @@ async function placeIn(world: World, base: (typeof bases)[number], more = {}): P
   return `/${base}/${made.id}/deploy_tokens`
 }
 
-const wish = { name: 'ci', scopes: ['read_repository'] }
+const attributes = { name: 'ci', scopes: ['read_repository'] }
 
 describe.for(bases)('deploy tokens of %s', (base) => {
   test('deploy tokens are shown once, listed, read and revoked', async ({ world }) => {
     const tokens = await placeIn(world, base)
-    const made = await world.root.post(tokens, { ...wish, expires_at: '2100-01-02T03:04:05Z' })
+    const made = await world.root.post(tokens, { ...attributes, expires_at: '2100-01-02T03:04:05Z' })
     const { token, ...record } = made.json
     expect(made.status).toBe(201)
     expect(token).toMatch(/^[\w-]{20}$/)
@@ -37,7 +37,7 @@ describe.for(bases)('deploy tokens of %s', (base) => {
   })
 
   test('deploy tokens are stored as digests', async ({ world }) => {
-    const { id, token } = (await world.root.post(await placeIn(world, base), wish)).json
+    const { id, token } = (await world.root.post(await placeIn(world, base), attributes)).json
     const [row] = await world.rows('select * from deploy_tokens where id = $1', [id])
     expect(row.digest).toHaveLength(32)
     expect(JSON.stringify(row)).not.toContain(token)
@@ -48,7 +48,7 @@ describe.for(bases)('deploy tokens of %s', (base) => {
 
   test('a deploy token may have a username and needs valid scopes', async ({ world }) => {
     const tokens = await placeIn(world, base)
-    const send = (body: object) => world.root.post(tokens, { ...wish, ...body })
+    const send = (body: object) => world.root.post(tokens, { ...attributes, ...body })
     expect((await send({ username: 'robot.1' })).json).toMatchObject({ username: 'robot.1' })
     expect((await send({ scopes: ['read_registry', 'write_registry', 'read_registry'] })).json.scopes).toEqual([
       'read_registry',
@@ -67,13 +67,13 @@ describe.for(bases)('deploy tokens of %s', (base) => {
 
   test('an expired deploy token is not active', async ({ world }) => {
     const tokens = await placeIn(world, base)
-    const made = await world.root.post(tokens, { ...wish, expires_at: '2020-01-01' })
+    const made = await world.root.post(tokens, { ...attributes, expires_at: '2020-01-01' })
     expect(made.json).toMatchObject({ expired: true, revoked: false })
     expect((await world.root.get(`${tokens}?active=true`)).json).toEqual([])
   })
 
   test('administrators list all deploy tokens', async ({ world }) => {
-    const { id } = (await world.root.post(await placeIn(world, base), wish)).json
+    const { id } = (await world.root.post(await placeIn(world, base), attributes)).json
     const all = await world.root.get(`/deploy_tokens?active=true&pagination=keyset&id_after=${id - 1}`)
     expect(all.json[0]).toMatchObject({ id })
     expect((await (await world.user()).get('/deploy_tokens')).status).toBe(403)
@@ -81,7 +81,7 @@ describe.for(bases)('deploy tokens of %s', (base) => {
   })
 
   test('404 for deploy tokens of another project or group', async ({ world }) => {
-    const { id } = (await world.root.post(await placeIn(world, base), wish)).json
+    const { id } = (await world.root.post(await placeIn(world, base), attributes)).json
     const elsewhere = await placeIn(world, base)
     expect((await world.root.get(`${elsewhere}/${id}`)).status).toBe(404)
     expect((await world.root.delete(`${elsewhere}/${id}`)).status).toBe(404)
@@ -96,16 +96,16 @@ describe.for(bases)('deploy tokens of %s', (base) => {
     const ann = await world.user()
     const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const tokens = await placeIn(world, base, { visibility: 'public', members })
-    const { id } = (await world.root.post(tokens, wish)).json
+    const { id } = (await world.root.post(tokens, attributes)).json
     const caller = who === 'anonymous' ? world.anonymous : ann
     expect((await caller.get(tokens)).status).toBe(reads)
     expect((await caller.get(`${tokens}/${id}`)).status).toBe(reads)
-    expect((await caller.post(tokens, wish)).status).toBe(writes)
+    expect((await caller.post(tokens, attributes)).status).toBe(writes)
     expect((await caller.delete(`${tokens}/${id}`)).status).toBe(writes === 201 ? 204 : writes)
   })
 
   test('401 for the API with a deploy token', async ({ world }) => {
-    const { token } = (await world.root.post(await placeIn(world, base), wish)).json
+    const { token } = (await world.root.post(await placeIn(world, base), attributes)).json
     for (const headers of [{ 'private-token': token }, { authorization: `Bearer ${token}` }])
       expect((await world.anonymous.get('/projects', { headers })).status).toBe(401)
   })

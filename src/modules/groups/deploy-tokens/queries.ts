@@ -1,20 +1,29 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, listOf, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 import type { DeployTokenScope } from './scopes.ts'
 
-export type DeployTokenRow = {
-  id: number
-  name: string
-  username: string
-  scopes: DeployTokenScope[]
-  revoked: boolean
-  expired: boolean
-  expires_at: Timestamp | null
+export const deployTokenRow = {
+  id: integer,
+  name: text,
+  username: text,
+  scopes: listOf(
+    oneOf<DeployTokenScope>(
+      'read_repository',
+      'read_registry',
+      'write_registry',
+      'read_package_registry',
+      'write_package_registry',
+    ),
+  ),
+  revoked: boolean,
+  expired: boolean,
+  expires_at: nullable(timestamp),
 }
+export type DeployTokenRow = RowOf<typeof deployTokenRow>
 
 const username = raw(`coalesce(t.username, 'gitlab+deploy-token-' || t.id)`)
 const expired = raw('coalesce(t.expires_at <= now(), false)')
@@ -34,7 +43,7 @@ export const deployTokensOf = (holder: Holder | undefined, active: boolean | und
 })
 
 export const findDeployToken = (db: Db, holder: Holder, id: number): Promise<DeployTokenRow | undefined> =>
-  db.row(sql`select ${columns} from deploy_tokens t where t.id = ${id} and ${heldBy('t', holder)}`)
+  db.row(deployTokenRow, sql`select ${columns} from deploy_tokens t where t.id = ${id} and ${heldBy('t', holder)}`)
 
 export type NewDeployToken = {
   name: string
@@ -47,11 +56,14 @@ export type NewDeployToken = {
 
 export async function insertDeployToken(tx: Tx, holder: Holder, token: NewDeployToken): Promise<DeployTokenRow> {
   const { projectId, namespaceId } = holderIds(holder)
-  return (await tx.row<DeployTokenRow>(sql`
+  return (await tx.row(
+    deployTokenRow,
+    sql`
     insert into deploy_tokens as t (project_id, namespace_id, creator_id, name, username, digest, scopes, expires_at)
     values (${projectId}, ${namespaceId}, ${token.creatorId}, ${token.name}, ${token.username}, ${token.digest}, ${token.scopes},
       ${token.expiresAt})
-    returning ${columns}`))!
+    returning ${columns}`,
+  ))!
 }
 
 /** False when there is none, or it was revoked before. */
@@ -60,7 +72,8 @@ export const revokeDeployToken = async (tx: Tx, holder: Holder, id: number): Pro
     sql`update deploy_tokens t set revoked = true where t.id = ${id} and not t.revoked and ${heldBy('t', holder)}`,
   )) > 0
 
-export type DeployTokenCredentialRow = DeployTokenRow & { creator_id: number | null }
+export const deployTokenCredentialRow = { ...deployTokenRow, creator_id: nullable(integer) }
+export type DeployTokenCredentialRow = RowOf<typeof deployTokenCredentialRow>
 
 const credential = sql`select ${columns}, t.creator_id from deploy_tokens t`
 
@@ -69,7 +82,10 @@ export const findDeployTokenCredential = (
   db: Db,
   shown: { username: string; digest: Buffer },
 ): Promise<DeployTokenCredentialRow | undefined> =>
-  db.row(sql`${credential} where t.digest = ${shown.digest} and ${username} = ${shown.username}`)
+  db.row(
+    deployTokenCredentialRow,
+    sql`${credential} where t.digest = ${shown.digest} and ${username} = ${shown.username}`,
+  )
 
 export const findDeployTokenById = (db: Db, id: number): Promise<DeployTokenCredentialRow | undefined> =>
-  db.row(sql`${credential} where t.id = ${id}`)
+  db.row(deployTokenCredentialRow, sql`${credential} where t.id = ${id}`)

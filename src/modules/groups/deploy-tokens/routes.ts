@@ -5,7 +5,7 @@ import { rowNotFound } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
 import { ofProjectsAndGroups } from '../holders/project-or-group.ts'
 import { DeployToken, NewDeployToken } from './entity.ts'
-import { type DeployTokenRow, deployTokensOf, findDeployToken } from './queries.ts'
+import { deployTokenRow, deployTokensOf, findDeployToken } from './queries.ts'
 import { deployTokenScopes } from './scopes.ts'
 import { createDeployToken, endDeployToken } from './service.ts'
 
@@ -25,7 +25,7 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
       paged: true,
       returns: DeployToken,
       handle: ({ subject: held, params, page, ctx }) =>
-        fetchPage<DeployTokenRow>(ctx.db, deployTokensOf(holderOf(held), params.active), page),
+        fetchPage(ctx.db, deployTokenRow, deployTokensOf(holderOf(held), params.active), page),
     }),
 
     endpoint({
@@ -92,7 +92,7 @@ export const deployTokenRoutes = [
     paged: true,
     returns: DeployToken,
     handle: ({ params, page, ctx }) =>
-      fetchPage<DeployTokenRow>(ctx.db, deployTokensOf(undefined, params.active), page),
+      fetchPage(ctx.db, deployTokenRow, deployTokensOf(undefined, params.active), page),
   }),
   ...heldTokenRoutes,
 ]

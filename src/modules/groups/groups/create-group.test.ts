@@ -167,34 +167,34 @@ describe('POST /groups', () => {
 
   test('400 when a change makes a full path longer than 2,000 characters', async ({ world }) => {
     const { root } = world
-    const violation = 'makes the full path too long (maximum is 2000 characters)'
+    const tooLong = 'makes the full path too long (maximum is 2000 characters)'
     const long = () => randomBytes(127).toString('hex')
     let parent = await world.group({ path: long() })
     for (let depth = 2; depth <= 7; depth++) parent = await world.group({ parent, path: long() })
     expect(await root.post('/groups', named({ path: long(), parent_id: parent.id }))).toMatchObject(
-      refusedWith(`:path=>["${violation}"]`),
+      refusedWith(`:path=>["${tooLong}"]`),
     )
     expect(await root.post('/projects', { path: long(), namespace_id: parent.id })).toMatchObject({
       status: 400,
-      json: { message: { path: [violation] } },
+      json: { message: { path: [tooLong] } },
     })
     const group = await world.group({ parent, path: 'short' })
     const project = await world.project({ group: parent })
     for (const path of [`/groups/${group.id}`, `/projects/${project.id}`])
       expect(await root.put(path, { path: long() }), path).toMatchObject({
         status: 400,
-        json: { message: { path: [violation] } },
+        json: { message: { path: [tooLong] } },
       })
     const moved = await world.project({ group: await world.group({ path: long() }) })
     await root.put(`/projects/${moved.id}`, { path: long() })
     expect(await root.put(`/projects/${moved.id}/transfer`, { namespace: parent.id })).toMatchObject({
       status: 400,
-      json: { message: expect.stringContaining(violation) },
+      json: { message: expect.stringContaining(tooLong) },
     })
     const above = (await root.get(`/projects/${moved.id}`)).json.namespace
     expect(await root.post(`/groups/${above.id}/transfer`, { group_id: parent.id })).toMatchObject({
       status: 400,
-      json: { message: expect.stringContaining(violation) },
+      json: { message: expect.stringContaining(tooLong) },
     })
   })
 

@@ -1,7 +1,8 @@
 import { levels } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, nullable } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { within } from '../../namespaces/index.ts'
+import { updateNamespace } from '../../namespaces/index.ts'
 import type { GroupRow } from './queries.ts'
 
 const attributeNames = [
@@ -36,41 +37,19 @@ const assignments = (attributes: Partial<GroupAttributes>): Sql =>
     return sql`${all}, ${raw(name)} = ${value}`
   }, sql`updated_at = now()`)
 
-/** A new group below `parent` (or at the top), its attributes at their defaults. */
-export const insertGroup = async (
-  tx: Tx,
-  group: {
-    name: string
-    path: string
-    parent: Pick<GroupRow, 'id' | 'traversal_ids' | 'full_path' | 'full_name'> | undefined
-    runnersToken: string
-  },
-): Promise<number> => {
-  const { parent } = group
-  const row = await tx.row<{ id: number }>(sql`
-    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
-    insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_path, full_name, runners_token)
-    select id, 'group', ${parent?.id ?? null}::bigint, ${parent?.traversal_ids ?? []}::bigint[] || id, ${group.name}, ${group.path},
-      ${parent ? `${parent.full_path}/${group.path}` : group.path}, ${parent ? `${parent.full_name} / ${group.name}` : group.name}, ${group.runnersToken}
-    from next returning id`)
-  return row!.id
-}
-
 export const updateGroupAttributes = (tx: Tx, id: number, attributes: Partial<GroupAttributes>): Promise<number> =>
-  tx.run(sql`update namespaces set ${assignments(attributes)} where id = ${id}`)
-
-/** Groups below a locked one are locked, too. */
-export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
-  tx.run(sql`update namespaces d set share_with_group_lock = true
-    where not d.share_with_group_lock and ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`)
+  updateNamespace(tx, id, assignments(attributes))
 
 /** Highest visibility of the projects and of the subgroups directly inside; null without any. */
 export const visibilitiesInside = async (
   db: Db,
   id: number,
 ): Promise<{ projects: number | null; groups: number | null }> =>
-  (await db.row(sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
-    (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`))!
+  (await db.row(
+    { projects: nullable(integer), groups: nullable(integer) },
+    sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
+    (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`,
+  ))!
 
 /** The creator's own membership. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>

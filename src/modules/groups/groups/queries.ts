@@ -1,8 +1,21 @@
 import type { Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import {
+  boolean,
+  date,
+  integer,
+  json,
+  listOf,
+  nullable,
+  oneOf,
+  optional,
+  type RowOf,
+  text,
+  timestamp,
+} from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import type { DateOnly } from '../../../db/types.ts'
 import {
   aroundHisProjects,
   forCaller,
@@ -22,50 +35,53 @@ export type GroupShareRow = {
 }
 
 /** What records of groups show. */
-export type GroupRecordRow = {
-  id: number
-  parent_id: number | null
-  traversal_ids: number[]
-  name: string
-  path: string
-  full_path: string
-  full_name: string
-  description: string
-  visibility: number
-  avatar: string | null
-  share_with_group_lock: boolean
-  membership_lock: boolean
-  require_two_factor_authentication: boolean
-  two_factor_grace_period: number
-  project_creation_level: 'noone' | 'maintainer' | 'developer'
-  subgroup_creation_level: 'owner' | 'maintainer'
-  auto_devops_enabled: boolean | null
-  emails_disabled: boolean | null
-  mentions_disabled: boolean | null
-  lfs_enabled: boolean | null
-  request_access_enabled: boolean
-  file_template_project_id: number | null
-  shared_runners_minutes_limit: number | null
-  extra_shared_runners_minutes_limit: number | null
-  runners_token: string
-  created_at: Timestamp
-  updated_at: Timestamp
-  marked_for_deletion_on: DateOnly | null
+export const groupRecordRow = {
+  id: integer,
+  parent_id: nullable(integer),
+  traversal_ids: listOf(integer),
+  name: text,
+  path: text,
+  full_path: text,
+  full_name: text,
+  description: text,
+  visibility: integer,
+  avatar: nullable(text),
+  share_with_group_lock: boolean,
+  membership_lock: boolean,
+  require_two_factor_authentication: boolean,
+  two_factor_grace_period: integer,
+  project_creation_level: oneOf('noone', 'maintainer', 'developer'),
+  subgroup_creation_level: oneOf('owner', 'maintainer'),
+  auto_devops_enabled: nullable(boolean),
+  emails_disabled: nullable(boolean),
+  mentions_disabled: nullable(boolean),
+  lfs_enabled: nullable(boolean),
+  request_access_enabled: boolean,
+  file_template_project_id: nullable(integer),
+  shared_runners_minutes_limit: nullable(integer),
+  extra_shared_runners_minutes_limit: nullable(integer),
+  runners_token: text,
+  created_at: timestamp,
+  updated_at: timestamp,
+  marked_for_deletion_on: nullable(date),
   /** Only when asked for. */
-  statistics?: Omit<ProjectStatistics, 'commit_count'>
-  custom_attributes?: { key: string; value: string }[]
+  statistics: optional(json<Omit<ProjectStatistics, 'commit_count'>>()),
+  custom_attributes: optional(json<{ key: string; value: string }[]>()),
 }
+export type GroupRecordRow = RowOf<typeof groupRecordRow>
 
 /** A group with what rules on it ask. */
-export type GroupRow = GroupRecordRow & {
+export const groupRow = {
+  ...groupRecordRow,
   /** The caller's; null without any. */
-  level: number | null
-  reads_project_inside: boolean
+  level: nullable(integer),
+  reads_project_inside: boolean,
   /** Only with a token that is limited. */
-  within_limits?: boolean
+  within_limits: optional(boolean),
   /** The groups it is shared with as far as the caller sees them, in the order of that; of a group that was looked for by itself. */
-  shared_with_groups?: readonly GroupShareRow[]
+  shared_with_groups: optional(json<readonly GroupShareRow[]>()),
 }
+export type GroupRow = RowOf<typeof groupRow>
 
 const columns = raw(
   'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at, g.marked_for_deletion_on',
@@ -125,7 +141,8 @@ export const findGroup = (
   idOrPath: number | string,
   options: GroupOptions = {},
 ): Promise<GroupRow | undefined> =>
-  db.kept.row<GroupRow>(
+  db.kept.row(
+    groupRow,
     options.statistics || options.customAttributes
       ? named(select(caller, options), typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
       : found(caller, idOrPath),
@@ -140,5 +157,8 @@ const found = forCaller((caller, name) => named(select(caller), name))
 
 /** Locks the group against other edits until the transaction ends. */
 export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
-  tx.row<GroupRow>(sql`select ${columns}, null as level, false as reads_project_inside from namespaces g
-    where g.id = ${id} and g.kind = 'group' and not g.deleting for update`)
+  tx.row(
+    groupRow,
+    sql`select ${columns}, null::smallint as level, false as reads_project_inside from namespaces g
+    where g.id = ${id} and g.kind = 'group' and not g.deleting for update`,
+  )

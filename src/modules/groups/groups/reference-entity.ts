@@ -2,14 +2,7 @@ import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
 import { namespaceUrl, pictureUrl } from '../../namespaces/index.ts'
-
-export type GroupReferenceRow = {
-  id: number
-  name: string
-  full_name: string
-  full_path: string
-  avatar: string | null
-}
+import type { GroupReferenceRow } from './reference-row.ts'
 
 /** A group in few words, where one is chosen or named beside something else. */
 export const GroupReference = entity({

@@ -1,65 +1,80 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { within } from '../../namespaces/index.ts'
+import { deleteNamespace, markNamespacesDeleting, within } from '../../namespaces/index.ts'
+import { markProjectsDeleting } from '../../projects/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
 
 /** From here on nobody finds the group, nor what is inside; a job removes it for good. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
-  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
-  await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
-  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
+  // Namespaces first: who creates a project in one has locked its row, and is waited for; none is created after that.
+  await markNamespacesDeleting(tx, inside)
+  await markProjectsDeleting(tx, inside)
 }
-
-/** Puts it away for some days, after which a job removes it. */
-export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update namespaces set marked_for_deletion_on = current_date, updated_at = now() where id = ${id}`)
-
-/** False when it was not put away. */
-export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update namespaces set marked_for_deletion_on = null, updated_at = now()
-    where id = ${id} and marked_for_deletion_on is not null`)) > 0
 
 /** Groups put away at least `days` ago. */
 export async function groupsDueForRemoval(db: Db, days: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
-    select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
+  const rows = await db.rows(
+    { id: integer },
+    sql`
+    select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Whether the group is still put away since so long. Locks it as `lockGroup` does. */
 export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<GroupRow | undefined> => {
   const held = await lockGroup(tx, id)
-  const due = await tx.row<{ due: boolean }>(sql`
-    select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`)
+  const due = await tx.row(
+    { due: boolean },
+    sql`
+    select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`,
+  )
   return due?.due ? held : undefined
 }
 
 /** Projects inside a group that is being removed. */
 export async function projectsToRemove(db: Db, groupId: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select p.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-    join projects p on p.namespace_id = d.id where g.id = ${groupId} and g.deleting order by p.id`)
+    join projects p on p.namespace_id = d.id where g.id = ${groupId} and g.deleting order by p.id`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** A group that is being removed and the groups below it, the deepest first. */
 export async function groupsToRemove(db: Db, groupId: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-    where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
+    where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Removes the rows of an emptied group and of the groups below it. */
 export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
-  for (const id of await groupsToRemove(tx, groupId)) await tx.run(sql`delete from namespaces where id = ${id}`)
+  for (const id of await groupsToRemove(tx, groupId)) await deleteNamespace(tx, id)
 }
 
 /** Groups that are being removed, the outermost of each tree. */
 export async function groupsBeingRemoved(db: Db): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select g.id from namespaces g left join namespaces above on above.id = g.parent_id
-    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`)
+    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`,
+  )
   return rows.map(({ id }) => id)
+}
+
+/** Ends what is shared with this group or one below it. Who had access through that is for the caller to recompute. */
+export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
+  const inside = sql`select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId}`
+  await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
+  await tx.run(sql`delete from group_group_links where shared_with_group_id in (${inside})`)
 }

@@ -4,11 +4,11 @@ import { enqueue } from '../../../jobs/job.ts'
 import { namespaceRemoved } from '../../namespaces/index.ts'
 import { removeGroup } from './jobs.ts'
 import type { GroupRow } from './queries.ts'
-import { markGroupDeleting } from './removal-queries.ts'
+import { deleteSharesWith, markGroupDeleting } from './removal-queries.ts'
 
 /** Nobody finds the group and what is inside it from this commit on; a job takes the data away. Access lock and group are held. */
 export async function removeHeld(tx: Tx, held: GroupRow, actorId: number | null): Promise<void> {
-  await namespaceRemoved(tx, held.id)
+  await namespaceRemoved(tx, held.id, () => deleteSharesWith(tx, held.id))
   await markGroupDeleting(tx, held.traversal_ids)
   await enqueue(tx, removeGroup, { groupId: held.id })
   await emit(tx, {

@@ -8,6 +8,7 @@ import { detailOf, getDetail } from './detail.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupFilters, type GroupSet, listGroups } from './list-queries.ts'
 import type { GroupOptions, GroupRecordRow } from './queries.ts'
+import { groupRecordRow } from './queries.ts'
 import { createGroup, deleteGroup, editGroup, restoreGroup } from './service.ts'
 import { group } from './subject.ts'
 
@@ -41,7 +42,7 @@ const groupsPage = (
   const options: GroupOptions = ctx.actor?.admin
     ? { statistics: params.statistics, customAttributes: params.with_custom_attributes }
     : {}
-  return fetchPage<GroupRecordRow>(ctx.db, listGroups(ctx.actor, set, params, options), page)
+  return fetchPage(ctx.db, groupRecordRow, listGroups(ctx.actor, set, params, options), page)
 }
 
 const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))

@@ -14,27 +14,28 @@ import {
   claimRoute,
   fullPathViolations,
   groupNameViolations,
+  insertGroup,
   lockAccess,
+  lockSharingBelow,
+  markGroupForDeletion,
   namespacePathViolations,
   namespacePlaced,
   newRunnersToken,
   renameTree,
   retireRoutes,
   saveAvatar,
+  unmarkGroupForDeletion,
 } from '../../namespaces/index.ts'
 import { loadProject } from '../../projects/index.ts'
 import {
   type GroupAttributes,
   groupAttributeNames,
-  insertGroup,
   insertOwner,
-  lockSharingBelow,
   updateGroupAttributes,
   visibilitiesInside,
 } from './edit-queries.ts'
 import { findGroup, type GroupRow, lockGroup } from './queries.ts'
 import { removeHeld } from './removal.ts'
-import { markGroupForDeletion, unmarkGroupForDeletion } from './removal-queries.ts'
 import { type GroupSubject, groupFacts } from './subject.ts'
 
 const longestDescription = 255

@@ -1,19 +1,21 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { date, integer, listOf, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, empty, raw, sql } from '../../../db/sql.ts'
-import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import type { DateOnly } from '../../../db/types.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
-export type InvitationRow = {
-  id: number
-  email: string
-  access_level: number
-  expires_at: DateOnly | null
-  created_at: Timestamp
+export const invitationRow = {
+  id: integer,
+  email: text,
+  access_level: integer,
+  expires_at: nullable(date),
+  created_at: timestamp,
   /** Null when the account that invited is gone. */
-  created_by_name: string | null
+  created_by_name: nullable(text),
 }
+export type InvitationRow = RowOf<typeof invitationRow>
 
 const alive = raw('(i.expires_at is null or i.expires_at > current_date)')
 const columns = sql`i.id, i.email, i.access_level, i.expires_at, i.created_at,
@@ -39,10 +41,13 @@ export async function insertInvitation(
   await tx.run(
     sql`delete from invitations i where ${heldBy('i', holder)} and lower(i.email) = lower(${invitation.email}) and not ${alive}`,
   )
-  const row = await tx.row<{ id: number }>(sql`
+  const row = await tx.row(
+    { id: integer },
+    sql`
     insert into invitations (project_id, namespace_id, email, access_level, expires_at, created_by_id)
     values (${projectId}, ${namespaceId}, ${invitation.email}, ${invitation.level}, ${invitation.expiresAt}, ${invitation.createdBy})
-    on conflict do nothing returning id`)
+    on conflict do nothing returning id`,
+  )
   return row?.id
 }
 
@@ -53,10 +58,13 @@ export const updateInvitation = (
   email: string,
   { level, expiresAt }: { level: number | undefined; expiresAt: DateOnly | null | undefined },
 ): Promise<InvitationRow | undefined> =>
-  tx.row(sql`
+  tx.row(
+    invitationRow,
+    sql`
     update invitations i set access_level = coalesce(${level ?? null}::smallint, i.access_level), updated_at = now()
       ${expiresAt === undefined ? empty : sql`, expires_at = ${expiresAt}::date`}
-    where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive} returning ${columns}`)
+    where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive} returning ${columns}`,
+  )
 
 /** False when there is none. */
 export const deleteInvitation = async (tx: Tx, holder: Holder, email: string): Promise<boolean> =>
@@ -72,30 +80,35 @@ const confirmedAddresses = raw(`(
 /** Who is known to own an address. */
 export const ownerOfAddress = async (db: Db, email: string): Promise<number | undefined> =>
   (
-    await db.row<{ id: number }>(
+    await db.row(
+      { id: integer },
       sql`select u.id from ${confirmedAddresses} c join users u on u.id = c.user_id and u.kind <> 'ghost' where c.address = lower(${email})`,
     )
   )?.id
 
 /** An invitation with its place. */
-export type PlacedInvitation = {
-  id: number
-  access_level: number
-  expires_at: DateOnly | null
-  created_by_id: number | null
+export const placedInvitationRow = {
+  id: integer,
+  access_level: integer,
+  expires_at: nullable(date),
+  created_by_id: nullable(integer),
   /** Of the project, then its namespace; or of the group, with the groups above it. */
-  project_id: number | null
-  namespace_id: number
-  traversal_ids: number[]
+  project_id: nullable(integer),
+  namespace_id: integer,
+  traversal_ids: listOf(integer),
 }
+export type PlacedInvitation = RowOf<typeof placedInvitationRow>
 
 /** Open invitations to the addresses that somebody is known to own; locked until the transaction ends. */
 export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvitation[]> =>
-  tx.rows(sql`
+  tx.rows(
+    placedInvitationRow,
+    sql`
     select i.id, i.access_level, i.expires_at, i.created_by_id, i.project_id, n.id as namespace_id, n.traversal_ids
     from users u join ${confirmedAddresses} c on c.user_id = u.id join invitations i on lower(i.email) = c.address
     left join projects p on p.id = i.project_id join namespaces n on n.id = coalesce(i.namespace_id, p.namespace_id)
-    where u.id = ${userId} and u.kind <> 'ghost' and ${alive} order by i.id for update of i`)
+    where u.id = ${userId} and u.kind <> 'ghost' and ${alive} order by i.id for update of i`,
+  )
 
 /** Those that have run out. */
 export const deleteEndedInvitations = (db: Db): Promise<number> =>

@@ -4,7 +4,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { CommaList, DateOnly, Nullable, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
 import { Invitation, InvitationResult } from './entity.ts'
-import { type InvitationRow, invitationsOf } from './queries.ts'
+import { invitationRow, invitationsOf } from './queries.ts'
 import { changeInvitation, type Host, invite, withdrawInvitation } from './service.ts'
 
 const level = OneOf([10, 20, 30, 40, 50], {
@@ -31,7 +31,7 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
       paged: true,
       returns: Invitation,
       handle: ({ subject: held, params, page, ctx }) =>
-        fetchPage<InvitationRow>(ctx.db, invitationsOf(holderOf(held), params.query), page),
+        fetchPage(ctx.db, invitationRow, invitationsOf(holderOf(held), params.query), page),
     }),
 
     endpoint({

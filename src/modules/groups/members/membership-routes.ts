@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { OneOf, Optional, Params } from '../../../api/params/types.ts'
 import { user } from '../../accounts/index.ts'
 import { UserMembership } from './entity.ts'
-import { type MembershipRow, membershipsOf } from './queries.ts'
+import { membershipRow, membershipsOf } from './queries.ts'
 
 export const membershipRoutes = [
   endpoint({
@@ -20,6 +20,6 @@ export const membershipRoutes = [
     paged: true,
     returns: UserMembership,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage<MembershipRow>(ctx.db, membershipsOf(subject.id, params.type), page),
+      fetchPage(ctx.db, membershipRow, membershipsOf(subject.id, params.type), page),
   }),
 ]

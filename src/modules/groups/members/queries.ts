@@ -2,17 +2,31 @@ import type { List } from '../../../api/page.ts'
 import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
+import {
+  boolean,
+  date,
+  integer,
+  listOf,
+  notNull,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  timestamp,
+} from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { DateOnly, Timestamp } from '../../../db/types.ts'
-import { type UserReferenceRow, userReferenceColumns } from '../../accounts/index.ts'
+import type { DateOnly } from '../../../db/types.ts'
+import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { within } from '../../namespaces/index.ts'
 
 /** A person with what he may do here. */
-export type MemberRow = UserReferenceRow & {
-  access_level: number
-  expires_at: DateOnly | null
-  updated_at: Timestamp
+export const memberRow = {
+  ...userReferenceRow,
+  access_level: integer,
+  expires_at: nullable(date),
+  updated_at: timestamp,
 }
+export type MemberRow = RowOf<typeof memberRow>
 
 /** Whose members are meant. `ancestorIds` are the groups above, the outermost first, a group itself last. */
 export type MemberSource =
@@ -111,10 +125,10 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
 }
 
 export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.kept.row<MemberRow>(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
+  db.kept.row(memberRow, sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
 
 export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.kept.row<MemberRow>(sql`${selectNearest(source)} where u.id = ${userId}`)
+  db.kept.row(memberRow, sql`${selectNearest(source)} where u.id = ${userId}`)
 
 /** The highest level somebody has in the groups above, with the name of the group that gives it. */
 export const inheritedLevel = (
@@ -122,8 +136,11 @@ export const inheritedLevel = (
   groupIds: readonly number[],
   userId: number,
 ): Promise<{ access_level: number; name: string } | undefined> =>
-  db.row(sql`select m.access_level, n.name from members m join namespaces n on n.id = m.namespace_id
-    where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive} order by m.access_level desc limit 1`)
+  db.row(
+    { access_level: integer, name: text },
+    sql`select m.access_level, n.name from members m join namespaces n on n.id = m.namespace_id
+    where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive} order by m.access_level desc limit 1`,
+  )
 
 /** Rows that have expired but were not purged yet give way. False when somebody is a member already. */
 export async function insertMember(
@@ -166,12 +183,18 @@ export async function deleteMembershipsBelow(
   userId: number,
 ): Promise<{ groupIds: number[]; projectIds: number[] }> {
   const below = within(sql`d.traversal_ids`, sql`${ancestorIds}::bigint[]`)
-  const groups = await tx.rows<{ namespace_id: number }>(sql`
+  const groups = await tx.rows(
+    { namespace_id: notNull(integer) },
+    sql`
     delete from members m using namespaces d
-    where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below} returning m.namespace_id`)
-  const projects = await tx.rows<{ project_id: number }>(sql`
+    where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below} returning m.namespace_id`,
+  )
+  const projects = await tx.rows(
+    { project_id: notNull(integer) },
+    sql`
     delete from members m using projects p join namespaces d on d.id = p.namespace_id
-    where m.project_id = p.id and m.user_id = ${userId} and ${below} returning m.project_id`)
+    where m.project_id = p.id and m.user_id = ${userId} and ${below} returning m.project_id`,
+  )
   return {
     groupIds: groups.map(({ namespace_id }) => namespace_id),
     projectIds: projects.map(({ project_id }) => project_id),
@@ -180,7 +203,8 @@ export async function deleteMembershipsBelow(
 
 /** Whether somebody besides him owns the group himself and can act: no bot, and nobody who is kept out. */
 export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Promise<boolean> =>
-  (await db.row<{ found: boolean }>(
+  (await db.row(
+    { found: boolean },
     sql`select exists (select from members m join users u on u.id = m.user_id and u.kind <> 'bot' and u.state = 'active'
       where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}) as found`,
   ))!.found
@@ -190,14 +214,23 @@ export const placeOfProject = async (
   db: Db,
   namespaceId: number,
 ): Promise<{ kind: 'user' | 'group'; traversal_ids: number[]; membership_lock: boolean; owner_id: number | null }> =>
-  (await db.row(sql`select kind, traversal_ids, membership_lock, owner_id from namespaces where id = ${namespaceId}`))!
+  (await db.row(
+    {
+      kind: oneOf('user', 'group'),
+      traversal_ids: listOf(integer),
+      membership_lock: boolean,
+      owner_id: nullable(integer),
+    },
+    sql`select kind, traversal_ids, membership_lock, owner_id from namespaces where id = ${namespaceId}`,
+  ))!
 
-export type MembershipRow = {
-  source_id: number
-  source_name: string
-  source_type: 'Namespace' | 'Project'
-  access_level: number
+export const membershipRow = {
+  source_id: notNull(integer),
+  source_name: notNull(text),
+  source_type: oneOf('Namespace', 'Project'),
+  access_level: integer,
 }
+export type MembershipRow = RowOf<typeof membershipRow>
 
 /** What somebody is a direct member of, in the order he came to it. */
 export const membershipsOf = (userId: number, type: MembershipRow['source_type'] | undefined): List => ({

@@ -1,24 +1,35 @@
 import { levels } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
+import { integer, type RowOf, text } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { MemberSource } from './queries.ts'
 
 /** Somebody who wants mail about a project or group, and where to. */
-export type Recipient = { id: number; name: string; username: string; address: string }
+export const recipientRow = {
+  id: integer,
+  name: text,
+  username: text,
+  address: text,
+}
+export type Recipient = RowOf<typeof recipientRow>
 
 /** A project or group as mails name it. */
 export type Place = { readonly of: 'project' | 'group'; readonly id: number; full_name: string; full_path: string }
 
 export async function findPlace(db: Db, source: MemberSource): Promise<Place> {
   if (source.of === 'group') {
-    const row = await db.row<{ full_name: string; full_path: string }>(
+    const row = await db.row(
+      { full_name: text, full_path: text },
       sql`select full_name, full_path from namespaces where id = ${source.groupId}`,
     )
     return { of: 'group', id: source.groupId, ...row! }
   }
-  const row = await db.row<{ full_name: string; full_path: string }>(sql`
+  const row = await db.row(
+    { full_name: text, full_path: text },
+    sql`
     select n.full_name || ' / ' || p.name as full_name, p.full_path from projects p join namespaces n on n.id = p.namespace_id
-    where p.id = ${source.projectId}`)
+    where p.id = ${source.projectId}`,
+  )
   return { of: 'project', id: source.projectId, ...row! }
 }
 
@@ -47,7 +58,7 @@ const wanting = (source: MemberSource): Sql => sql`
 
 /** Undefined when he wants no mail about it. */
 export const findRecipient = (db: Db, source: MemberSource, userId: number): Promise<Recipient | undefined> =>
-  db.row(sql`${wanting(source)} and u.id = ${userId}`)
+  db.row(recipientRow, sql`${wanting(source)} and u.id = ${userId}`)
 
 /** How many of those who decide are bothered at most. */
 const mostDeciders = 10
@@ -62,6 +73,9 @@ export const recipientsWhoDecide = (db: Db, source: MemberSource): Promise<Recip
       : sql`${inGroup} ${literal(levels.maintainer)}
         union select a.user_id from project_access a where a.project_id = ${source.projectId}
           and a.expires_on > current_date and a.level >= ${literal(levels.maintainer)}`
-  return db.rows(sql`${wanting(source)} and u.id in (${deciding})
-    order by u.last_activity_on desc nulls last, u.id limit ${literal(mostDeciders)}`)
+  return db.rows(
+    recipientRow,
+    sql`${wanting(source)} and u.id in (${deciding})
+    order by u.last_activity_on desc nulls last, u.id limit ${literal(mostDeciders)}`,
+  )
 }

@@ -8,7 +8,7 @@ import { rowNotFound } from '../../../kernel/failure.ts'
 import { type ProjectSubject, project } from '../../projects/index.ts'
 import { type GroupSubject, group } from '../groups/subject.ts'
 import { Member } from './entity.ts'
-import { findAnyMember, findMember, listAllMembers, listMembers } from './queries.ts'
+import { findAnyMember, findMember, listAllMembers, listMembers, memberRow } from './queries.ts'
 import { addMember, editMember, groupMembership, type Membership, projectMembership, removeMember } from './service.ts'
 
 type Holder = ProjectSubject | GroupSubject
@@ -38,7 +38,7 @@ const memberRoutes = <T extends Holder, A extends string>(
     paged: true,
     returns: Member,
     handle: async ({ subject: holder, params, page, ctx }) =>
-      fetchPage(ctx.db, listMembers(await membershipOf(holder, ctx), params), page),
+      fetchPage(ctx.db, memberRow, listMembers(await membershipOf(holder, ctx), params), page),
   }),
 
   endpoint({
@@ -52,7 +52,7 @@ const memberRoutes = <T extends Holder, A extends string>(
     paged: true,
     returns: Member,
     handle: async ({ subject: holder, params, page, ctx }) =>
-      fetchPage(ctx.db, listAllMembers(await membershipOf(holder, ctx), params), page),
+      fetchPage(ctx.db, memberRow, listAllMembers(await membershipOf(holder, ctx), params), page),
   }),
 
   endpoint({

@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { List, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
 import { requireVisiblePeople, UserListItem } from '../../accounts/index.ts'
 import { project } from '../../projects/index.ts'
-import { listAllMembers } from './queries.ts'
+import { listAllMembers, memberRow } from './queries.ts'
 import { projectMembership } from './service.ts'
 
 export const projectUserRoutes = [
@@ -26,7 +26,7 @@ export const projectUserRoutes = [
         ...(params.search !== undefined && { query: params.search }),
         ...(params.skip_users && { skip_users: params.skip_users }),
       }
-      return fetchPage(ctx.db, listAllMembers(await projectMembership(ctx.db, subject), filters), page)
+      return fetchPage(ctx.db, memberRow, listAllMembers(await projectMembership(ctx.db, subject), filters), page)
     },
   }),
 ]

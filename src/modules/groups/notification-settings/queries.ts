@@ -1,15 +1,17 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, json, nullable, type RowOf, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 import type { NotificationEvent } from './levels.ts'
 
 /** `holder` is a project, a group or, for what somebody wants in general, the installation. */
-export type NotificationSettingRow = {
-  level: number
-  events: Partial<Record<NotificationEvent, boolean>>
-  notification_email: string | null
+export const notificationSettingRow = {
+  level: integer,
+  events: json<Partial<Record<NotificationEvent, boolean>>>(),
+  notification_email: nullable(text),
 }
+export type NotificationSettingRow = RowOf<typeof notificationSettingRow>
 
 const of = (userId: number, holder: Holder): Sql => sql`s.user_id = ${userId} and ${heldBy('s', holder)}`
 
@@ -23,6 +25,7 @@ export const findNotificationSetting = (
   holder: Holder,
 ): Promise<NotificationSettingRow | undefined> =>
   db.row(
+    notificationSettingRow,
     sql`select s.level, s.events, ${ownAddress} as notification_email from notification_settings s where ${of(userId, holder)}`,
   )
 
@@ -51,15 +54,21 @@ export async function saveNotificationSetting(
   const email = notificationEmail ?? null
   const returning = sql`returning s.level, s.events, s.notification_email`
   const update = () =>
-    tx.row<NotificationSettingRow>(sql`
+    tx.row(
+      notificationSettingRow,
+      sql`
       update notification_settings s set level = coalesce(${level ?? null}::smallint, s.level), events = s.events || ${chosen}::jsonb,
         notification_email = coalesce(${email}, s.notification_email), updated_at = now()
-      where ${of(userId, holder)} ${returning}`)
+      where ${of(userId, holder)} ${returning}`,
+    )
   const insert = () =>
-    tx.row<NotificationSettingRow>(sql`
+    tx.row(
+      notificationSettingRow,
+      sql`
       insert into notification_settings as s (user_id, project_id, namespace_id, level, events, notification_email)
       values (${userId}, ${projectId}, ${namespaceId}, ${level ?? initialLevel}, ${chosen}::jsonb, ${email})
-      on conflict do nothing ${returning}`)
+      on conflict do nothing ${returning}`,
+    )
   // Who loses a race to be first changes what the other made.
   return (await update()) ?? (await insert()) ?? (await update())!
 }

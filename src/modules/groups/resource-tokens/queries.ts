@@ -1,7 +1,8 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, nullable, type RowOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { type TokenRow, tokenColumns } from '../../accounts/index.ts'
+import { tokenColumns, tokenRow } from '../../accounts/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
@@ -9,7 +10,8 @@ import { heldBy, holderIds } from '../holders/queries.ts'
 export type TokenHolder = Holder & { readonly of: 'project' | 'group' }
 
 /** A token with the role of its bot; null once the membership has ended. */
-export type ResourceTokenRow = TokenRow & { access_level: number | null }
+export const resourceTokenRow = { ...tokenRow, access_level: nullable(integer) }
+export type ResourceTokenRow = RowOf<typeof resourceTokenRow>
 
 const from = sql`from access_tokens t join resource_bots b on b.user_id = t.user_id
   left join members m on m.user_id = b.user_id and (m.project_id = b.project_id or m.namespace_id = b.namespace_id)
@@ -33,13 +35,7 @@ export const resourceTokensOf = (holder: TokenHolder, state: 'active' | 'inactiv
 })
 
 export const findResourceToken = (db: Db, holder: TokenHolder, id: number): Promise<ResourceTokenRow | undefined> =>
-  db.row<ResourceTokenRow>(sql`${select} where t.id = ${id} and ${ofHolder(holder)}`)
-
-/** An account that only its tokens act for: without a password, and external, so that it sees no more than it is member of. */
-export const insertBot = async (tx: Tx, bot: { username: string; name: string; email: string }): Promise<number> =>
-  (await tx.row<{ id: number }>(sql`
-    insert into users (kind, username, name, email, external, can_create_group, projects_limit, confirmed_at)
-    values ('bot', ${bot.username}, ${bot.name}, ${bot.email}, true, false, 0, now()) returning id`))!.id
+  db.row(resourceTokenRow, sql`${select} where t.id = ${id} and ${ofHolder(holder)}`)
 
 export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<number> => {
   const { projectId, namespaceId } = holderIds(holder)
@@ -50,10 +46,13 @@ export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<
 
 /** Bots whose project or group is gone, or of whose tokens none may be used any more: at most `limit`. */
 export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select u.id from users u left join resource_bots b on b.user_id = u.id
     where u.kind = 'bot' and u.state = 'active' and (b.user_id is null or not exists (select from access_tokens t
       where t.user_id = u.id and not t.revoked and (t.expires_at is null or t.expires_at > current_date)))
-    order by u.id limit ${limit}`)
+    order by u.id limit ${limit}`,
+  )
   return rows.map(({ id }) => id)
 }

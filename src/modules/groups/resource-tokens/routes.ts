@@ -7,7 +7,7 @@ import { notFound } from '../../../kernel/failure.ts'
 import { newTokenParams, refuseReuse, rotationParams, tokenExpiry, tokenScopes } from '../../accounts/index.ts'
 import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
 import { NewResourceAccessToken, ResourceAccessToken } from './entity.ts'
-import { findResourceToken, type ResourceTokenRow, resourceTokensOf } from './queries.ts'
+import { findResourceToken, resourceTokenRow, resourceTokensOf } from './queries.ts'
 import { createResourceToken, endResourceToken, getResourceToken, type Place, rotateResourceToken } from './service.ts'
 
 const tokenId = Id({ description: 'ID of the token' })
@@ -36,7 +36,7 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       paged: true,
       returns: ResourceAccessToken,
       handle: async ({ subject: held, params, page, ctx }) =>
-        fetchPage<ResourceTokenRow>(ctx.db, resourceTokensOf(holderOf(held), params.state), page),
+        fetchPage(ctx.db, resourceTokenRow, resourceTokensOf(holderOf(held), params.state), page),
     }),
 
     endpoint({

@@ -6,12 +6,12 @@ import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, inadmissible, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
-import { createToken, rotateToken } from '../../accounts/index.ts'
+import { createToken, insertBot, rotateToken } from '../../accounts/index.ts'
 import { insertUserNamespace, lockAccess, namespacePlaced } from '../../namespaces/index.ts'
 import { placeOf } from '../holders/holder.ts'
 import { admitMember, isStorable, type Membership } from '../members/service.ts'
 import { closeAccounts } from '../user-removal/service.ts'
-import { assignBot, findResourceToken, insertBot, type ResourceTokenRow, type TokenHolder } from './queries.ts'
+import { assignBot, findResourceToken, type ResourceTokenRow, type TokenHolder } from './queries.ts'
 
 /** Where a token belongs, with the caller's level there. */
 export type Place = { readonly holder: TokenHolder; readonly membership: Membership; readonly level: number }

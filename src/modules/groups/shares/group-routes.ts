@@ -4,7 +4,8 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Flag, List, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
-import { GroupReference, type GroupReferenceRow } from '../groups/reference-entity.ts'
+import { GroupReference } from '../groups/reference-entity.ts'
+import { groupReferenceRow } from '../groups/reference-row.ts'
 import { groupsOfProject } from './group-queries.ts'
 
 export const projectGroupRoutes = [
@@ -28,7 +29,7 @@ export const projectGroupRoutes = [
     returns: GroupReference,
     handle: ({ subject, params, page, ctx }) => {
       const maintains = allows(projectPolicy.share_project, ctx.actor, subject.facts)
-      return fetchPage<GroupReferenceRow>(ctx.db, groupsOfProject(ctx.actor, subject, maintains, params), page)
+      return fetchPage(ctx.db, groupReferenceRow, groupsOfProject(ctx.actor, subject, maintains, params), page)
     },
   }),
 ]

@@ -1,15 +1,17 @@
 import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { date, integer, nullable, type RowOf, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import type { Timestamp } from '../../../db/types.ts'
 
-export type ProjectShareRow = {
-  id: number
-  project_id: number
-  group_id: number
-  group_access: number
-  expires_at: DateOnly | null
+export const projectShareRow = {
+  id: integer,
+  project_id: integer,
+  group_id: integer,
+  group_access: integer,
+  expires_at: nullable(date),
 }
+export type ProjectShareRow = RowOf<typeof projectShareRow>
 
 /** How far a share reaches: the highest level it gives, and the first day without it. */
 export type Share = { level: number; expiresAt: string | null }
@@ -26,16 +28,20 @@ export async function insertProjectShare(
   await tx.run(
     sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} and ${ended}`,
   )
-  return tx.row<ProjectShareRow>(sql`
+  return tx.row(
+    projectShareRow,
+    sql`
     insert into project_group_links (project_id, group_id, group_access, expires_at)
     values (${projectId}, ${groupId}, ${level}, ${expiresAt}::date) on conflict (project_id, group_id) do nothing
-    returning id, project_id, group_id, group_access, expires_at`)
+    returning id, project_id, group_id, group_access, expires_at`,
+  )
 }
 
 /** The level that was given; undefined when there is no such share. */
 export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: number): Promise<number | undefined> =>
   (
-    await tx.row<{ group_access: number }>(
+    await tx.row(
+      { group_access: integer },
       sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} returning group_access`,
     )
   )?.group_access
@@ -65,7 +71,8 @@ export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupI
 /** When a project was shared with a group, if it is. */
 export const projectSharedAt = async (db: Db, projectId: number, groupId: number): Promise<Timestamp | undefined> =>
   (
-    await db.row<{ created_at: Timestamp }>(
+    await db.row(
+      { created_at: timestamp },
       sql`select created_at from project_group_links where project_id = ${projectId} and group_id = ${groupId}`,
     )
   )?.created_at
@@ -77,7 +84,8 @@ export const groupSharedAt = async (
   withGroupId: number,
 ): Promise<Timestamp | undefined> =>
   (
-    await db.row<{ created_at: Timestamp }>(
+    await db.row(
+      { created_at: timestamp },
       sql`select created_at from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`,
     )
   )?.created_at

@@ -3,18 +3,12 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
 import { deleteEventsAbout, forgetActor } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
+import { deleteAccount } from '../../accounts/index.ts'
+import { deleteStarsOf } from '../../projects/index.ts'
 import { removeGroup } from '../groups/jobs.ts'
 import { contributions } from './contributions.ts'
 import { ensurePlaceholder } from './placeholder.ts'
-import {
-  deleteAccount,
-  deleteByAddress,
-  deleteStarsOf,
-  dropSome,
-  lockAccount,
-  personalNamespace,
-  settleSome,
-} from './queries.ts'
+import { deleteByAddress, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
 
 async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
-import { addUser, plainUser } from '../../accounts/index.ts'
-import { findPlaceholder, freeName, makePlaceholder } from './queries.ts'
+import { addUser, makePlaceholder, plainUser } from '../../accounts/index.ts'
+import { findPlaceholder, freeName } from './queries.ts'
 
 /** The account that has what removed people made; it is made when it is first needed, and nobody signs in to it. */
 export async function ensurePlaceholder(tx: Tx): Promise<number> {

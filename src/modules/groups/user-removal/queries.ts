@@ -1,7 +1,11 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, listOf, pick, text } from '../../../db/row.ts'
 import { join, literal, raw, sql } from '../../../db/sql.ts'
 import type { UserRow } from '../../accounts/index.ts'
+import { userRow } from '../../accounts/index.ts'
 import { deleteMailsTo } from '../../instance/index.ts'
+import { deleteAccessOf, markNamespacesDeleting } from '../../namespaces/index.ts'
+import { markProjectsDeleting } from '../../projects/index.ts'
 import type { Contribution } from './contributions.ts'
 
 /**
@@ -10,13 +14,16 @@ import type { Contribution } from './contributions.ts'
  */
 export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): Promise<number[]> {
   const counts = ofAble ? raw(`u.kind <> 'bot' and u.state in ('active', 'deactivated')`) : raw(`u.kind <> 'bot'`)
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select g.id from members m join namespaces g on g.id = m.namespace_id and not g.deleting
     where m.user_id = ${userId} and m.access_level = 50 and (m.expires_at is null or m.expires_at > current_date)
       and not exists (select from members o join users u on u.id = o.user_id and ${counts}
         where o.namespace_id = g.id and o.user_id <> ${userId} and o.access_level = 50
         and (o.expires_at is null or o.expires_at > current_date))
-    order by cardinality(g.traversal_ids), g.id`)
+    order by cardinality(g.traversal_ids), g.id`,
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -25,37 +32,27 @@ export const lockAccount = (
   tx: Tx,
   id: number,
 ): Promise<Pick<UserRow, 'username' | 'name' | 'kind' | 'admin' | 'state'> | undefined> =>
-  tx.row(sql`select username, name, kind, admin, state from users where id = ${id} for update`)
-
-export const blockAccounts = (tx: Tx, ids: readonly number[]): Promise<number> =>
-  tx.run(sql`update users set state = 'blocked', updated_at = now() where id = any(${ids}::bigint[])`)
-
-/** All that opens a door. */
-export async function deleteCredentials(tx: Tx, userIds: readonly number[]): Promise<void> {
-  for (const table of ['access_tokens', 'ssh_keys', 'gpg_keys', 'mail_links']) await deleteOf(tx, table, userIds)
-}
-
-/** Memberships with what they give: the index of access is by person, so all of it goes. The access lock is held. */
-export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
-  for (const table of ['members', 'group_access', 'project_access']) await deleteOf(tx, table, userIds)
-}
-
-const deleteOf = (tx: Tx, table: string, userIds: readonly number[]): Promise<number> =>
-  tx.run(sql`delete from ${raw(table)} where user_id = any(${userIds}::bigint[])`)
+  tx.row(
+    pick(userRow, 'username', 'name', 'state', 'kind', 'admin'),
+    sql`select username, name, kind, admin, state from users where id = ${id} for update`,
+  )
 
 /** Their own spaces, and the projects there, are found by nobody any more. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
-  const own = sql`owner_id = any(${userIds}::bigint[])`
-  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
-  await tx.run(sql`update namespaces set deleting = true where ${own}`)
-  await tx.run(sql`update projects p set deleting = true from namespaces n where n.id = p.namespace_id and ${own}`)
+  const own = sql`d.owner_id = any(${userIds}::bigint[])`
+  // Namespaces first: who creates a project in one has locked its row, and is waited for; none is created after that.
+  await markNamespacesDeleting(tx, own)
+  await markProjectsDeleting(tx, own)
 }
 
 export const personalNamespace = (
   db: Db,
   userId: number,
 ): Promise<{ id: number; traversal_ids: number[] } | undefined> =>
-  db.row(sql`select id, traversal_ids from namespaces where owner_id = ${userId}`)
+  db.row(
+    { id: integer, traversal_ids: listOf(integer) },
+    sql`select id, traversal_ids from namespaces where owner_id = ${userId}`,
+  )
 
 /** Moves or removes at most `limit` of his; the number says whether there may be more. */
 export const settleSome = (
@@ -91,42 +88,43 @@ export const dropSome = (
       and exists (select from ${raw(table)} theirs where theirs.${raw(column)} = ${placeholder} and ${alike}) limit ${literal(limit)}))`)
 }
 
-/** His stars, with the counts of what he had starred. */
-export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
-  tx.run(sql`
-    with gone as (delete from stars where user_id = ${userId} returning project_id)
-    update projects set star_count = star_count - 1 where id in (select project_id from gone)`)
-
 /**
  * Deletes what names the user's e-mail addresses and has no reference to the account: invitations of them, and mails to them that are
  * not sent yet. Addresses that the user did not confirm count, too.
  */
 export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
-  const rows = await tx.rows<{ address: string }>(sql`
+  const rows = await tx.rows(
+    { address: text },
+    sql`
     select lower(a.address) as address from users u, unnest(array[u.email, u.unconfirmed_email]) as a (address)
     where u.id = ${userId} and a.address is not null
-    union select lower(email) from emails where user_id = ${userId}`)
+    union select lower(email) from emails where user_id = ${userId}`,
+  )
   const addresses = rows.map(({ address }) => address)
   await tx.run(sql`delete from invitations where lower(email) = any(${addresses}::text[])`)
   await deleteMailsTo(tx, addresses)
 }
 
-export const deleteAccount = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from users where id = ${id}`)
-
 /** The placeholder, if there is one. One transaction at a time looks for it. */
 export async function findPlaceholder(tx: Tx): Promise<number | undefined> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('placeholder account'))`)
-  return (await tx.row<{ id: number }>(sql`select id from users where kind = 'ghost'`))?.id
+  return (await tx.row({ id: integer }, sql`select id from users where kind = 'ghost'`))?.id
 }
 
 /** `ghost`, or that with the first number that makes a name nobody has. */
 export const freeName = async (tx: Tx, name: string): Promise<string> =>
-  (await tx.row<{ name: string }>(sql`
+  (await tx.row(
+    { name: text },
+    sql`
     select ${name}::text || coalesce(nullif(n, 0)::text, '') as name from generate_series(0, 10000) n
     where not exists (select from routes where path_key = ${name}::text || coalesce(nullif(n, 0)::text, '') and not redirect)
       and not exists (select from users where lower(username) = ${name}::text || coalesce(nullif(n, 0)::text, ''))
       and not exists (select from email_addresses where address = ${name}::text || coalesce(nullif(n, 0)::text, '') || '@example.com')
-    order by n limit 1`))!.name
+    order by n limit 1`,
+  ))!.name
 
-export const makePlaceholder = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update users set kind = 'ghost' where id = ${id}`)
+/** Deletes the memberships of these users, and the access that they have by any of them. The access lock is held. */
+export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
+  await tx.run(sql`delete from members where user_id = any(${userIds}::bigint[])`)
+  await deleteAccessOf(tx, userIds)
+}

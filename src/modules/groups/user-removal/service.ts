@@ -4,19 +4,12 @@ import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueueEach } from '../../../jobs/job.ts'
 import { conflict, forbidden, notFound } from '../../../kernel/failure.ts'
-import { keepAnAdministrator } from '../../accounts/index.ts'
+import { blockAccounts, deleteCredentials, keepAnAdministrator } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
 import { removeUser } from './jobs.ts'
-import {
-  blockAccounts,
-  deleteCredentials,
-  deleteMemberships,
-  lockAccount,
-  markSpacesDeleting,
-  soleOwnedGroups,
-} from './queries.ts'
+import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups } from './queries.ts'
 
 /**
  * Removes an account. From this commit on it opens no door, is member of nothing, and its own projects are found by nobody;

@@ -1,25 +1,29 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
-export type VariableAttributes = {
-  variable_type: 'env_var' | 'file'
-  protected: boolean
-  masked: boolean
-  raw: boolean
-  environment_scope: string
-  description: string | null
+export const variableAttributesRow = {
+  variable_type: oneOf('env_var', 'file'),
+  protected: boolean,
+  masked: boolean,
+  raw: boolean,
+  environment_scope: text,
+  description: nullable(text),
 }
+export type VariableAttributes = RowOf<typeof variableAttributesRow>
 
-export type VariableRow = VariableAttributes & {
-  id: number
-  key: string
-  sealed_value: string
-  project_id: number | null
-  namespace_id: number | null
+export const variableRow = {
+  ...variableAttributesRow,
+  id: integer,
+  key: text,
+  sealed_value: text,
+  project_id: nullable(integer),
+  namespace_id: nullable(integer),
 }
+export type VariableRow = RowOf<typeof variableRow>
 
 const columns = raw(
   'v.id, v.project_id, v.namespace_id, v.key, v.sealed_value, v.variable_type, v.protected, v.masked, v.raw, v.environment_scope, v.description',
@@ -36,18 +40,24 @@ export const variablesOf = (holder: Holder): List => ({
 
 /** Those of a key, one for each environment scope; at most two are told. */
 export const findVariables = (db: Db, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
-  db.rows(sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
-    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2`)
+  db.rows(
+    variableRow,
+    sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
+    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2`,
+  )
 
 export type NewVariable = VariableAttributes & { key: string; sealedValue: string }
 
 export async function insertVariable(tx: Tx, holder: Holder, variable: NewVariable): Promise<VariableRow> {
   const { projectId, namespaceId } = holderIds(holder)
-  return (await tx.row<VariableRow>(sql`
+  return (await tx.row(
+    variableRow,
+    sql`
     insert into variables as v (project_id, namespace_id, key, sealed_value, variable_type, protected, masked, raw, environment_scope, description)
     values (${projectId}, ${namespaceId}, ${variable.key}, ${variable.sealedValue}, ${variable.variable_type}, ${variable.protected},
       ${variable.masked}, ${variable.raw}, ${variable.environment_scope}, ${variable.description})
-    returning ${columns}`))!
+    returning ${columns}`,
+  ))!
 }
 
 /** Nothing when it is gone. */
@@ -56,16 +66,22 @@ export const updateVariable = (
   id: number,
   variable: VariableAttributes & { sealedValue: string },
 ): Promise<VariableRow | undefined> =>
-  tx.row(sql`
+  tx.row(
+    variableRow,
+    sql`
     update variables v set sealed_value = ${variable.sealedValue}, variable_type = ${variable.variable_type},
       protected = ${variable.protected}, masked = ${variable.masked}, raw = ${variable.raw},
       environment_scope = ${variable.environment_scope}, description = ${variable.description}, updated_at = now()
-    where v.id = ${id} returning ${columns}`)
+    where v.id = ${id} returning ${columns}`,
+  )
 
 /** As `findVariables`, and nobody changes them until the transaction ends. */
 export const lockVariables = (tx: Tx, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
-  tx.rows(sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
-    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2 for update`)
+  tx.rows(
+    variableRow,
+    sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
+    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2 for update`,
+  )
 
 export const deleteVariable = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from variables where id = ${id}`)

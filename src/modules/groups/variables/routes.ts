@@ -10,6 +10,7 @@ import { group } from '../groups/subject.ts'
 import { type Holder, instanceHolder } from '../holders/holder.ts'
 import { InstanceVariable, Variable } from './entity.ts'
 import type { VariableRow } from './queries.ts'
+import { variableRow } from './queries.ts'
 import { createVariable, editVariable, getVariable, removeVariable, variablesOf } from './service.ts'
 
 const key = Text({ description: 'Name of the variable' })
@@ -58,7 +59,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
       allow: 'admin_variable',
       paged: true,
       returns,
-      handle: ({ subject: held, page, ctx }) => fetchPage<VariableRow>(ctx.db, variablesOf(holderOf(held)), page),
+      handle: ({ subject: held, page, ctx }) => fetchPage(ctx.db, variableRow, variablesOf(holderOf(held)), page),
     }),
 
     endpoint({

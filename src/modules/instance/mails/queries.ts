@@ -1,29 +1,40 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 
 export const insertMail = async (tx: Tx, { to, subject, body }: Mail): Promise<number> =>
-  (await tx.row<{ id: number }>(
+  (await tx.row(
+    { id: integer },
     sql`insert into mails (recipient, subject, body) values (${to}, ${subject}, ${body}) returning id`,
   ))!.id
 
 /** Returns the ids of the new rows. One statement. */
 export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<number[]> => {
-  const rows = await tx.rows<{ id: number }>(sql`
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
     insert into mails (recipient, subject, body)
     select m."to", m.subject, m.body from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text)
-    returning id`)
+    returning id`,
+  )
   return rows.map(({ id }) => id)
 }
 
 export const findMail = (db: Db, id: number): Promise<Mail | undefined> =>
-  db.row<Mail>(sql`select recipient as to, subject, body from mails where id = ${id}`)
+  db.row(
+    { to: text, subject: text, body: text },
+    sql`select recipient as to, subject, body from mails where id = ${id}`,
+  )
 
 /** Header and footer of every mail, from the appearance; empty unless enabled. */
 export const findFrame = async (db: Db): Promise<{ header: string; footer: string }> =>
-  (await db.row<{ header: string; footer: string }>(sql`
+  (await db.row(
+    { header: text, footer: text },
+    sql`
     select coalesce(texts->>'header_message', '') as header, coalesce(texts->>'footer_message', '') as footer
-    from appearance where (texts->>'email_header_and_footer_enabled')::boolean`)) ?? { header: '', footer: '' }
+    from appearance where (texts->>'email_header_and_footer_enabled')::boolean`,
+  )) ?? { header: '', footer: '' }
 
 export const deleteMail = (db: Db, id: number): Promise<number> => db.run(sql`delete from mails where id = ${id}`)
 

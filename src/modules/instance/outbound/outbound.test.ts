@@ -68,8 +68,8 @@ describe('outbound addresses', () => {
     ['2606:4700::1111', undefined],
     ['::ffff:8.8.8.8', undefined],
     ['2002:808:808::1', undefined],
-  ] as const)('refusal of the address %s: %s', ([address, violation]) => {
-    expect(violationAbout(address, own)).toBe(violation)
+  ] as const)('refusal of the address %s: %s', ([address, reason]) => {
+    expect(violationAbout(address, own)).toBe(reason)
   })
 
   test('IPv6 addresses that embed an IPv4 address are treated as that one', () => {
@@ -106,9 +106,9 @@ describe('outbound URLs', () => {
     ['http://-oProxyCommand@a.example/', 'Username needs to start with an alphanumeric character'],
     ['https://ann:secret@a.example/x.git', undefined],
     ['git://a.example/x', undefined],
-  ] as const)('refusal of the URL %j: %s', ([text, violation]) => {
+  ] as const)('refusal of the URL %j: %s', ([text, reason]) => {
     const read = readUrl(text, rules)
-    expect('blocked' in read ? read.blocked : undefined).toBe(violation)
+    expect('blocked' in read ? read.blocked : undefined).toBe(reason)
   })
 
   test('outbound URLs are parsed as browsers do, in any spelling', () => {

@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/db.ts'
+import { bytes, integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
 /**
@@ -13,9 +14,12 @@ export const findFailures = (
   keys: readonly Buffer[],
   windowSeconds: number,
 ): Promise<{ key: Buffer; failures: number; seconds: number }[]> =>
-  db.rows(sql`select key, failures, ceil(extract(epoch from ends_at - now()))::integer as seconds
+  db.rows(
+    { key: bytes, failures: integer, seconds: integer },
+    sql`select key, failures, ceil(extract(epoch from ends_at - now()))::integer as seconds
     from sign_in_failures where key = any(${keys}::bytea[]) and ends_at > now()
-      and ends_at <= now() + make_interval(secs => ${windowSeconds}::integer) + interval '1 minute'`)
+      and ends_at <= now() + make_interval(secs => ${windowSeconds}::integer) + interval '1 minute'`,
+  )
 
 /** Counts a failure of each key, and deletes expired rows, more than it adds. `keys` are sorted to avoid deadlocks. */
 export const addFailure = (db: Db, keys: readonly Buffer[], seconds: number): Promise<number> =>

@@ -1,21 +1,25 @@
 import type { Db } from '../../../db/db.ts'
+import { integer, type RowOf } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
-export type InstanceStatistics = {
-  forks: number
-  merge_requests: number
-  notes: number
-  ssh_keys: number
-  users: number
-  active_users: number
-  projects: number
-  groups: number
-  milestones: number
+export const instanceStatisticsRow = {
+  forks: integer,
+  merge_requests: integer,
+  notes: integer,
+  ssh_keys: integer,
+  users: integer,
+  active_users: integer,
+  projects: integer,
+  groups: integer,
+  milestones: integer,
 }
+export type InstanceStatistics = RowOf<typeof instanceStatisticsRow>
 
 /** Counts all rows: time grows with the size of the installation. */
 export const countEverything = async (db: Db): Promise<InstanceStatistics> =>
-  (await db.row<InstanceStatistics>(sql`
+  (await db.row(
+    instanceStatisticsRow,
+    sql`
     select
       (select count(*) from projects where forked_from_project_id is not null and not deleting) as forks,
       (select count(*) from merge_requests) as merge_requests,
@@ -25,4 +29,5 @@ export const countEverything = async (db: Db): Promise<InstanceStatistics> =>
       (select count(*) from users where kind = 'human' and state = 'active') as active_users,
       (select count(*) from projects where not deleting) as projects,
       (select count(*) from namespaces where kind = 'group') as groups,
-      (select count(*) from milestones) as milestones`))!
+      (select count(*) from milestones) as milestones`,
+  ))!

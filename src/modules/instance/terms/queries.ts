@@ -1,15 +1,23 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 
-export type TermsRow = { id: number; text: string; accepted_at: Timestamp | null }
+export const termsRow = {
+  id: integer,
+  text: text,
+  accepted_at: nullable(timestamp),
+}
+export type TermsRow = RowOf<typeof termsRow>
 
 /** The terms in force, and when the user accepted them. */
 export const termsFor = (db: Db, userId: number): Promise<TermsRow | undefined> =>
-  db.row(sql`
+  db.row(
+    termsRow,
+    sql`
     select t.id, t.text, a.created_at as accepted_at from terms t
     left join term_agreements a on a.terms_id = t.id and a.user_id = ${userId}
-    order by t.id desc limit 1`)
+    order by t.id desc limit 1`,
+  )
 
 export const insertTerms = (tx: Tx, text: string): Promise<number> =>
   tx.run(sql`insert into terms (text) values (${text})`)

@@ -35,8 +35,8 @@ describe('POST /projects/:id/fork', () => {
   test('parameters of a fork override the name, path, description and visibility', async ({ world }) => {
     const ann = await world.user()
     const source = await readable(world)
-    const wished = { name: unique('Mine'), path: unique('mine'), description: 'Better', visibility: 'private' }
-    expect(await fork(ann, source, wished)).toMatchObject({ status: 201, json: wished })
+    const requested = { name: unique('Mine'), path: unique('mine'), description: 'Better', visibility: 'private' }
+    expect(await fork(ann, source, requested)).toMatchObject({ status: 201, json: requested })
   })
 
   test.for(['id', 'path', 'namespace_id', 'namespace_path'] as const)(

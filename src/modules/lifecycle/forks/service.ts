@@ -13,15 +13,18 @@ import {
   personalNamespaceOf,
 } from '../../namespaces/index.ts'
 import {
+  becomeFork,
   createProject,
   forkVisibilityViolations,
+  linkFork,
   loadProject,
   type ProjectRecordRow,
   type ProjectSubject,
+  unlinkFork,
 } from '../../projects/index.ts'
 import { scheduleImport } from '../imports/queries.ts'
 import { copySource } from './jobs.ts'
-import { becomeFork, descendsFrom, findForkOrigin, linkFork, lockForkRelations, unlinkFork } from './queries.ts'
+import { descendsFrom, findForkOrigin, lockForkRelations } from './queries.ts'
 
 export type ForkInput = {
   /** Id or full path of the namespace; default: the caller's personal namespace. */

@@ -7,8 +7,15 @@ import type { RefTip } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { initialBranch, lockProject, projectRepositoryDir, refreshLanguages, setAside } from '../../projects/index.ts'
-import { protectFirstBranch, repositoryFacts, saveRepositoryFacts } from '../../pushes/index.ts'
+import {
+  initialBranch,
+  lockProject,
+  projectRepositoryDir,
+  refreshLanguages,
+  saveRepositoryFacts,
+  setAside,
+} from '../../projects/index.ts'
+import { protectFirstBranch, repositoryFacts } from '../../pushes/index.ts'
 import { beginImport, failImport, finishImport, type ImportRow } from './queries.ts'
 
 /** Permanent failure of an import, with a message that maintainers of the project read. The job is not retried. */

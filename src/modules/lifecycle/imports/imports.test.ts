@@ -110,11 +110,11 @@ describe('import of a project by URL', () => {
 
   test('an import uses the requested default branch if it exists', async ({ world }) => {
     const source = await sourceOf(world)
-    for (const [wished, branch] of [
+    for (const [requested, branch] of [
       ['zebra', 'zebra'],
       ['no-such', 'trunk'],
     ] as const) {
-      const { id } = (await create(world.root, world.remote(source, world.root), { default_branch: wished })).json
+      const { id } = (await create(world.root, world.remote(source, world.root), { default_branch: requested })).json
       const [job] = await world.jobs(`import_from_url:${id}`)
       await importFromUrl.run(job!.payload, await contextFor(world, null))
       expect((await record(world.root, id)).default_branch).toBe(branch)
@@ -207,10 +207,10 @@ describe('blocked import URLs', () => {
     ['http://8.8.8.8:22/x', 'Only allowed ports are 80, 443, and any over 1024'],
     ['http://-a@8.8.8.8/x', 'Username needs to start with an alphanumeric character'],
     ['no address', 'URI is invalid'],
-  ] as const)('400 for an import from %s', async ([url, violation], { world }) => {
+  ] as const)('400 for an import from %s', async ([url, reason], { world }) => {
     expect(await create(world.root, url)).toMatchObject({
       status: 400,
-      json: { message: { import_url: [`is blocked: ${violation}`] } },
+      json: { message: { import_url: [`is blocked: ${reason}`] } },
     })
   })
 

@@ -1,14 +1,17 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { sql } from '../../../db/sql.ts'
+import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { importFailed, importFinished, importScheduled, importStarted } from '../../projects/index.ts'
 
 /** A pending import: row of the table `project_imports`. */
-export type ImportRow = {
-  actor_id: number | null
-  sealed_url: string | null
-  attempts: number
+export const importRow = {
+  actor_id: nullable(integer),
+  sealed_url: nullable(text),
+  attempts: integer,
   /** Key of the project's repository. */
-  repository_key: string
+  repository_key: text,
 }
+export type ImportRow = RowOf<typeof importRow>
 
 /**
  * Records that a new project waits for its repository; returns its storage. `sealedUrl` is encrypted, because it may
@@ -19,38 +22,42 @@ export const scheduleImport = async (
   projectId: number,
   { actorId, sealedUrl = null }: { actorId: number; sealedUrl?: string | null },
 ): Promise<string> =>
-  (await tx.row<{ repository_storage: string }>(sql`
+  (await tx.row(
+    { repository_storage: text },
+    sql`
     with wished as (insert into project_imports (project_id, actor_id, sealed_url) values (${projectId}, ${actorId}, ${sealedUrl}))
-    update projects set import_status = 'scheduled' where id = ${projectId} returning repository_storage`))!
-    .repository_storage
+    ${importScheduled(projectId)}`,
+  ))!.repository_storage
 
 /** Starts an import, or restarts an interrupted one. Undefined if it has ended or the project is gone. */
 export const beginImport = (db: Db, projectId: number): Promise<ImportRow | undefined> =>
-  db.row<ImportRow>(sql`
-    with begun as (
-      update projects set import_status = 'started'
-      where id = ${projectId} and import_status in ('scheduled', 'started') and not deleting returning id, repository_key)
+  db.row(
+    importRow,
+    sql`
+    with begun as (${importStarted(projectId)})
     update project_imports i set attempts = attempts + 1 from begun where i.project_id = begun.id
-    returning i.actor_id, i.sealed_url, i.attempts, begun.repository_key`)
+    returning i.actor_id, i.sealed_url, i.attempts, begun.repository_key`,
+  )
 
 /** Marks an import as finished: the repository is in place. False if it ended otherwise in the meantime. */
 export const finishImport = async (tx: Tx, projectId: number, defaultBranch: string | null): Promise<boolean> =>
   (await tx.run(sql`
     with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
-    update projects set import_status = 'finished', import_error = null, default_branch = ${defaultBranch}, last_activity_at = now()
-    where id in (select project_id from ended) and import_status = 'started' and not deleting`)) > 0
+    ${importFinished(raw('select project_id from ended'), defaultBranch)}`)) > 0
 
 /** Marks an import as failed. False if it had ended before. */
 export const failImport = async (tx: Tx, projectId: number, error: string): Promise<boolean> =>
   (await tx.run(sql`
     with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
-    update projects set import_status = 'failed', import_error = ${error}
-    where id in (select project_id from ended) and import_status in ('scheduled', 'started')`)) > 0
+    ${importFailed(raw('select project_id from ended'), error)}`)) > 0
 
 /** Imports scheduled so long ago that they cannot finish, oldest first, at most 1,000. */
 export async function stuckImports(db: Db, hours: number): Promise<number[]> {
-  const rows = await db.rows<{ project_id: number }>(sql`
+  const rows = await db.rows(
+    { project_id: integer },
+    sql`
     select project_id from project_imports where scheduled_at <= now() - make_interval(hours => ${hours}::integer)
-    order by scheduled_at limit 1000`)
+    order by scheduled_at limit 1000`,
+  )
   return rows.map(({ project_id }) => project_id)
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
+import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import { readableCode, visibleProjects } from '../../projects/index.ts'
@@ -17,7 +18,9 @@ export const findTemplate = (
   group: TemplateGroup,
   template: number | string,
 ): Promise<{ id: number } | undefined> =>
-  db.row(sql`
+  db.row(
+    { id: integer },
+    sql`
     select p.id from projects p
     where p.namespace_id in (
         select d.id from namespaces g join namespaces d on ${
@@ -30,4 +33,5 @@ export const findTemplate = (
       }
       and not p.deleting and p.import_status not in ('scheduled', 'started')
       and ${visibleProjects(caller)} and ${readableCode(caller)}
-    order by p.id limit 1`)
+    order by p.id limit 1`,
+  )

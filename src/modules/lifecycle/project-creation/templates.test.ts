@@ -72,11 +72,11 @@ describe('projects created from a template', () => {
   test('a project from a template has the requested default branch if it exists', async ({ world }) => {
     const source = await template(world, await templateGroup(world), { default_branch: 'trunk' })
     await world.root.post(`/projects/${source.id}/repository/branches`, { branch: 'side', ref: 'trunk' })
-    for (const [wished, got] of [
+    for (const [requested, got] of [
       ['side', 'side'],
       ['other', 'trunk'],
     ]) {
-      const { id } = (await create(world.root, { template_name: source.name, default_branch: wished })).json
+      const { id } = (await create(world.root, { template_name: source.name, default_branch: requested })).json
       await bringTemplate(world, id)
       expect((await world.root.get(`/projects/${id}`)).json.default_branch).toBe(got)
     }
@@ -85,10 +85,10 @@ describe('projects created from a template', () => {
   test('administrators create a project from a template for another user', async ({ world }) => {
     const ann = await world.user()
     const source = await template(world, await templateGroup(world))
-    const wish = { name: unique('made'), use_custom_template: true, template_project_id: source.id }
-    const made = await world.root.post(`/projects/user/${ann.id}`, wish)
+    const parameters = { name: unique('made'), use_custom_template: true, template_project_id: source.id }
+    const made = await world.root.post(`/projects/user/${ann.id}`, parameters)
     expect(made).toMatchObject({ status: 201, json: { import_status: 'scheduled', owner: { id: ann.id } } })
-    expect((await ann.post(`/projects/user/${ann.id}`, wish)).status).toBe(403)
+    expect((await ann.post(`/projects/user/${ann.id}`, parameters)).status).toBe(403)
   })
 
   test('creation fails when the user can no longer read the template', async ({ world }) => {
@@ -106,8 +106,8 @@ describe('projects created from a template', () => {
   test('one of several concurrent creations from a template at the same path succeeds', async ({ world }) => {
     const ann = await world.user()
     const source = await template(world, await templateGroup(world, { visibility: 'public' }), { visibility: 'public' })
-    const wish = { template_project_id: source.id, path: 'same' }
-    const made = await Promise.all([1, 2, 3].map(() => create(ann, wish)))
+    const parameters = { template_project_id: source.id, path: 'same' }
+    const made = await Promise.all([1, 2, 3].map(() => create(ann, parameters)))
     expect(made.map(({ status }) => status).sort()).toEqual([201, 400, 400])
   })
 })
@@ -170,9 +170,9 @@ describe('project templates', () => {
     const group = await world.group()
     const [direct, below] = [await template(world, group), await template(world, await world.group({ parent: group }))]
     for (const { id } of [direct, below]) {
-      const wish = { group_with_project_templates_id: group.id, template_project_id: id }
-      expect((await create(world.root, wish)).status).toBe(201)
-      expect(await create(await world.user(), wish)).toMatchObject(unknown('template_project_id', id))
+      const parameters = { group_with_project_templates_id: group.id, template_project_id: id }
+      expect((await create(world.root, parameters)).status).toBe(201)
+      expect(await create(await world.user(), parameters)).toMatchObject(unknown('template_project_id', id))
     }
     const { id: namespaceId } = (await world.root.get('/namespaces/root')).json
     const own = (await world.root.post('/projects', { name: unique('own') })).json

@@ -4,10 +4,17 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalid, notFound } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
-import { deepestNesting, type GroupSubject, loadGroup, lockGroup, lockSharingBelow } from '../../groups/index.ts'
-import { lockAccess, namespacePlaced, renameTree, retireRoutes } from '../../namespaces/index.ts'
+import { deepestNesting, type GroupSubject, loadGroup, lockGroup } from '../../groups/index.ts'
+import {
+  lockAccess,
+  lockSharingBelow,
+  moveTree,
+  namespacePlaced,
+  renameTree,
+  retireRoutes,
+} from '../../namespaces/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
-import { heightOf, limitVisibility, moveTree, projectsBelow } from './queries.ts'
+import { heightOf, limitVisibility, projectsBelow } from './queries.ts'
 
 const refuse = (text: string) => invalid(`Transfer failed: ${text}`)
 const notAllowed = "You don't have enough permissions."
@@ -50,7 +57,10 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     if (parent) await limitVisibility(tx, traversalIds, parent.visibility)
     if (parent?.share_with_group_lock) await lockSharingBelow(tx, traversalIds)
     await namespacePlaced(tx, held.id)
-    await replaceLeftBehind(tx, projectsBelow(traversalIds), held.traversal_ids, traversalIds)
+    await replaceLeftBehind(tx, projectsBelow(traversalIds), held.traversal_ids, traversalIds, {
+      groupId: held.id,
+      actorId: actor.id,
+    })
     await emit(tx, {
       kind: 'group_transferred',
       groupId: held.id,

@@ -1,21 +1,23 @@
 import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
 import type { Moved } from '../../groups/index.ts'
-import { copyLeftLabels, copyLeftMilestones, replaceLeftLabels, replaceLeftMilestones } from '../../planning/index.ts'
+import { copyLeftLabels, copyLeftMilestones, replaceLeftLabels } from '../../planning/index.ts'
 
 /**
- * Replaces labels and milestones of groups that are no longer ancestors with those of the same title in reach of the
- * projects, and creates missing ones. `before` and `now` are the ancestor groups, outermost first.
+ * What has labels or milestones of groups that are no longer around gets those of the same titles that the projects now have,
+ * which are made where there are none. `before` and `now` are the groups around, the outermost first; `place` is what moved.
  */
 export async function replaceLeftBehind(
   tx: Tx,
   projects: Moved['projects'],
   before: readonly number[],
   now: readonly number[],
+  place: ({ readonly projectId: number } | { readonly groupId: number }) & { readonly actorId: number },
 ): Promise<void> {
   const moved = { projects, leftGroups: before.filter((id) => !now.includes(id)) }
   if (moved.leftGroups.length === 0) return
   await copyLeftLabels(tx, moved)
   await replaceLeftLabels(tx, moved)
   await copyLeftMilestones(tx, moved)
-  await replaceLeftMilestones(tx, moved)
+  await emit(tx, { kind: 'projects_left_groups', ...place, payload: {}, facts: { left_group_ids: moved.leftGroups } })
 }

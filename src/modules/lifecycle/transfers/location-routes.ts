@@ -1,7 +1,7 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Optional, Params, Text } from '../../../api/params/types.ts'
-import { GroupReference, type GroupReferenceRow, group } from '../../groups/index.ts'
+import { GroupReference, group, groupReferenceRow } from '../../groups/index.ts'
 import { project } from '../../projects/index.ts'
 import { locationsForGroup, locationsForProject } from './location-queries.ts'
 
@@ -19,7 +19,7 @@ export const transferLocationRoutes = [
     paged: true,
     returns: GroupReference,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage<GroupReferenceRow>(ctx.db, locationsForProject(ctx.actor!, subject, params.search), page),
+      fetchPage(ctx.db, groupReferenceRow, locationsForProject(ctx.actor!, subject, params.search), page),
   }),
 
   endpoint({
@@ -33,6 +33,6 @@ export const transferLocationRoutes = [
     paged: true,
     returns: GroupReference,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage<GroupReferenceRow>(ctx.db, locationsForGroup(ctx.actor!, subject, params.search), page),
+      fetchPage(ctx.db, groupReferenceRow, locationsForGroup(ctx.actor!, subject, params.search), page),
   }),
 ]

@@ -1,8 +1,8 @@
-import { levels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { insertFirstMember } from '../../groups/index.ts'
 import {
   claimRoute,
   fullPathViolations,
@@ -13,9 +13,16 @@ import {
   projectPlaced,
   retireProjectRoute,
 } from '../../namespaces/index.ts'
-import { lockProject, movedMeanwhile, type ProjectSubject, requireRoom, takenNames } from '../../projects/index.ts'
+import {
+  lockProject,
+  movedMeanwhile,
+  moveProject,
+  type ProjectSubject,
+  requireRoom,
+  takenNames,
+} from '../../projects/index.ts'
 import { replaceLeftBehind } from './left-behind.ts'
-import { insertOwnersMembership, moveProject, namespacesAround, oneProject } from './queries.ts'
+import { namespacesAround, oneProject } from './queries.ts'
 
 const refuse = (text: string): Failure => invalidFields({ new_namespace: [text] }, 'transfer project')
 
@@ -56,10 +63,13 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
       if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw refuse(taken)
       const visibility = namespace.kind === 'group' ? Math.min(held.visibility, namespace.visibility) : held.visibility
       await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
-      if (namespace.owner_id !== null) await insertOwnersMembership(tx, held.id, namespace.owner_id, levels.maintainer)
+      if (namespace.owner_id !== null) await insertFirstMember(tx, held.id)
       await projectPlaced(tx, held.id)
       const before = await namespacesAround(tx, held.namespace_id)
-      await replaceLeftBehind(tx, oneProject(held.id), before, namespace.traversal_ids)
+      await replaceLeftBehind(tx, oneProject(held.id), before, namespace.traversal_ids, {
+        projectId: held.id,
+        actorId: actor.id,
+      })
       await emit(tx, {
         kind: 'project_transferred',
         projectId: held.id,

@@ -2,6 +2,7 @@ import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
 import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 
 /** An arbitrary constant: the key of the advisory lock. */
@@ -68,31 +69,30 @@ export const projectWhere = (actor: Actor, level: number, projectId: Sql, namesp
  * their descendants.
  */
 export async function groupsDependingOn(db: Db, groupId: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     with inner_groups as (
       select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId})
     select id from inner_groups
     union
     select d.id from group_group_links l join inner_groups i on i.id = l.shared_with_group_id
     join namespaces s on s.id = l.shared_group_id
-    join namespaces d on ${within(sql`d.traversal_ids`, sql`s.traversal_ids`)}`)
+    join namespaces d on ${within(sql`d.traversal_ids`, sql`s.traversal_ids`)}`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Projects shared with this group or a descendant. */
 export async function projectsSharedWith(db: Db, groupId: number): Promise<number[]> {
-  const rows = await db.rows<{ project_id: number }>(sql`
+  const rows = await db.rows(
+    { project_id: integer },
+    sql`
     select distinct l.project_id from namespaces g
     join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
-    join project_group_links l on l.group_id = d.id where g.id = ${groupId}`)
+    join project_group_links l on l.group_id = d.id where g.id = ${groupId}`,
+  )
   return rows.map(({ project_id }) => project_id)
-}
-
-/** Deletes shares with this group or a descendant. The caller recomputes the access of the affected users. */
-export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
-  const inside = sql`select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId}`
-  await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
-  await tx.run(sql`delete from group_group_links where shared_with_group_id in (${inside})`)
 }
 
 const forever = sql`'infinity'::date`
@@ -175,8 +175,17 @@ export const deleteEndedAccess = async (db: Db, size: number): Promise<number> =
 
 /** Projects directly in these namespaces that are shared with a group. */
 export async function sharedProjectsIn(db: Db, namespaceIds: readonly number[]): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select p.id from projects p where p.namespace_id = any(${namespaceIds}::bigint[])
-    and exists (select from project_group_links l where l.project_id = p.id)`)
+    and exists (select from project_group_links l where l.project_id = p.id)`,
+  )
   return rows.map(({ id }) => id)
+}
+
+/** Deletes all access of these users from the index. The access lock is held. */
+export async function deleteAccessOf(tx: Tx, userIds: readonly number[]): Promise<void> {
+  await tx.run(sql`delete from group_access where user_id = any(${userIds}::bigint[])`)
+  await tx.run(sql`delete from project_access where user_id = any(${userIds}::bigint[])`)
 }

@@ -2,7 +2,6 @@ import { inBatches } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import {
   deleteEndedAccess,
-  deleteSharesWith,
   groupsDependingOn,
   lockAccess,
   projectsSharedWith,
@@ -57,13 +56,13 @@ export async function projectPlaced(tx: Tx, projectId: number): Promise<void> {
 export const clearEndedAccess = (db: Db): Promise<void> => inBatches((size) => deleteEndedAccess(db, size))
 
 /**
- * Called before a namespace and its descendants are deleted: its members lose shared access at once, not when the rows
- * are deleted later. The access lock is held.
+ * A namespace is about to be removed with all below: its members lose what was shared with it at once, not when its rows go.
+ * `endShares` deletes these shares. The access lock is held.
  */
-export async function namespaceRemoved(tx: Tx, namespaceId: number): Promise<void> {
+export async function namespaceRemoved(tx: Tx, namespaceId: number, endShares: () => Promise<void>): Promise<void> {
   const groups = await groupsDependingOn(tx, namespaceId)
   const projects = await projectsSharedWith(tx, namespaceId)
-  await deleteSharesWith(tx, namespaceId)
+  await endShares()
   await refreshGroupAccess(tx, groups)
   if (projects.length > 0) await refreshProjectAccess(tx, projects)
 }

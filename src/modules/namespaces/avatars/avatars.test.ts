@@ -89,9 +89,9 @@ describe('avatars', () => {
     ['of another format', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'x.svg', /file format is not supported/],
     ['without an extension', png, 'png', /file format is not supported/],
     ['larger than 200 KB', Buffer.concat([png, Buffer.alloc(200 * 1024)]), 'x.png', /is too big/],
-  ] as const)('400 for an avatar that is %s', async ([, file, filename, violation], { world }) => {
+  ] as const)('400 for an avatar that is %s', async ([, file, filename, message], { world }) => {
     const answer = await world.root.send('POST', '/users', { body: form(person(), file as Buffer, filename) })
-    expect(answer).toMatchObject({ status: 400, json: { message: { avatar: [expect.stringMatching(violation)] } } })
+    expect(answer).toMatchObject({ status: 400, json: { message: { avatar: [expect.stringMatching(message)] } } })
   })
 
   test('checkAvatars reports avatars whose bytes are missing', async ({ world }) => {

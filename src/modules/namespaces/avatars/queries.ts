@@ -1,5 +1,6 @@
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { notNull, text, textOf } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 
 /** Kind of record that has an avatar. Avatars of groups are stored with their namespaces. */
@@ -31,6 +32,7 @@ export const findAvatar = (
   filename: string,
 ): Promise<{ avatar_digest: Digest } | undefined> =>
   db.row(
+    { avatar_digest: notNull(textOf<Digest>()) },
     sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
   )
 
@@ -41,6 +43,7 @@ export const findOwnedAvatar = (
   id: number,
 ): Promise<{ filename: string; digest: Digest } | undefined> =>
   db.row(
+    { filename: notNull(text), digest: notNull(textOf<Digest>()) },
     sql`select avatar as filename, avatar_digest as digest from ${tables[owner]} where id = ${id} and avatar_digest is not null`,
   )
 
@@ -50,14 +53,17 @@ const picturesOfAppearance = raw(
 
 /** All avatars with their owner (`user 7`), ordered by owner, starting after `after`. */
 export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ owner: string; digest: Digest }[]> =>
-  db.rows(sql`
+  db.rows(
+    { owner: text, digest: notNull(textOf<Digest>()) },
+    sql`
     select owner, digest from (
       select 'user ' || id as owner, avatar_digest as digest from users where avatar_digest is not null
       union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
       union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null
       union all select 'topic ' || id, avatar_digest from topics where avatar_digest is not null
       union all select 'appearance ' || name, digest from (${picturesOfAppearance}) a where digest is not null) as pictures
-    where owner > ${after} order by owner limit ${literal(limit)}`)
+    where owner > ${after} order by owner limit ${literal(limit)}`,
+  )
 
 /** The given digests that belong to avatars, for blob collection. */
 export const digestsOfAvatars = (digests: readonly Digest[]): Sql => sql`

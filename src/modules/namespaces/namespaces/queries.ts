@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupLevel } from '../access-index/queries.ts'
 import type { Pictured } from '../avatars/addresses.ts'
@@ -25,28 +26,31 @@ export async function claimRoute(
 export const retireProjectRoute = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`update routes set redirect = true where project_id = ${projectId}`)
 
-export type NamespaceRow = {
-  id: number
-  kind: 'user' | 'group'
-  parent_id: number | null
-  owner_id: number | null
-  name: string
-  path: string
-  full_path: string
-  visibility: number
-  avatar: string | null
-  traversal_ids: number[]
-  share_with_group_lock: boolean
-  project_creation_level: 'noone' | 'maintainer' | 'developer'
+export const namespaceRow = {
+  id: integer,
+  kind: oneOf('user', 'group'),
+  parent_id: nullable(integer),
+  owner_id: nullable(integer),
+  name: text,
+  path: text,
+  full_path: text,
+  visibility: integer,
+  avatar: nullable(text),
+  traversal_ids: listOf(integer),
+  share_with_group_lock: boolean,
+  project_creation_level: oneOf('noone', 'maintainer', 'developer'),
 }
+export type NamespaceRow = RowOf<typeof namespaceRow>
 
 /** With the caller's level, which permissions and the visibility of the member count depend on. */
-export type NamespaceWithLevel = NamespaceRow & {
-  level: number | null
-  members_count: number | null
+export const namespaceWithLevelRow = {
+  ...namespaceRow,
+  level: nullable(integer),
+  members_count: nullable(integer),
   /** Owner of a personal namespace. */
-  owner: Pictured | null
+  owner: nullable(json<Pictured>()),
 }
+export type NamespaceWithLevel = RowOf<typeof namespaceWithLevelRow>
 
 const columns = raw(
   'n.id, n.kind, n.parent_id, n.owner_id, n.name, n.path, n.full_path, n.visibility, n.avatar, n.traversal_ids, n.share_with_group_lock, n.project_creation_level',
@@ -92,7 +96,8 @@ export const findNamespace = (
   actor: Actor,
   idOrPath: number | string,
 ): Promise<NamespaceWithLevel | undefined> =>
-  db.row<NamespaceWithLevel>(
+  db.row(
+    namespaceWithLevelRow,
     typeof idOrPath === 'number'
       ? sql`${select(actor)} where n.id = ${idOrPath} and not n.deleting`
       : sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${idOrPath}) and not n.deleting`,
@@ -100,7 +105,7 @@ export const findNamespace = (
 
 /** Locks the row against moves and deletion until the transaction ends. */
 export const lockNamespace = (tx: Tx, id: number): Promise<NamespaceRow | undefined> =>
-  tx.row<NamespaceRow>(sql`select ${columns} from namespaces n where n.id = ${id} and not n.deleting for share`)
+  tx.row(namespaceRow, sql`select ${columns} from namespaces n where n.id = ${id} and not n.deleting for share`)
 
 /** Creates the personal namespace of a new user. Undefined if the path is taken. */
 export async function insertUserNamespace(
@@ -109,11 +114,14 @@ export async function insertUserNamespace(
   username: string,
   name: string,
 ): Promise<number | undefined> {
-  const row = await tx.row<{ id: number }>(sql`
+  const row = await tx.row(
+    { id: integer },
+    sql`
     with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
     insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_path, full_name, visibility, runners_token)
     select id, 'user', ${userId}, array[id], ${name}, ${username}, ${username}, ${name}, 20, ${newRunnersToken()} from next
-    returning id`)
+    returning id`,
+  )
   const id = row!.id
   return (await claimRoute(tx, username, { namespaceId: id })) ? id : undefined
 }
@@ -123,10 +131,11 @@ export const newRunnersToken = (): string => randomBytes(15).toString('base64url
 
 /** Personal namespace of a user, as the caller sees it. */
 export const personalNamespaceOf = (db: Db, actor: Actor, userId: number): Promise<NamespaceWithLevel | undefined> =>
-  db.row<NamespaceWithLevel>(sql`${select(actor)} where n.owner_id = ${userId}`)
+  db.row(namespaceWithLevelRow, sql`${select(actor)} where n.owner_id = ${userId}`)
 
 /** As `findNamespace`, by the current full path only: redirects do not apply when something is created. */
 export const findNamespaceByPath = (db: Db, actor: Actor, fullPath: string): Promise<NamespaceWithLevel | undefined> =>
-  db.row<NamespaceWithLevel>(
+  db.row(
+    namespaceWithLevelRow,
     sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${fullPath}) and not r.redirect and not n.deleting`,
   )

@@ -1,5 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer, listOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { emit } from '../../../events/log.ts'
 import { taken } from '../../../kernel/violations.ts'
 import { within } from '../access-index/queries.ts'
 import { fullPathViolations } from './names.ts'
@@ -28,18 +30,22 @@ export async function renameTree(
       full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
       full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
     where ${inside}`)
-  await tx.run(
-    sql`update projects p set full_path = d.full_path || '/' || p.path from namespaces d where d.id = p.namespace_id and ${inside}`,
-  )
-  const longest = await tx.row<{ full_path: string }>(sql`
+  // Projects follow by a reaction, before their paths are read below. The events of the callers name the actor.
+  await emit(tx, { kind: 'namespace_renamed', actorId: null, payload: { namespace_id: id } })
+  const longest = await tx.row(
+    { full_path: text },
+    sql`
     select full_path from (
       select d.full_path from namespaces d where ${inside}
       union all
       select p.full_path from projects p join namespaces d on d.id = p.namespace_id where ${inside}) as named
-    order by length(full_path) desc limit 1`)
+    order by length(full_path) desc limit 1`,
+  )
   const [tooLong] = fullPathViolations(longest!.full_path)
   if (tooLong !== undefined) return tooLong
-  const wanted = await tx.row<{ count: number }>(sql`
+  const wanted = await tx.row(
+    { count: integer },
+    sql`
     with named as (
       select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id from namespaces d where ${inside}
       union all
@@ -48,7 +54,8 @@ export async function renameTree(
       insert into routes (path_key, namespace_id, project_id) select path_key, namespace_id, project_id from named
       on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
       where routes.redirect returning 1)
-    select (select count(*) from named) - (select count(*) from claimed) as count`)
+    select (select count(*) from named) - (select count(*) from claimed) as count`,
+  )
   return wanted!.count === 0 ? undefined : taken
 }
 
@@ -58,9 +65,12 @@ export async function renamePersonalNamespace(
   ownerId: number,
   to: { path: string; name: string },
 ): Promise<boolean> {
-  const held = await tx.row<{ traversal_ids: number[]; full_path: string; full_name: string }>(sql`
+  const held = await tx.row(
+    { traversal_ids: listOf(integer), full_path: text, full_name: text },
+    sql`
     update namespaces set name = ${to.name}, updated_at = now() where owner_id = ${ownerId} and not deleting
-    returning traversal_ids, full_path, full_name`)
+    returning traversal_ids, full_path, full_name`,
+  )
   if (!held) return true
   const { traversal_ids, full_path, full_name } = held
   await retireRoutes(tx, traversal_ids)

@@ -4,7 +4,7 @@ import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
 import { instance } from '../../instance/index.ts'
 import { Namespace } from './entity.ts'
 import { readableNamespace } from './find.ts'
-import { namespacesOf } from './queries.ts'
+import { namespacesOf, namespaceWithLevelRow } from './queries.ts'
 
 export const namespaceRoutes = [
   endpoint({
@@ -20,7 +20,7 @@ export const namespaceRoutes = [
     }),
     paged: true,
     returns: Namespace,
-    handle: ({ params, page, ctx }) => fetchPage(ctx.db, namespacesOf(ctx.actor!, params), page),
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, namespaceWithLevelRow, namespacesOf(ctx.actor!, params), page),
   }),
 
   endpoint({

@@ -1,5 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
+import { columnOf, isAbout, labelsTableOf, type Noteable } from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
 
 /**
@@ -8,14 +9,14 @@ import { reaching } from '../../groups/index.ts'
  */
 export const findUsableLabels = (
   tx: Tx,
-  { mergeRequestId, projectId }: { mergeRequestId: number; projectId: number },
+  noteable: Noteable,
   titles: readonly string[],
 ): Promise<{ id: number; title: string }[]> =>
   tx.rows(sql`
     select distinct on (l.title) l.id, l.title from labels l left join namespaces g on g.id = l.namespace_id
-    where l.title = any(${titles}::text[]) and ${reaching('l', sql`${projectId}`)}
+    where l.title = any(${titles}::text[]) and ${reaching('l', sql`${noteable.project_id}`)}
     order by l.title,
-      exists (select from merge_request_labels ml where ml.merge_request_id = ${mergeRequestId} and ml.label_id = l.id) desc,
+      exists (select from ${labelsTableOf(noteable.type)} ml where ${isAbout('ml', noteable)} and ml.label_id = l.id) desc,
       l.project_id is not null desc, cardinality(g.traversal_ids) desc`)
 
 /** Ids of labels of a project of these titles, made if need be. */
@@ -34,24 +35,25 @@ export async function ensureLabels(
   return rows.map(({ id }) => id)
 }
 
-/** Replaces the labels of a merge request; how many were put on or taken off, each of which is a label event. */
+/** Replaces the labels of a noteable; how many were added or removed, each of which is a label event. */
 export const replaceLabels = (
   tx: Tx,
-  mergeRequestId: number,
+  { type, id: noteableId }: Noteable,
   labelIds: readonly number[],
   { userId, at }: { userId: number; at: Date | undefined },
 ): Promise<number> => {
+  const [table, column] = [labelsTableOf(type), columnOf(type)]
   const changed = (action: 'add' | 'remove', from: Sql): Sql =>
     sql`select ${action} as action, c.label_id, l.title from ${from} c join labels l on l.id = c.label_id`
   return tx.run(sql`
     with gone as (
-      delete from merge_request_labels where merge_request_id = ${mergeRequestId} and label_id <> all(${labelIds}::bigint[])
+      delete from ${table} where ${column} = ${noteableId} and label_id <> all(${labelIds}::bigint[])
       returning label_id),
     put as (
-      insert into merge_request_labels (merge_request_id, label_id)
-      select ${mergeRequestId}, id from unnest(${labelIds}::bigint[]) as id on conflict do nothing returning label_id),
+      insert into ${table} (${column}, label_id)
+      select ${noteableId}, id from unnest(${labelIds}::bigint[]) as id on conflict do nothing returning label_id),
     changed as (${changed('remove', sql`gone`)} union all ${changed('add', sql`put`)})
-    insert into label_events (merge_request_id, label_id, user_id, action, created_at)
-    select ${mergeRequestId}, label_id, ${userId}, action, coalesce(${at ?? null}::timestamptz, now()) from changed
+    insert into label_events (${column}, label_id, user_id, action, created_at)
+    select ${noteableId}, label_id, ${userId}, action, coalesce(${at ?? null}::timestamptz, now()) from changed
     order by action desc, title`)
 }

@@ -1,22 +1,23 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
+import type { Noteable } from '../../discussion/index.ts'
 import { ensureLabels, findUsableLabels, replaceLabels } from './assign-queries.ts'
 import { defaultColor } from './colors.ts'
 import { titleViolations } from './titles.ts'
 
-/** Maximum labels per merge request. */
+/** Maximum labels of one noteable. */
 const most = 1000
 
 /**
- * Replaces the labels of a merge request, whose row is locked, by those of these titles, found among the project's and its
+ * Replaces the labels of a noteable, whose row is locked, by those of these titles, found among the project's and its
  * groups'. What none is called is made a label of the project with `create`, if it can be one, and else left out.
  * Each label put on or taken off is an event, of `at` rather than now where that is given. Tells whether something changed.
  */
 export async function setLabels(
   tx: Tx,
   ctx: Pick<Ctx, 'actor'>,
-  { mergeRequestId, projectId }: { readonly mergeRequestId: number; readonly projectId: number },
+  noteable: Noteable,
   titles: readonly string[],
   { create, at }: { readonly create: boolean; readonly at?: Date | undefined },
 ): Promise<boolean> {
@@ -24,10 +25,10 @@ export async function setLabels(
     (title) => titleViolations(title).length === 0,
   )
   if (wanted.length > most) throw invalidFields({ labels: [`has too many (maximum is ${most})`] })
-  const found = await findUsableLabels(tx, { mergeRequestId, projectId }, wanted)
+  const found = await findUsableLabels(tx, noteable, wanted)
   const known = new Set(found.map(({ title }) => title))
   const unknown = create ? wanted.filter((title) => !known.has(title)) : []
-  const made = unknown.length > 0 ? await ensureLabels(tx, projectId, unknown, defaultColor) : []
+  const made = unknown.length > 0 ? await ensureLabels(tx, noteable.project_id, unknown, defaultColor) : []
   const labelIds = [...found.map(({ id }) => id), ...made]
-  return (await replaceLabels(tx, mergeRequestId, labelIds, { userId: ctx.actor!.id, at })) > 0
+  return (await replaceLabels(tx, noteable, labelIds, { userId: ctx.actor!.id, at })) > 0
 }

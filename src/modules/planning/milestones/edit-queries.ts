@@ -71,9 +71,5 @@ export async function lockMilestonesBelow(tx: Tx, groupId: number, title: string
   return rows.map(({ id }) => id)
 }
 
-/** What had one of these has another; these go. */
-export async function replaceMilestonesBy(tx: Tx, milestoneIds: readonly number[], milestoneId: number): Promise<void> {
-  await tx.run(sql`update merge_requests set milestone_id = ${milestoneId}
-    where milestone_id = any(${milestoneIds}::bigint[])`)
-  await tx.run(sql`delete from milestones where id = any(${milestoneIds}::bigint[])`)
-}
+export const deleteMilestones = (tx: Tx, ids: readonly number[]): Promise<number> =>
+  tx.run(sql`delete from milestones where id = any(${ids}::bigint[])`)

@@ -24,14 +24,10 @@ export const copyLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
       w.project_id, w.title, w.description, w.state, w.start_date, w.due_date
     from wanted w join numbered n on n.project_id = w.project_id`)
 
-/** Puts the milestones of their titles that the projects have in the place of those that they no longer have. */
-export const replaceLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
-  tx.run(sql`
-    with replaced as (
+/** Rows (project_id, old_id, new_id): the milestones that projects use and no longer have, with those of the same titles that they have. */
+export const replacementsOf = (moved: Moved): Sql => sql`
       select distinct on (used.project_id, used.milestone_id) used.project_id, used.milestone_id as old_id, ms.id as new_id
       from (${usesOf(moved)}) as used join milestones old on old.id = used.milestone_id
       join milestones ms on ms.title = old.title and ${reaching('ms', raw('used.project_id'))}
       left join namespaces g on g.id = ms.namespace_id
-      order by used.project_id, used.milestone_id, ms.project_id is null, cardinality(g.traversal_ids) desc)
-    update merge_requests m set milestone_id = r.new_id from replaced r
-    where m.project_id = r.project_id and m.milestone_id = r.old_id`)
+      order by used.project_id, used.milestone_id, ms.project_id is null, cardinality(g.traversal_ids) desc`

@@ -10,13 +10,13 @@ import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/inde
 import type { ProjectSubject } from '../../projects/index.ts'
 import {
   deleteMilestone,
+  deleteMilestones,
   type HeldMilestone,
   insertMilestone,
   isTitleTaken,
   lockMilestone,
   lockMilestonesBelow,
   type MilestoneValues,
-  replaceMilestonesBy,
   updateMilestone,
 } from './edit-queries.ts'
 import { type DatedMilestoneRow, findMilestone } from './queries.ts'
@@ -143,7 +143,15 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
       if (!held) throw rowNotFound()
       if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
       const promoted = await insertMilestone(tx, holder, held)
-      await replaceMilestonesBy(tx, await lockMilestonesBelow(tx, group.id, held.title), promoted.id)
+      const replaced = await lockMilestonesBelow(tx, group.id, held.title)
+      await emit(tx, {
+        kind: 'milestones_replaced',
+        groupId: group.id,
+        actorId: ctx.actor!.id,
+        payload: { milestone_id: promoted.id },
+        facts: { replaced_ids: replaced },
+      })
+      await deleteMilestones(tx, replaced)
       await record(ctx, tx, 'milestone_promoted', holder, promoted)
       return promoted
     })

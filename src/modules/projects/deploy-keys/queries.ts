@@ -2,18 +2,21 @@ import type { Actor } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, omit, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
-import type { SshKeyRow } from '../../accounts/index.ts'
+import { sshKeyRow } from '../../accounts/index.ts'
 import { projectWhere } from '../../namespaces/index.ts'
 
 /** A deploy key as one project has it. */
-export type DeployKeyRow = Omit<SshKeyRow, 'user_id'> & {
-  can_push: boolean
-  enabled_at: Timestamp
+export const deployKeyRow = {
+  ...omit(sshKeyRow, 'user_id'),
+  can_push: boolean,
+  enabled_at: timestamp,
   /** Of the installation, for every project. */
-  public: boolean
+  public: boolean,
 }
+export type DeployKeyRow = RowOf<typeof deployKeyRow>
 
 const columns = raw(
   'k.id, k.creator_id, k.title, k.key, k.fingerprint, k.fingerprint_sha256, k.expires_at, k.created_at, k.updated_at',
@@ -33,7 +36,7 @@ export const deployKeysOf = (projectId: number): List => ({
 })
 
 export const findDeployKey = (db: Db, projectId: number, keyId: number): Promise<DeployKeyRow | undefined> =>
-  db.row<DeployKeyRow>(sql`${select} where d.project_id = ${projectId} and d.deploy_key_id = ${keyId}`)
+  db.row(deployKeyRow, sql`${select} where d.project_id = ${projectId} and d.deploy_key_id = ${keyId}`)
 
 /** What a deploy key's list of all says of a project. */
 export type WritableProject = {
@@ -47,7 +50,8 @@ export type WritableProject = {
 }
 
 /** A deploy key with the projects it may push to. */
-export type AnyDeployKeyRow = Omit<SshKeyRow, 'user_id'> & { projects_with_write_access: WritableProject[] }
+export const anyDeployKeyRow = { ...omit(sshKeyRow, 'user_id'), projects_with_write_access: json<WritableProject[]>() }
+export type AnyDeployKeyRow = RowOf<typeof anyDeployKeyRow>
 
 const anyDeployKey = sql`select ${columns},
     coalesce((select json_agg(json_build_object('id', p.id, 'description', p.description, 'name', p.name,
@@ -68,15 +72,7 @@ export const allDeployKeys = (isPublic: boolean): List => ({
 })
 
 export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyRow | undefined> =>
-  db.row<AnyDeployKeyRow>(sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
-
-/** Gives a deploy key to the installation. */
-export const makePublic = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update ssh_keys set public = true where id = ${id}`)
-
-/** Takes a key of the installation from all projects. */
-export const deletePublicKey = (tx: Tx, id: number): Promise<{ title: string } | undefined> =>
-  tx.row(sql`delete from ssh_keys where id = ${id} and public returning title`)
+  db.row(anyDeployKeyRow, sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
 
 /** Whether a deploy key is enabled in some project that the caller maintains, or is everybody's: then it is his to use. */
 const maintained = (actor: Actor) =>
@@ -87,11 +83,15 @@ const maintained = (actor: Actor) =>
 
 /** A deploy key that the caller may enable elsewhere, by number. */
 export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ id: number } | undefined> =>
-  db.row(sql`select k.id from ssh_keys k where k.id = ${id} and k.user_id is null and ${maintained(actor)}`)
+  db.row(
+    { id: integer },
+    sql`select k.id from ssh_keys k where k.id = ${id} and k.user_id is null and ${maintained(actor)}`,
+  )
 
 /** The same, by SHA-256. */
 export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string): Promise<{ id: number } | undefined> =>
   db.row(
+    { id: integer },
     sql`select k.id from ssh_keys k where k.fingerprint_sha256 = ${sha256} and k.user_id is null and ${maintained(actor)}`,
   )
 
@@ -100,12 +100,15 @@ export const enableKey = (
   db: Db,
   enabled: { projectId: number; keyId: number; canPush: boolean },
 ): Promise<{ added: boolean; title: string } | undefined> =>
-  db.row(sql`
+  db.row(
+    { added: boolean, title: text },
+    sql`
     with key as (select id, title from ssh_keys where id = ${enabled.keyId} for key share)
     insert into deploy_key_projects (project_id, deploy_key_id, can_push)
     select ${enabled.projectId}::bigint, key.id, ${enabled.canPush}::boolean from key
     on conflict (project_id, deploy_key_id) do update set can_push = deploy_key_projects.can_push
-    returning xmax = 0 as added, (select title from key) as title`)
+    returning xmax = 0 as added, (select title from key) as title`,
+  )
 
 export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: boolean): Promise<number> =>
   db.run(sql`
@@ -114,5 +117,8 @@ export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: bo
 
 /** Takes a key from a project; the key itself goes when that was its last. `undefined` when the project does not have it. */
 export const disableKey = (tx: Tx, projectId: number, keyId: number): Promise<{ title: string } | undefined> =>
-  tx.row(sql`delete from deploy_key_projects e using ssh_keys k
-    where e.project_id = ${projectId} and e.deploy_key_id = ${keyId} and k.id = e.deploy_key_id returning k.title`)
+  tx.row(
+    { title: text },
+    sql`delete from deploy_key_projects e using ssh_keys k
+    where e.project_id = ${projectId} and e.deploy_key_id = ${keyId} and k.id = e.deploy_key_id returning k.title`,
+  )

@@ -5,9 +5,9 @@ import { instance } from '../../instance/index.ts'
 import { project } from '../projects/subject.ts'
 import { DeployKey, InstanceDeployKey } from './entity.ts'
 import {
-  type AnyDeployKeyRow,
   allDeployKeys,
-  type DeployKeyRow,
+  anyDeployKeyRow,
+  deployKeyRow,
   deployKeysOf,
   findAnyDeployKey,
   findDeployKey,
@@ -37,7 +37,7 @@ export const deployKeyRoutes = [
     params: Params({ public: Flag({ default: false, description: 'Only instance deploy keys' }) }),
     paged: true,
     returns: InstanceDeployKey,
-    handle: ({ params, page, ctx }) => fetchPage<AnyDeployKeyRow>(ctx.db, allDeployKeys(params.public), page),
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, anyDeployKeyRow, allDeployKeys(params.public), page),
   }),
 
   endpoint({
@@ -73,7 +73,7 @@ export const deployKeyRoutes = [
     allow: 'admin_deploy_key',
     paged: true,
     returns: DeployKey,
-    handle: ({ subject, page, ctx }) => fetchPage<DeployKeyRow>(ctx.db, deployKeysOf(subject.id), page),
+    handle: ({ subject, page, ctx }) => fetchPage(ctx.db, deployKeyRow, deployKeysOf(subject.id), page),
   }),
 
   endpoint({

@@ -2,19 +2,25 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
-import { addKey, type KeyInput, parsePublicKey, titleViolations, updateTitle } from '../../accounts/index.ts'
+import {
+  addKey,
+  deletePublicKey,
+  type KeyInput,
+  makePublic,
+  parsePublicKey,
+  titleViolations,
+  updateTitle,
+} from '../../accounts/index.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import {
   type AnyDeployKeyRow,
   type DeployKeyRow,
-  deletePublicKey,
   disableKey,
   enableKey,
   findAnyDeployKey,
   findDeployKey,
   findMaintainedKey,
   findMaintainedKeyBySha256,
-  makePublic,
   setCanPush,
 } from './queries.ts'
 

@@ -1,14 +1,16 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
+import { locatedRow } from '../repositories/location.ts'
 
 /** False for a database that is empty or of a version without installation ids. */
 export const knowsInstallations = async (db: Db): Promise<boolean> =>
-  (await db.row<{ known: boolean }>(sql`select to_regclass('installation') is not null as known`))!.known
+  (await db.row({ known: boolean }, sql`select to_regclass('installation') is not null as known`))!.known
 
 /** Undefined until the first start. */
 export const findInstallationId = async (db: Db): Promise<string | undefined> =>
-  (await db.row<{ id: string }>(sql`select id from installation`))?.id
+  (await db.row({ id: text }, sql`select id from installation`))?.id
 
 /** Replaces the one that is there. */
 export const saveInstallationId = (tx: Tx, id: string): Promise<number> =>
@@ -16,14 +18,20 @@ export const saveInstallationId = (tx: Tx, id: string): Promise<number> =>
 
 /** Whether there are projects, and whether any of them has a repository with commits. */
 export const findContent = async (db: Db): Promise<{ projects: boolean; commits: boolean }> =>
-  (await db.row<{ projects: boolean; commits: boolean }>(sql`
+  (await db.row(
+    { projects: boolean, commits: boolean },
+    sql`
     select exists (select from projects) as projects,
-      exists (select from projects where default_branch is not null) as commits`))!
+      exists (select from projects where default_branch is not null) as commits`,
+  ))!
 
 /** Projects with an id above `after`, in order, those that are being removed, too. */
 export const projectKeysAfter = (db: Db, after: number, limit: number): Promise<Located[]> =>
-  db.rows<Located>(sql`select id, repository_storage, repository_key from projects
-    where id > ${after} order by id limit ${literal(limit)}`)
+  db.rows(
+    locatedRow,
+    sql`select id, repository_storage, repository_key from projects
+    where id > ${after} order by id limit ${literal(limit)}`,
+  )
 
 export const saveRepositoryKey = (tx: Tx, projectId: number, key: string): Promise<number> =>
   tx.run(sql`update projects set repository_key = ${key} where id = ${projectId}`)

@@ -1,17 +1,21 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { nullable, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Share } from './shares.ts'
+import { shareRow } from './shares.ts'
 
 /** The largest share first. */
 export const listLanguages = (db: Db, projectId: number): Promise<Share[]> =>
-  db.rows<Share>(
+  db.rows(
+    shareRow,
     sql`select name, share from project_languages where project_id = ${projectId} order by share desc, name`,
   )
 
 /** The commit that the languages were counted at; null when they never were. */
 export const languagesCommit = async (db: Db, projectId: number): Promise<string | null> =>
   (
-    await db.row<{ languages_commit: string | null }>(
+    await db.row(
+      { languages_commit: nullable(text) },
       sql`select languages_commit from project_statistics where project_id = ${projectId}`,
     )
   )?.languages_commit ?? null

@@ -1,3 +1,4 @@
+import { double, type RowOf, text } from '../../../db/row.ts'
 import { PathAttributes } from '../../../git/format/attributes.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { readBlob } from '../../../git/objects/blobs.ts'
@@ -7,7 +8,11 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { Linguist } from './linguist.ts'
 
-export type Share = { readonly name: string; readonly share: number }
+export const shareRow = {
+  name: text,
+  share: double,
+}
+export type Share = RowOf<typeof shareRow>
 
 /** Maximum files that are classified, the largest first: each takes up to a millisecond, and small ones hardly count. */
 const maxListed = 100_000

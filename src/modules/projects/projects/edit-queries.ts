@@ -1,9 +1,11 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
+import { locatedRow } from '../repositories/location.ts'
 import type { FeatureLevels } from './features.ts'
-import { columns, type ProjectRow } from './queries.ts'
+import { columns, type ProjectRow, projectRow } from './queries.ts'
 import type { ProjectSettings } from './settings.ts'
 
 export type NewProject = FeatureLevels & {
@@ -21,7 +23,9 @@ export type NewProject = FeatureLevels & {
 }
 
 export const insertProject = async (tx: Tx, project: NewProject): Promise<Located> =>
-  (await tx.row<Located>(sql`
+  (await tx.row(
+    locatedRow,
+    sql`
     with made as (
       insert into projects (namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings, repository_storage, runners_token,
         issues_access_level, repository_access_level, merge_requests_access_level, builds_access_level, wiki_access_level,
@@ -33,23 +37,21 @@ export const insertProject = async (tx: Tx, project: NewProject): Promise<Locate
         ${project.pages_access_level}, ${project.forking_access_level})
       returning id, repository_storage, repository_key),
     counted as (insert into project_statistics (project_id) select id from made)
-    select id, repository_storage, repository_key from made`))!
-
-/** The creator's own membership, beside what his group gives him. */
-export const insertProjectMember = (tx: Tx, projectId: number, userId: number, level: number): Promise<number> =>
-  tx.run(
-    sql`insert into members (project_id, user_id, access_level, created_by_id) values (${projectId}, ${userId}, ${level}, ${userId})`,
-  )
+    select id, repository_storage, repository_key from made`,
+  ))!
 
 /** How many projects lie in somebody's personal namespace. */
 export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>
-  (await db.row<{ count: number }>(sql`
-    select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!
-    .count
+  (await db.row(
+    { count: integer },
+    sql`
+    select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`,
+  ))!.count
 
 /** How many personal projects somebody may have. Holds off other creations in his namespace until the transaction ends. */
 export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number> =>
-  (await tx.row<{ projects_limit: number }>(
+  (await tx.row(
+    { projects_limit: integer },
     sql`select projects_limit from users where id = ${userId} for no key update`,
   ))!.projects_limit
 
@@ -66,10 +68,13 @@ export async function takenNames(
 ): Promise<{ name: string[]; path: string[] }> {
   const others = project.projectId === undefined ? raw('true') : sql`r.project_id is distinct from ${project.projectId}`
   const { projectId = null } = project
-  const found = (await db.row<{ name: boolean; path: boolean; wiki: boolean }>(sql`select
+  const found = (await db.row(
+    { name: boolean, path: boolean, wiki: boolean },
+    sql`select
     exists (select from projects where namespace_id = ${project.namespaceId} and name = ${project.name} and id is distinct from ${projectId}::bigint) as name,
     exists (select from routes r where r.path_key = lower(${project.fullPath}) and not r.redirect and ${others}) as path,
-    exists (select from routes r where r.path_key = lower(${wikiTwin(project.fullPath)}) and r.project_id is not null and not r.redirect and ${others}) as wiki`))!
+    exists (select from routes r where r.path_key = lower(${wikiTwin(project.fullPath)}) and r.project_id is not null and not r.redirect and ${others}) as wiki`,
+  ))!
   return { name: found.name || found.wiki ? [taken] : [], path: found.path ? [taken] : [] }
 }
 
@@ -125,14 +130,18 @@ export function updateProject(tx: Tx, id: number, { settings, ...columns }: Proj
 
 /** Locks the project against other edits until the transaction ends. */
 export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined> =>
-  tx.row<ProjectRow>(
-    sql`select ${columns}, null as level from projects p where p.id = ${id} and not p.deleting for update`,
+  tx.row(
+    projectRow,
+    sql`select ${columns}, null::smallint as level from projects p where p.id = ${id} and not p.deleting for update`,
   )
 
 /** The visibility of what a project was forked from, which stays until the transaction ends. Undefined without a source. */
 export const lockForkSource = async (tx: Tx, projectId: number): Promise<number | undefined> =>
   (
-    await tx.row<{ visibility: number }>(sql`
+    await tx.row(
+      { visibility: integer },
+      sql`
       select s.visibility from projects p join projects s on s.id = p.forked_from_project_id
-      where p.id = ${projectId} and not s.deleting for share of s`)
+      where p.id = ${projectId} and not s.deleting for share of s`,
+    )
   )?.visibility

@@ -1,5 +1,6 @@
 import { featureLevels } from '../../../access/levels.ts'
 import { Flag, OneOf, Optional } from '../../../api/params/types.ts'
+import { integer, type RowOf } from '../../../db/row.ts'
 import type { FieldViolations } from '../../../kernel/failure.ts'
 
 const level = (what: string) =>
@@ -36,7 +37,17 @@ export type FeatureColumn =
   | 'forking_access_level'
   | 'pages_access_level'
 
-export type FeatureLevels = Record<FeatureColumn, number>
+export const featureLevelsRow = {
+  issues_access_level: integer,
+  repository_access_level: integer,
+  merge_requests_access_level: integer,
+  builds_access_level: integer,
+  wiki_access_level: integer,
+  snippets_access_level: integer,
+  forking_access_level: integer,
+  pages_access_level: integer,
+} satisfies Record<FeatureColumn, unknown>
+export type FeatureLevels = RowOf<typeof featureLevelsRow>
 
 const olderForms: Readonly<Record<string, FeatureColumn>> = {
   issues_enabled: 'issues_access_level',

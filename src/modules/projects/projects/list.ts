@@ -3,7 +3,7 @@ import { as, type Variant } from '../../../api/endpoint.ts'
 import { fetchPage, fetchStamps, type Page } from '../../../api/page.ts'
 import { keptProjects, keptSimpleProjects, Project } from './entity.ts'
 import { listProjects, type ProjectFilters, type ProjectSet } from './list-queries.ts'
-import type { ProjectRecordRow } from './record-queries.ts'
+import { projectRecordRow } from './record-queries.ts'
 
 /** A page of a list of projects, in the form that the caller asked for or may have. */
 export async function projectsPage(
@@ -17,5 +17,5 @@ export async function projectsPage(
   const customAttributes = params.with_custom_attributes && ctx.actor.admin
   if (!params.statistics && !customAttributes) return as(keptProjects, await stamps())
   const options = { statistics: params.statistics === true, customAttributes }
-  return as(Project, await fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, set, params, options), page))
+  return as(Project, await fetchPage(ctx.db, projectRecordRow, listProjects(ctx.actor, set, params, options), page))
 }

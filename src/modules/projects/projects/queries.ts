@@ -1,8 +1,8 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, visibilities } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
+import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import {
   deployKeyLevel,
   deployTokenLevel,
@@ -11,30 +11,32 @@ import {
   projectWhere,
   projectWithinLimits,
 } from '../../namespaces/index.ts'
-import type { FeatureLevels } from './features.ts'
+import { featureLevelsRow } from './features.ts'
 import { settingDefaults } from './settings.ts'
 
 /** What every operation on a project needs, with the caller's level: one probe of each index. */
-export type ProjectRow = FeatureLevels & {
-  id: number
-  namespace_id: number
-  full_path: string
-  path: string
-  name: string
-  visibility: number
-  archived: boolean
-  default_branch: string | null
-  import_status: 'none' | 'scheduled' | 'started' | 'finished' | 'failed'
-  repository_storage: string
-  repository_key: string
-  updated_at: Timestamp
+export const projectRow = {
+  ...featureLevelsRow,
+  id: integer,
+  namespace_id: integer,
+  full_path: text,
+  path: text,
+  name: text,
+  visibility: integer,
+  archived: boolean,
+  default_branch: nullable(text),
+  import_status: oneOf('none', 'scheduled', 'started', 'finished', 'failed'),
+  repository_storage: text,
+  repository_key: text,
+  updated_at: timestamp,
   /** Whoever reads the project reads its jobs. */
-  public_builds: boolean
+  public_builds: boolean,
   /** Null without any. */
-  level: number | null
+  level: nullable(integer),
   /** Only with a token that is limited. */
-  within_limits?: boolean
+  within_limits: optional(boolean),
 }
+export type ProjectRow = RowOf<typeof projectRow>
 
 const featureColumns = raw(
   'p.issues_access_level, p.repository_access_level, p.merge_requests_access_level, p.builds_access_level, p.wiki_access_level, p.snippets_access_level, p.pages_access_level, p.forking_access_level',
@@ -74,13 +76,16 @@ const found = forCaller((caller, name) => {
 
 /** One statement. Projects that are being removed are not found. */
 export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
-  db.kept.row<ProjectRow>(found(caller, idOrPath))
+  db.kept.row(projectRow, found(caller, idOrPath))
 
 /** The same of several; those that are gone are left out. One statement. */
 export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<ProjectRow[]> =>
-  db.rows<ProjectRow>(sql`
+  db.rows(
+    projectRow,
+    sql`
     select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p
-    where p.id = any(${ids}::bigint[]) and not p.deleting`)
+    where p.id = any(${ids}::bigint[]) and not p.deleting`,
+  )
 
 /** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
 export function visibleProjects(caller: Caller): Sql {
@@ -130,7 +135,8 @@ const memberAtLeast = (actor: Actor, level: number): Sql =>
 /** The kind of namespace a project lies in. */
 export const namespaceKindOf = async (db: Db, id: number): Promise<'user' | 'group'> =>
   (
-    await db.row<{ kind: 'user' | 'group' }>(
+    await db.row(
+      { kind: oneOf('user', 'group') },
       sql`select n.kind from projects p join namespaces n on n.id = p.namespace_id where p.id = ${id}`,
     )
   )?.kind ?? 'group'

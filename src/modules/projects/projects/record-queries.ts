@@ -1,6 +1,19 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
+import {
+  boolean,
+  date,
+  integer,
+  json,
+  listOf,
+  nullable,
+  oneOf,
+  optional,
+  type RowOf,
+  text,
+  timestamp,
+} from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -11,6 +24,7 @@ import {
   limitsColumn,
   named,
   type ProjectRow,
+  projectRow,
   readableCode,
   visibleProject,
   withinLimits,
@@ -23,55 +37,62 @@ import type { ProjectSettings } from './settings.ts'
  * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shares_endings_and_commit_addresses.sql). Which
  * of them somebody sees who does not see all is asked of shared projects alone (`completeStamps`): the stamps of these say so.
  */
-export type ProjectStamp = { id: number; stamp: string; seen_shares?: string | null }
+export const projectStampRow = { id: integer, stamp: text, seen_shares: optional(nullable(text)) }
+export type ProjectStamp = RowOf<typeof projectStampRow>
 
 type Membership = { access_level: number; notification_level: number }
 
 /** Everything the full record shows. */
-export type ProjectRecordRow = ProjectRow & {
+export const projectRecordRow = {
+  ...projectRow,
   /** See ProjectStamp. */
-  stamp: string
-  description: string | null
-  creator_id: number | null
-  topics: string[]
-  avatar: string | null
-  star_count: number
-  forks_count: number
-  open_issues_count: number
-  import_error: string | null
-  runners_token: string
-  settings: Partial<ProjectSettings>
-  readme_path: string | null
-  license_path: string | null
-  license_key: string | null
-  created_at: Timestamp
-  last_activity_at: Timestamp
-  marked_for_deletion_on: DateOnly | null
-  namespace_name: string
-  namespace_path: string
-  namespace_kind: 'user' | 'group'
-  namespace_full_path: string
-  namespace_full_name: string
-  namespace_parent_id: number | null
-  namespace_avatar: string | null
+  stamp: text,
+  seen_shares: nullable(text),
+  description: nullable(text),
+  creator_id: nullable(integer),
+  topics: listOf(text),
+  avatar: nullable(text),
+  star_count: integer,
+  forks_count: integer,
+  open_issues_count: integer,
+  import_error: nullable(text),
+  runners_token: text,
+  settings: json<Partial<ProjectSettings>>(),
+  readme_path: nullable(text),
+  license_path: nullable(text),
+  license_key: nullable(text),
+  created_at: timestamp,
+  last_activity_at: timestamp,
+  marked_for_deletion_on: nullable(date),
+  namespace_name: text,
+  namespace_path: text,
+  namespace_kind: oneOf('user', 'group'),
+  namespace_full_path: text,
+  namespace_full_name: text,
+  namespace_parent_id: nullable(integer),
+  namespace_avatar: nullable(text),
   /** Null leaves it to the installation. */
-  namespace_lfs_enabled: boolean | null
-  owner: (UserReferenceRow & { created_at: Timestamp }) | null
-  has_repository: boolean
-  project_member: Membership | null
-  group_member: Membership | null
-  shared_with_groups: {
-    group_id: number
-    group_name: string
-    group_full_path: string
-    group_access_level: number
-    expires_at: DateOnly | null
-  }[]
-  forked_from: ForkSource | null
+  namespace_lfs_enabled: nullable(boolean),
+  owner: nullable(json<UserReferenceRow & { created_at: Timestamp }>()),
+  has_repository: boolean,
+  project_member: nullable(json<Membership>()),
+  group_member: nullable(json<Membership>()),
+  shared_with_groups:
+    json<
+      {
+        group_id: number
+        group_name: string
+        group_full_path: string
+        group_access_level: number
+        expires_at: DateOnly | null
+      }[]
+    >(),
+  forked_from: nullable(json<ForkSource>()),
   /** Only when asked for. */
-  statistics?: ProjectStatistics | null
-  custom_attributes?: { key: string; value: string }[]
+  statistics: optional(nullable(json<ProjectStatistics>())),
+  custom_attributes: optional(json<{ key: string; value: string }[]>()),
 }
+export type ProjectRecordRow = RowOf<typeof projectRecordRow>
 
 export type ForkSource = {
   id: number
@@ -111,7 +132,7 @@ export type RecordOptions = {
 
 /** `shown` of the caller's membership `m`: of the project, or of its group and with `inherited` the highest of those above. */
 const membership = (caller: Caller, of: 'project' | 'group', inherited: boolean | undefined, shown: Sql): Sql => {
-  if (caller === null) return raw('null')
+  if (caller === null) return raw('null::json')
   const valid = sql`m.user_id = ${caller.id} and (m.expires_at is null or m.expires_at > current_date)`
   if (of === 'project') return sql`(select ${shown} from members m where m.project_id = p.id and ${valid})`
   return sql`case when n.kind = 'group' then (select ${shown} from members m where ${
@@ -152,7 +173,8 @@ const seesSome = (caller: Caller): caller is Actor => caller !== null && !caller
 export async function completeStamps(db: Db, caller: Caller, stamps: readonly ProjectStamp[]): Promise<ProjectStamp[]> {
   const ids = stamps.filter(({ stamp }) => stamp.endsWith(` ${sharedMark}`)).map(({ id }) => id)
   if (ids.length === 0) return [...stamps]
-  const rows = await db.kept.rows<{ id: number; seen_shares: string }>(
+  const rows = await db.kept.rows(
+    { id: integer, seen_shares: nullable(text) },
     sql`select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables} where p.id = any(${ids}::bigint[])`,
   )
   const seen = new Map(rows.map(({ id, seen_shares }) => [id, seen_shares]))
@@ -226,7 +248,8 @@ export const findStampedProject = (
   db: Db,
   caller: Caller,
   idOrPath: number | string,
-): Promise<(ProjectRow & ProjectStamp) | undefined> => db.kept.row(stamped(caller, idOrPath))
+): Promise<(ProjectRow & ProjectStamp) | undefined> =>
+  db.kept.row({ ...projectRow, ...projectStampRow }, stamped(caller, idOrPath))
 
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)
@@ -242,7 +265,7 @@ export const listProjectRecords = (
   ids: readonly number[],
   options: RecordOptions,
 ): Promise<ProjectRecordRow[]> =>
-  db.rows(sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`)
+  db.rows(projectRecordRow, sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`)
 
 export function findProjectRecord(
   db: Db,
@@ -251,7 +274,8 @@ export function findProjectRecord(
   options: RecordOptions = {},
 ): Promise<ProjectRecordRow | undefined> {
   const { join, condition } = named(typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
-  return db.row<ProjectRecordRow>(
+  return db.row(
+    projectRecordRow,
     sql`${recordSelect(caller, { inheritedMembership: true, ...options })} ${join} where ${condition} and not p.deleting`,
   )
 }

@@ -1,7 +1,9 @@
 import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
+import { locatedRow } from '../repositories/location.ts'
 
 /** From here on nobody finds it; a job removes it for good. False when that is so already. */
 export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>
@@ -9,21 +11,27 @@ export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>
 
 /** As `markDeleting`, if it is still marked and was put away at least `days` ago. `undefined` when it is not. */
 export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ full_path: string } | undefined> =>
-  tx.row(sql`update projects set deleting = true, updated_at = now()
-    where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`)
+  tx.row(
+    { full_path: text },
+    sql`update projects set deleting = true, updated_at = now()
+    where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`,
+  )
 
 /** Puts it away, read-only. False when it was put away before, which then counts; undefined when it is being removed. */
 export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | undefined> =>
   (
-    await tx.row<{ newly: boolean }>(sql`
+    await tx.row(
+      { newly: boolean },
+      sql`
       update projects p set archived = true, marked_for_deletion_on = coalesce(held.marked_on, current_date), updated_at = now()
       from (select id, marked_for_deletion_on as marked_on from projects where id = ${id} and not deleting for update) as held
-      where p.id = held.id returning held.marked_on is null as newly`)
+      where p.id = held.id returning held.marked_on is null as newly`,
+    )
   )?.newly
 
 /** A project that is being removed. */
 export const findDeleting = (db: Db, id: number): Promise<Located | undefined> =>
-  db.row(sql`select id, repository_storage, repository_key from projects where id = ${id} and deleting`)
+  db.row(locatedRow, sql`select id, repository_storage, repository_key from projects where id = ${id} and deleting`)
 
 /** At most `size` of its merge requests, with all that is said of them; how many there were. */
 export const deleteSomeMergeRequests = (db: Db, projectId: number, size: number): Promise<number> =>
@@ -34,14 +42,20 @@ export const deleteProjectRow = (tx: Tx, id: number): Promise<number> =>
 
 /** Projects put away at least `days` ago. */
 export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
-    select id from projects where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
+  const rows = await db.rows(
+    { id: integer },
+    sql`
+    select id from projects where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Projects that are being removed by themselves, not with a group. */
 export async function projectsBeingRemoved(db: Db): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
-    select p.id from projects p join namespaces n on n.id = p.namespace_id where p.deleting and not n.deleting order by p.id limit 1000`)
+  const rows = await db.rows(
+    { id: integer },
+    sql`
+    select p.id from projects p join namespaces n on n.id = p.namespace_id where p.deleting and not n.deleting order by p.id limit 1000`,
+  )
   return rows.map(({ id }) => id)
 }

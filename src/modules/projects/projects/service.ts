@@ -1,4 +1,4 @@
-import { levels, type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
+import { type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
@@ -25,7 +25,6 @@ import {
   personalNamespaceOf,
   projectNameViolations,
   projectPathViolations,
-  projectPlaced,
   retireProjectRoute,
   saveAvatar,
 } from '../../namespaces/index.ts'
@@ -34,7 +33,6 @@ import { setAside } from '../repositories/set-aside.ts'
 import {
   countPersonalProjects,
   insertProject,
-  insertProjectMember,
   lockForkSource,
   lockProject,
   lockProjectsLimit,
@@ -158,10 +156,7 @@ export async function createProject(
       })
       // Somebody may have taken either since they were looked at.
       if (!(await claimRoute(tx, fullPath, { projectId }))) throw invalidFields({ path: [isTaken] })
-      await insertProjectMember(tx, projectId, held.owner_id ?? ownerId, levels.maintainer)
       if (avatar) await saveAvatar(tx, 'project', projectId, avatar)
-      // Nobody else can depend on a project that is not committed: the access lock is not needed.
-      await projectPlaced(tx, projectId)
       await emit(tx, {
         kind: 'project_created',
         projectId,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
+import { integer, type RowOf, text } from '../../../db/row.ts'
 
 /**
  * Where repositories lie, drawn out:
@@ -27,10 +28,15 @@ export function repositoryDir(
 }
 
 /** What of a project says where its repository is. */
-export type Placed = { readonly id: number; readonly repository_storage: string }
+export const placedRow = {
+  id: integer,
+  repository_storage: text,
+}
+export type Placed = RowOf<typeof placedRow>
 
 /** What of a project says which repository is its own. Load it with the facts that decide about the request. */
-export type Located = Placed & { readonly repository_key: string }
+export const locatedRow = { ...placedRow, repository_key: text }
+export type Located = RowOf<typeof locatedRow>
 
 export const projectRepositoryDir = (ctx: Pick<Ctx, 'repositoriesDir'>, project: Placed): string =>
   repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)

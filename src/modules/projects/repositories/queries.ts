@@ -1,32 +1,47 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, nullable, pick, type RowOf, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 
-export type StoredRepository = {
-  id: number
-  full_path: string
-  repository_storage: string
-  repository_key: string
-  default_branch: string | null
+export const storedRepositoryRow = {
+  id: integer,
+  full_path: text,
+  repository_storage: text,
+  repository_key: text,
+  default_branch: nullable(text),
 }
+export type StoredRepository = RowOf<typeof storedRepositoryRow>
 
 /** Projects with an id above `after`, in order. Those being removed are left out. */
 export const projectsAfter = (db: Db, after: number, limit: number): Promise<StoredRepository[]> =>
-  db.rows<StoredRepository>(sql`select id, full_path, repository_storage, repository_key, default_branch from projects
-    where id > ${after} and not deleting order by id limit ${literal(limit)}`)
+  db.rows(
+    storedRepositoryRow,
+    sql`select id, full_path, repository_storage, repository_key, default_branch from projects
+    where id > ${after} and not deleting order by id limit ${literal(limit)}`,
+  )
 
 /** Projects that are being removed, whose repositories may still be there. */
 export const removedProjects = (db: Db): Promise<Pick<StoredRepository, 'id' | 'repository_storage'>[]> =>
-  db.rows(sql`select id, repository_storage from projects where deleting`)
+  db.rows(
+    pick(storedRepositoryRow, 'id', 'repository_storage'),
+    sql`select id, repository_storage from projects where deleting`,
+  )
 
 /** Locks the place of a repository until the transaction ends: only one process moves what is there. */
 export const lockPlace = (tx: Tx, dir: string): Promise<number> =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`place of a repository: ${dir}`}, 0))`)
 
 /** Pushes so far, and those at the last run of each kind of housekeeping. */
-export type HousekeepingRow = { pushes: number; incremental_at: number; full_at: number; gc_at: number }
+export const housekeepingRow = {
+  pushes: integer,
+  incremental_at: integer,
+  full_at: integer,
+  gc_at: integer,
+}
+export type HousekeepingRow = RowOf<typeof housekeepingRow>
 
 export const findHousekeeping = (db: Db, projectId: number): Promise<HousekeepingRow | undefined> =>
-  db.row<HousekeepingRow>(
+  db.row(
+    housekeepingRow,
     sql`select pushes, incremental_at, full_at, gc_at from project_housekeeping where project_id = ${projectId}`,
   )
 

@@ -2,9 +2,9 @@ import type { Actor } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
+import { type RowOf, timestamp } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
-import { openTo, type UserReferenceRow, userReferenceColumns } from '../../accounts/index.ts'
+import { openTo, userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 
 /** False when it was starred already. The count follows in the same statement. */
 export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
@@ -20,7 +20,8 @@ export const deleteStar = async (tx: Tx, userId: number, projectId: number): Pro
       delete from stars where user_id = ${userId} and project_id = ${projectId} returning project_id)
     update projects set star_count = star_count - 1 where id in (select project_id from unstarred)`)) > 0
 
-export type StarrerRow = UserReferenceRow & { starred_since: Timestamp }
+export const starrerRow = { ...userReferenceRow, starred_since: timestamp }
+export type StarrerRow = RowOf<typeof starrerRow>
 
 /** Who starred a project, the first one first. People with private profiles show to themselves and administrators. */
 export const starrersOf = (projectId: number, caller: Actor | null, search: string | undefined): List => ({
@@ -39,3 +40,9 @@ export const starrersOf = (projectId: number, caller: Actor | null, search: stri
     { by: sql`u.id`, direction: 'asc' },
   ],
 })
+
+/** His stars, with the counts of what he had starred. */
+export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`
+    with gone as (delete from stars where user_id = ${userId} returning project_id)
+    update projects set star_count = star_count - 1 where id in (select project_id from gone)`)

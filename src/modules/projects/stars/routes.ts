@@ -8,7 +8,7 @@ import { projectListFilters } from '../projects/params.ts'
 import { getRecord } from '../projects/service.ts'
 import { project } from '../projects/subject.ts'
 import { Starrer } from './entity.ts'
-import { deleteStar, insertStar, type StarrerRow, starrersOf } from './queries.ts'
+import { deleteStar, insertStar, starrerRow, starrersOf } from './queries.ts'
 
 const { with_programming_language: _, id_after: __, id_before: ___, ...starredFilters } = projectListFilters
 
@@ -44,7 +44,7 @@ export const starRoutes = [
     returns: Starrer,
     async handle({ subject, params, page, ctx }) {
       requireVisiblePeople(ctx)
-      return fetchPage<StarrerRow>(ctx.db, starrersOf(subject.id, ctx.actor, params.search), page)
+      return fetchPage(ctx.db, starrerRow, starrersOf(subject.id, ctx.actor, params.search), page)
     },
   }),
 

@@ -1,17 +1,19 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
 
-export type TopicRow = {
-  id: number
-  name: string
-  title: string | null
-  description: string | null
-  avatar: string | null
+export const topicRow = {
+  id: integer,
+  name: text,
+  title: nullable(text),
+  description: nullable(text),
+  avatar: nullable(text),
   /** Of those that are open to the caller by their visibility; of all, for administrators. */
-  projects: number
+  projects: integer,
 }
+export type TopicRow = RowOf<typeof topicRow>
 
 /** Projects that count for the caller. */
 const counted = (caller: Caller): Sql => {
@@ -46,24 +48,32 @@ export const listTopics = (caller: Caller, { search, without_projects }: TopicFi
 })
 
 export const findTopic = (db: Db, caller: Caller, id: number): Promise<TopicRow | undefined> =>
-  db.row(sql`select ${columns(caller)} from topics t where t.id = ${id} and ${visible(caller)}`)
+  db.row(topicRow, sql`select ${columns(caller)} from topics t where t.id = ${id} and ${visible(caller)}`)
 
 /** What administrators say about a topic. */
-export type TopicAttributes = { name: string; title: string | null; description: string | null }
+export const topicAttributesRow = {
+  name: text,
+  title: nullable(text),
+  description: nullable(text),
+}
+export type TopicAttributes = RowOf<typeof topicAttributesRow>
 
 /** A topic that projects have already is there: then it is declared now. Nothing when it was declared before. */
 export const insertTopic = async (tx: Tx, topic: TopicAttributes): Promise<number | undefined> =>
   (
-    await tx.row<{ id: number }>(sql`
+    await tx.row(
+      { id: integer },
+      sql`
       insert into topics as t (name, title, description, declared)
       values (${topic.name}, ${topic.title}, ${topic.description}, true)
       on conflict (lower(name)) do update set title = excluded.title, description = excluded.description, declared = true, updated_at = now()
         where not t.declared
-      returning id`)
+      returning id`,
+    )
   )?.id
 
 export const lockTopic = (tx: Tx, id: number): Promise<TopicAttributes | undefined> =>
-  tx.row(sql`select name, title, description from topics where id = ${id} for update`)
+  tx.row(topicAttributesRow, sql`select name, title, description from topics where id = ${id} for update`)
 
 /** Under a new name it counts nothing until its projects have that, too: `renameInProjects`. */
 export const updateTopic = (tx: Tx, id: number, { name, title, description }: TopicAttributes): Promise<number> =>

@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { File, Flag, Id, Nullable, Optional, Params, Text } from '../../../api/params/types.ts'
 import { instance } from '../../instance/index.ts'
 import { Topic } from './entity.ts'
-import { listTopics, type TopicRow } from './queries.ts'
+import { listTopics, topicRow } from './queries.ts'
 import { createTopic, editTopic, getTopic, mergeTopics, removeTopic } from './service.ts'
 
 const topicId = Params({ id: Id({ description: 'ID of the topic' }) }).properties
@@ -23,7 +23,7 @@ export const topicRoutes = [
     }),
     paged: true,
     returns: Topic,
-    handle: ({ params, page, ctx }) => fetchPage<TopicRow>(ctx.db, listTopics(ctx.actor, params), page),
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, topicRow, listTopics(ctx.actor, params), page),
   }),
 
   endpoint({

@@ -1,10 +1,16 @@
 import type { List } from '../../../api/page.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 
-export type UploadRow = { secret: string; filename: string; digest: Digest; size: number }
+export const uploadRow = {
+  secret: text,
+  filename: text,
+  digest: textOf<Digest>(),
+  size: integer,
+}
+export type UploadRow = RowOf<typeof uploadRow>
 
 /** False when the project is going. */
 export const insertUpload = async (
@@ -19,14 +25,15 @@ export const insertUpload = async (
     from projects p where p.id = ${projectId} and not p.deleting for no key update`)) > 0
 
 /** An upload as those see it who look after the project. */
-export type ListedUploadRow = {
-  id: number
-  filename: string
-  size: number
-  created_at: Timestamp
+export const listedUploadRow = {
+  id: integer,
+  filename: text,
+  size: integer,
+  created_at: timestamp,
   /** Null when he is gone. */
-  uploader: { id: number; username: string; name: string } | null
+  uploader: nullable(json<{ id: number; username: string; name: string }>()),
 }
+export type ListedUploadRow = RowOf<typeof listedUploadRow>
 
 /** The newest first. */
 export const uploadsOf = (projectId: number): List => ({
@@ -49,7 +56,7 @@ const named = (projectId: number, name: UploadName): Sql =>
     : sql`project_id = ${projectId} and secret = ${name.secret} and filename = ${name.filename}`
 
 export const findUpload = (db: Db, projectId: number, name: UploadName): Promise<UploadRow | undefined> =>
-  db.row(sql`select secret, filename, digest, size from uploads where ${named(projectId, name)}`)
+  db.row(uploadRow, sql`select secret, filename, digest, size from uploads where ${named(projectId, name)}`)
 
 /** The row alone: the collection of blobs takes the bytes, should nothing else name them. */
 export const deleteUpload = (
@@ -57,7 +64,10 @@ export const deleteUpload = (
   projectId: number,
   name: UploadName,
 ): Promise<{ id: number; filename: string } | undefined> =>
-  tx.row(sql`delete from uploads where ${named(projectId, name)} returning id, filename`)
+  tx.row(
+    { id: integer, filename: text },
+    sql`delete from uploads where ${named(projectId, name)} returning id, filename`,
+  )
 
 /** Digests of these that are uploads: for the collection of blobs. */
 export const digestsOfUploads = (digests: readonly Digest[]): Sql =>
@@ -69,4 +79,7 @@ export const storedUploads = (
   after: number,
   limit: number,
 ): Promise<{ id: number; project_id: number; digest: Digest; size: number }[]> =>
-  db.rows(sql`select id, project_id, digest, size from uploads where id > ${after} order by id limit ${literal(limit)}`)
+  db.rows(
+    { id: integer, project_id: integer, digest: textOf<Digest>(), size: integer },
+    sql`select id, project_id, digest, size from uploads where id > ${after} order by id limit ${literal(limit)}`,
+  )

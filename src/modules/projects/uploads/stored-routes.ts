@@ -5,7 +5,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Id, Params, Text } from '../../../api/params/types.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
 import { project } from '../projects/subject.ts'
-import { type ListedUploadRow, uploadsOf } from './queries.ts'
+import { type ListedUploadRow, listedUploadRow, uploadsOf } from './queries.ts'
 import { openUpload, removeUpload } from './service.ts'
 
 const ListedUpload = entity({
@@ -38,7 +38,7 @@ export const storedUploadRoutes = [
     allow: 'admin_upload',
     paged: true,
     returns: ListedUpload,
-    handle: ({ subject, page, ctx }) => fetchPage<ListedUploadRow>(ctx.db, uploadsOf(subject.id), page),
+    handle: ({ subject, page, ctx }) => fetchPage(ctx.db, listedUploadRow, uploadsOf(subject.id), page),
   }),
 
   endpoint({

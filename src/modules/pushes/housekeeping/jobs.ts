@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
-import { findProject, housekeep, openRepository } from '../../projects/index.ts'
-import { saveRepositoryFacts } from '../pushes/queries.ts'
+import { findProject, housekeep, openRepository, saveRepositoryFacts } from '../../projects/index.ts'
 import { repositoryFacts } from '../pushes/repository-facts.ts'
 
 /** Packs and cleans a repository on request, whatever the settings, and measures it. */

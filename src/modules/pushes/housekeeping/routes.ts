@@ -2,9 +2,8 @@ import { endpoint, raw } from '../../../api/endpoint.ts'
 import { Params } from '../../../api/params/types.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { conflict } from '../../../kernel/failure.ts'
-import { project } from '../../projects/index.ts'
+import { claimHousekeeping, project } from '../../projects/index.ts'
 import { housekeepRepository } from './jobs.ts'
-import { claimHousekeeping } from './queries.ts'
 
 /** Who asks again before this is told to wait. */
 const lockMinutes = 1440

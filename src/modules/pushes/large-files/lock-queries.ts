@@ -1,8 +1,15 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { and, literal, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 
-export type LockRow = { id: number; path: string; owner_id: number; owner_name: string; created_at: Timestamp }
+export const lockRow = {
+  id: integer,
+  path: text,
+  owner_id: integer,
+  owner_name: text,
+  created_at: timestamp,
+}
+export type LockRow = RowOf<typeof lockRow>
 
 const lockSelect = sql`select l.id, l.path, l.owner_id, u.name as owner_name, l.created_at from file_locks l join users u on u.id = l.owner_id`
 
@@ -16,7 +23,8 @@ export const listLocks = (
   from: number,
   limit: number,
 ): Promise<LockRow[]> =>
-  db.rows<LockRow>(
+  db.rows(
+    lockRow,
     sql`${lockSelect} where ${and([
       sql`l.project_id = ${projectId}`,
       sql`l.id >= ${from}`,
@@ -26,11 +34,11 @@ export const listLocks = (
   )
 
 export const findLockAt = (db: Db, projectId: number, path: string): Promise<LockRow | undefined> =>
-  db.row<LockRow>(sql`${lockSelect} where l.project_id = ${projectId} and l.path = ${path}`)
+  db.row(lockRow, sql`${lockSelect} where l.project_id = ${projectId} and l.path = ${path}`)
 
 /** Finds a lock and locks its row until the transaction ends, so that it is removed once. */
 export const holdLock = (tx: Tx, projectId: number, id: number): Promise<LockRow | undefined> =>
-  tx.row<LockRow>(sql`${lockSelect} where l.project_id = ${projectId} and l.id = ${id} for update of l`)
+  tx.row(lockRow, sql`${lockSelect} where l.project_id = ${projectId} and l.id = ${id} for update of l`)
 
 /** False if the path is locked already. */
 export const insertLock = async (

@@ -1,27 +1,40 @@
 import { randomBytes } from 'node:crypto'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, bytes, integer, nullable, type RowOf, textOf } from '../../../db/row.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import { countLinkedFiles } from '../../projects/index.ts'
 
-export type LargeFileRow = { oid: Digest; size: number }
+export const largeFileRow = {
+  oid: textOf<Digest>(),
+  size: integer,
+}
+export type LargeFileRow = RowOf<typeof largeFileRow>
 
 /** The columns that determine where large files of a project are stored. */
-export type StorageRow = {
+export const storageRow = {
   /** The setting of the project, else of its namespace. */
-  enabled: boolean
+  enabled: boolean,
   /** The project it was forked from. */
-  source_id: number | null
+  source_id: nullable(integer),
 }
+export type StorageRow = RowOf<typeof storageRow>
 
 export const findStorage = (db: Db, projectId: number): Promise<StorageRow | undefined> =>
-  db.row<StorageRow>(sql`
+  db.row(
+    storageRow,
+    sql`
     select coalesce((p.settings->>'lfs_enabled')::boolean, n.lfs_enabled, true) as enabled, p.forked_from_project_id as source_id
-    from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`)
+    from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`,
+  )
 
 /** The given files that at least one of the projects has, without duplicates. */
 export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly string[]): Promise<LargeFileRow[]> =>
-  db.rows<LargeFileRow>(sql`
-    select distinct oid, size from large_files where project_id = any(${projectIds}::bigint[]) and oid = any(${oids}::text[])`)
+  db.rows(
+    largeFileRow,
+    sql`
+    select distinct oid, size from large_files where project_id = any(${projectIds}::bigint[]) and oid = any(${oids}::text[])`,
+  )
 
 /**
  * Adds `rows` (project_id, oid, size) to a project and to its statistics; rows that it has already are not counted
@@ -29,9 +42,7 @@ export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly
  */
 const link = (projectId: number, rows: Sql): Sql => sql`
   with linked as (insert into large_files (project_id, oid, size) ${rows} on conflict do nothing returning size),
-  counted as (
-    update project_statistics set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
-    where project_id = ${projectId} and exists (select from linked))
+  counted as (${countLinkedFiles(projectId)})
   select 1 from linked`
 
 /** Adds a file, whose bytes are stored, to a project. False if the project has it already or is being deleted. */
@@ -70,12 +81,15 @@ export const digestsOfLargeFiles = (digests: readonly Digest[]): Sql =>
 
 /** Every file once, with a project that has it, ordered by oid, starting after `after`. */
 export const storedFiles = (db: Db, after: string, limit: number): Promise<(LargeFileRow & { project_id: number })[]> =>
-  db.rows(sql`
-    select distinct on (oid) oid, size, project_id from large_files where oid > ${after} order by oid, project_id limit ${literal(limit)}`)
+  db.rows(
+    { ...largeFileRow, ...{ project_id: integer } },
+    sql`
+    select distinct on (oid) oid, size, project_id from large_files where oid > ${after} order by oid, project_id limit ${literal(limit)}`,
+  )
 
 /** The signing key of a purpose, the same in all processes; created on first use. */
 export async function signingKey(db: Db, purpose: string): Promise<Buffer> {
-  const find = () => db.row<{ key: Buffer }>(sql`select key from signing_keys where purpose = ${purpose}`)
+  const find = () => db.row({ key: bytes }, sql`select key from signing_keys where purpose = ${purpose}`)
   const found = await find()
   if (found) return found.key
   await db.run(

@@ -5,7 +5,7 @@ import { project } from '../../projects/index.ts'
 import { oneRule, ruleName, unprotecting } from '../protected-refs/endpoints.ts'
 import { accessLevels } from '../protected-refs/levels.ts'
 import { allowedParam, changedParam, grantsAmong, levelParam } from '../protected-refs/params.ts'
-import { listProtectedRefs, type ProtectedRefRow } from '../protected-refs/queries.ts'
+import { listProtectedRefs, protectedRefRow } from '../protected-refs/queries.ts'
 import { changeProtectedRef, getProtectedRef, protectRef } from '../protected-refs/service.ts'
 import { grantChanges } from './changes.ts'
 import { ProtectedBranch } from './entity.ts'
@@ -27,7 +27,7 @@ export const protectedBranchRoutes = [
     paged: true,
     returns: ProtectedBranch,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage<ProtectedRefRow>(ctx.db, listProtectedRefs(subject.id, 'branch', ctx.actor, params), page),
+      fetchPage(ctx.db, protectedRefRow, listProtectedRefs(subject.id, 'branch', ctx.actor, params), page),
   }),
 
   oneRule('branch', ProtectedBranch),

@@ -1,8 +1,8 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 
 export type RefKind = 'branch' | 'tag'
 export type RefAction = 'push' | 'merge' | 'unprotect' | 'create'
@@ -23,15 +23,16 @@ export type AccessRow = Grant & {
   readonly includes_caller: boolean
 }
 
-export type ProtectedRefRow = {
-  readonly id: number
-  readonly kind: RefKind
-  readonly name: string
-  readonly allow_force_push: boolean
-  readonly code_owner_approval_required: boolean
-  readonly updated_at: Timestamp
-  readonly access: readonly AccessRow[]
+export const protectedRefRow = {
+  id: integer,
+  kind: oneOf<RefKind>('tag', 'branch'),
+  name: text,
+  allow_force_push: boolean,
+  code_owner_approval_required: boolean,
+  updated_at: timestamp,
+  access: json<AccessRow[]>(),
 }
+export type ProtectedRefRow = RowOf<typeof protectedRefRow>
 
 const includesCaller = (caller: Caller): Sql =>
   caller === null
@@ -50,7 +51,7 @@ const select = (caller: Caller): Sql => sql`
 
 /** All rules for branches and tags of a project. One statement. */
 export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<readonly ProtectedRefRow[]> =>
-  db.kept.rows<ProtectedRefRow>(sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
+  db.kept.rows(protectedRefRow, sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
 
 /** A rule by its own name, with wildcards as written. */
 export const findProtectedRef = (
@@ -60,7 +61,8 @@ export const findProtectedRef = (
   name: string,
   caller: Caller,
 ): Promise<ProtectedRefRow | undefined> =>
-  db.row<ProtectedRefRow>(
+  db.row(
+    protectedRefRow,
     sql`${select(caller)} where r.project_id = ${projectId} and r.kind = ${kind} and r.name = ${name}`,
   )
 
@@ -94,10 +96,13 @@ export type NewProtectedRef = {
 /** `undefined` if a rule of this name exists. */
 export const insertProtectedRef = async (tx: Tx, ref: NewProtectedRef): Promise<number | undefined> =>
   (
-    await tx.row<{ id: number }>(sql`
+    await tx.row(
+      { id: integer },
+      sql`
       insert into protected_refs (project_id, kind, name, allow_force_push, code_owner_approval_required)
       values (${ref.projectId}, ${ref.kind}, ${ref.name}, ${ref.allowForcePush ?? false}, ${ref.codeOwnerApprovalRequired ?? false})
-      on conflict (project_id, kind, name) do nothing returning id`)
+      on conflict (project_id, kind, name) do nothing returning id`,
+    )
   )?.id
 
 export type RefFlags = { allowForcePush?: boolean | undefined; codeOwnerApprovalRequired?: boolean | undefined }
@@ -140,7 +145,9 @@ export async function holdersAround(
   userIds: readonly number[],
   groupIds: readonly number[],
 ): Promise<{ users: ReadonlySet<number>; groups: ReadonlySet<number> }> {
-  const rows = await db.rows<{ kind: 'user' | 'group'; id: number }>(sql`
+  const rows = await db.rows(
+    { kind: oneOf('user', 'group'), id: integer },
+    sql`
     select 'user' as kind, m.user_id as id from (
       select user_id from group_access where group_id = ${project.namespace_id} and expires_on > current_date
       union select user_id from project_access where project_id = ${project.id} and expires_on > current_date) m
@@ -149,7 +156,8 @@ export async function holdersAround(
     select 'group', g.id from namespaces g where g.id = any(${groupIds}::bigint[]) and g.kind = 'group' and (
       exists (select from project_group_links l where l.project_id = ${project.id} and l.group_id = g.id
         and (l.expires_at is null or l.expires_at > current_date))
-      or exists (select from namespaces n where n.id = ${project.namespace_id} and g.id = any(n.traversal_ids)))`)
+      or exists (select from namespaces n where n.id = ${project.namespace_id} and g.id = any(n.traversal_ids)))`,
+  )
   const idsOf = (kind: string) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id))
   return { users: idsOf('user'), groups: idsOf('group') }
 }

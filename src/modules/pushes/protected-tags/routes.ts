@@ -5,7 +5,7 @@ import { project } from '../../projects/index.ts'
 import { oneRule, unprotecting } from '../protected-refs/endpoints.ts'
 import { accessLevels } from '../protected-refs/levels.ts'
 import { allowedParam, grantsAmong, levelParam } from '../protected-refs/params.ts'
-import { listProtectedRefs, type ProtectedRefRow } from '../protected-refs/queries.ts'
+import { listProtectedRefs, protectedRefRow } from '../protected-refs/queries.ts'
 import { protectRef } from '../protected-refs/service.ts'
 import { ProtectedTag } from './entity.ts'
 
@@ -19,7 +19,7 @@ export const protectedTagRoutes = [
     paged: true,
     returns: ProtectedTag,
     handle: ({ subject, page, ctx }) =>
-      fetchPage<ProtectedRefRow>(ctx.db, listProtectedRefs(subject.id, 'tag', ctx.actor), page),
+      fetchPage(ctx.db, protectedRefRow, listProtectedRefs(subject.id, 'tag', ctx.actor), page),
   }),
 
   oneRule('tag', ProtectedTag),

@@ -3,8 +3,13 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { countLooseRefs } from '../../../git/refs/ref-files.ts'
 import { packRefs, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
-import { findProject, housekeepingDueIn, housekeepWhenDue, openRepository } from '../../projects/index.ts'
-import { saveRepositoryFacts } from './queries.ts'
+import {
+  findProject,
+  housekeepingDueIn,
+  housekeepWhenDue,
+  openRepository,
+  saveRepositoryFacts,
+} from '../../projects/index.ts'
 import { repositoryFacts } from './repository-facts.ts'
 
 /** Maximum loose refs; more make listing refs slow. */

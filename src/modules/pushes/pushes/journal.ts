@@ -7,18 +7,17 @@ import { branchName, branchRef, type RefName } from '../../../git/format/ref-nam
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { readRefs, syncRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { lockProject, openRepository, type ProjectRow, type RootFiles, rootFilesAt } from '../../projects/index.ts'
+import {
+  lockProject,
+  notePush,
+  openRepository,
+  type ProjectRow,
+  type RootFiles,
+  rootFilesAt,
+} from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { feedOfPush } from './feed.ts'
-import {
-  deleteChanges,
-  findPush,
-  insertPush,
-  type NewPush,
-  notePush,
-  projectOfUnsettled,
-  settlePush,
-} from './queries.ts'
+import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, settlePush } from './queries.ts'
 
 /**
  * Refs and database are two stores. A push first commits a record of its intent, then moves the refs; then one

@@ -145,10 +145,10 @@ describe('settling of pushes', () => {
       const before = (await events(world, project)).length
       await git(repo.gitDir, 'update-ref', 'refs/heads/x', head)
       const changes = [{ name: ref('refs/heads/x'), from: null, to: head }]
-      const wish = { projectId: project.id, actorId: 1, transport: 'api', options: [], changes } as const
-      const id = await intend(ctx, wish)
-      await conclude(ctx, repo, { id, ...wish }, known)
-      await conclude(ctx, repo, { id, ...wish }, known)
+      const intent = { projectId: project.id, actorId: 1, transport: 'api', options: [], changes } as const
+      const id = await intend(ctx, intent)
+      await conclude(ctx, repo, { id, ...intent }, known)
+      await conclude(ctx, repo, { id, ...intent }, known)
       expect((await events(world, project)).slice(before)).toMatchObject([{ payload: { push_id: id, ref_count: 1 } }])
     },
   )

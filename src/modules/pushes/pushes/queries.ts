@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { empty, sql } from '../../../db/sql.ts'
+import { integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
+import { sql } from '../../../db/sql.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
-import type { RootFiles } from '../../projects/index.ts'
 
 /** Transport through which refs were changed. */
 export type Transport = 'http' | 'ssh' | 'api' | 'system'
@@ -16,7 +16,9 @@ export type NewPush = {
 
 /** Records the intended changes before the refs move. One statement. Returns the id of the push. */
 export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
-  (await tx.row<{ id: number }>(sql`
+  (await tx.row(
+    { id: integer },
+    sql`
     with push as (
       insert into pushes (project_id, actor_id, door, options)
       values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.options}) returning id),
@@ -25,31 +27,38 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
       select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
       from push, unnest(${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
         ${push.changes.map(({ to }) => to)}::text[]) with ordinality as c (name, old_oid, new_oid, position))
-    select id from push`))!.id
+    select id from push`,
+  ))!.id
 
-export type PushRow = {
-  id: number
-  project_id: number
-  actor_id: number | null
-  transport: Transport
-  state: 'intended' | 'done' | 'dropped'
-  options: string[]
+export const pushRow = {
+  id: integer,
+  project_id: integer,
+  actor_id: nullable(integer),
+  transport: oneOf<Transport>('ssh', 'http', 'api', 'system'),
+  state: oneOf('intended', 'done', 'dropped'),
+  options: listOf(text),
   /** In the order of the push. */
-  changes: {
-    name: RefChange['name']
-    from: RefChange['from']
-    to: RefChange['to']
-    continued: boolean
-    claimed: boolean
-  }[]
+  changes:
+    json<
+      {
+        name: RefChange['name']
+        from: RefChange['from']
+        to: RefChange['to']
+        continued: boolean
+        claimed: boolean
+      }[]
+    >(),
 }
+export type PushRow = RowOf<typeof pushRow>
 
 /**
  * A push with its changes. `continued`: a later push started at the end of this change, so it did happen, whatever the
  * ref is now. `claimed`: a concurrent push made the same change, and only one of the two moved the ref.
  */
 export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
-  db.row<PushRow>(sql`
+  db.row(
+    pushRow,
+    sql`
     select p.id, p.project_id, p.actor_id, p.door as transport, p.state, p.options,
       coalesce((select json_agg(json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid, 'continued',
           exists (select from ref_changes later join pushes q on q.id = later.push_id
@@ -59,11 +68,12 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
             where q.project_id = p.project_id and q.id <> p.id and q.finished_at >= p.created_at and same.moved and same.ref = c.ref
             and same.old_oid is not distinct from c.old_oid and same.new_oid is not distinct from c.new_oid)) order by c.position, c.ref)
         from ref_changes c where c.push_id = p.id), '[]') as changes
-    from pushes p where p.id = ${id}`)
+    from pushes p where p.id = ${id}`,
+  )
 
 /** The project of a push that is not settled yet. */
 export const projectOfUnsettled = async (db: Db, id: number): Promise<number | undefined> =>
-  (await db.row<{ project_id: number }>(sql`select project_id from pushes where id = ${id} and state <> 'done'`))
+  (await db.row({ project_id: integer }, sql`select project_id from pushes where id = ${id} and state <> 'done'`))
     ?.project_id
 
 /** Removes changes from a pending push. */
@@ -73,78 +83,38 @@ export const deleteChanges = (db: Db, pushId: number, names: readonly string[]):
 /** Settles a push once: false if another process did. */
 export async function settlePush(tx: Tx, id: number, moved: readonly string[]): Promise<boolean> {
   const state = moved.length > 0 ? 'done' : 'dropped'
-  const settled = await tx.row(sql`
+  return tx.exists(sql`
     with settled as (
       update pushes set state = ${state}, finished_at = now()
       where id = ${id} and (state = 'intended' or (state = 'dropped' and ${state} = 'done')) returning id),
     marked as (
       update ref_changes c set moved = convert_from(c.ref, 'UTF8') = any(${moved}::text[]) from settled where c.push_id = settled.id)
     select id from settled`)
-  return settled !== undefined
 }
 
 /** Repositories with pending pushes, or with pushes that a crash interrupted. */
 export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repository_storage: string }[]> =>
   db.rows(
+    { id: integer, repository_storage: text },
     sql`select id, repository_storage from projects where id in (select project_id from pushes where state = 'intended')`,
   )
 
 /** Pushes that are pending for longer than this, oldest first, at most 1,000. */
 export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select id from pushes where state = 'intended' and created_at <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
-    order by id limit 1000`)
+    order by id limit 1000`,
+  )
   return rows.map(({ id }) => id)
 }
-
-/** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
-const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(refCount / 20))
-
-/** Sets the time of the project's last activity to now. */
-export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
-  tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
-
-/**
- * As `noteActivity`, for a push, which housekeeping counts. A first branch becomes the default branch, unless there is
- * one; `rootFiles` are those of a default branch that moved. Returns the default branch; `undefined` if the project is
- * being deleted.
- */
-export const notePush = async (
-  tx: Tx,
-  projectId: number,
-  {
-    firstBranch,
-    rootFiles,
-    refCount,
-  }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
-): Promise<string | null | undefined> =>
-  (
-    await tx.row<{ default_branch: string | null }>(sql`
-    with counted as (
-      insert into project_housekeeping as h (project_id, pushes) values (${projectId}, ${housekeepingWeight(refCount)}::int)
-      on conflict (project_id) do update set pushes = h.pushes + excluded.pushes)
-    update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
-      ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
-    where id = ${projectId} and not deleting returning default_branch`)
-  )?.default_branch
-
-export type RepositoryFacts = RootFiles & {
-  readonly commitCount: number
-  readonly repositorySize: number
-}
-
-/** Saves the current facts of a repository that records show. */
-export const saveRepositoryFacts = (db: Db, projectId: number, facts: RepositoryFacts): Promise<number> =>
-  db.run(sql`
-    with counted as (
-      update project_statistics set commit_count = ${facts.commitCount}, repository_size = ${facts.repositorySize} where project_id = ${projectId})
-    update projects set readme_path = ${facts.readmePath}, license_path = ${facts.licensePath}, license_key = ${facts.licenseKey}
-    where id = ${projectId} and (readme_path, license_path, license_key) is distinct from (${facts.readmePath}, ${facts.licensePath}, ${facts.licenseKey})`)
 
 /** Bytes of a project's repository and large files, as of the last count. */
 export const storedBytes = async (db: Db, projectId: number): Promise<number> =>
   (
-    await db.row<{ bytes: number }>(
+    await db.row(
+      { bytes: integer },
       sql`select repository_size + lfs_objects_size as bytes from project_statistics where project_id = ${projectId}`,
     )
   )?.bytes ?? 0

@@ -3,8 +3,8 @@ import { countCommits } from '../../../git/history/history.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { repositorySize } from '../../../git/transfer/maintenance.ts'
+import type { RepositoryFacts } from '../../projects/index.ts'
 import { noRootFiles, rootFilesAt } from '../../projects/index.ts'
-import type { RepositoryFacts } from './queries.ts'
 
 /** Facts of a repository that records show: counts, and files in the root of its default branch. */
 export async function repositoryFacts(repo: Repository, defaultBranch: string | null): Promise<RepositoryFacts> {

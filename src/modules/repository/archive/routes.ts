@@ -1,7 +1,7 @@
 import { endpoint, raw } from '../../../api/endpoint.ts'
 import { FilePath, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { maxPathLength } from '../../../git/format/path-length.ts'
 import { project } from '../../projects/index.ts'
-import { maxPathLength } from '../commits/path-length.ts'
 import { suffixes } from './names.ts'
 import { archiveBody } from './service.ts'
 

@@ -3,7 +3,7 @@ import { shownPath } from '../../../git/format/text.ts'
 import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { type Commit, readCommit } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { type ChangedLine, linesOf } from '../discussions/diff-lines.ts'
+import { type ChangedLine, linesOf } from '../../discussion/index.ts'
 
 /** What a commit changed against its first parent. */
 export async function changedFiles(

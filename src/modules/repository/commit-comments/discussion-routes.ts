@@ -1,11 +1,11 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Id, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { noteBody as body, discussionId as discussion_id, lineParams } from '../../discussion/index.ts'
 import { project } from '../../projects/index.ts'
-import { noteBody as body, discussionId as discussion_id, lineParams } from '../discussions/params.ts'
 import { CommitDiscussion, CommitNote } from './discussion-entity.ts'
 import { answer, beginDiscussion, editNote, getDiscussion, getNote, removeNote } from './discussion-service.ts'
-import { type DiscussionRow, discussionsOf, findNote, type NoteRow, notesOf } from './note-queries.ts'
+import { discussionRow, discussionsOf, findNote, noteRow, notesOf } from './note-queries.ts'
 import { getCommit } from './service.ts'
 
 const base = '/projects/:id/repository/commits/:sha/discussions'
@@ -39,7 +39,7 @@ export const commitDiscussionRoutes = [
     returns: CommitDiscussion,
     async handle({ subject, params, page, ctx }) {
       const { oid } = await getCommit(ctx, subject, params.sha)
-      return fetchPage<DiscussionRow>(ctx.db, discussionsOf(subject.id, oid), page)
+      return fetchPage(ctx.db, discussionRow, discussionsOf(subject.id, oid), page)
     },
   }),
 
@@ -82,7 +82,7 @@ export const commitDiscussionRoutes = [
     async handle({ subject, params, page, ctx }) {
       const commit = await getCommit(ctx, subject, params.sha)
       const { discussion_id: discussionId } = await getDiscussion(ctx, subject, commit, params.discussion_id)
-      return fetchPage<NoteRow>(ctx.db, notesOf({ projectId: subject.id, commit: commit.oid, discussionId }), page)
+      return fetchPage(ctx.db, noteRow, notesOf({ projectId: subject.id, commit: commit.oid, discussionId }), page)
     },
   }),
 

@@ -4,11 +4,10 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
 import { forbidden, invalid, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import type { WantedLine } from '../../discussion/index.ts'
+import { newDiscussionId, refuseNote, requireText } from '../../discussion/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
-import { newDiscussionId } from '../discussions/discussion-id.ts'
-import type { WantedLine } from '../discussions/position.ts'
-import { refuseNote, requireText } from '../discussions/text.ts'
 import {
   type DiscussionKey,
   type DiscussionRow,

@@ -1,33 +1,34 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, sql, wireTime } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import type { ChangedLine } from '../discussions/diff-lines.ts'
-import type { TextPosition } from '../discussions/position.ts'
+import type { ChangedLine, TextPosition } from '../../discussion/index.ts'
 
 /** A comment as part of a discussion. */
-export type NoteRow = {
-  readonly id: number
-  readonly commit_oid: Oid
-  readonly note: string
-  readonly author: UserReferenceRow
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+export const noteRow = {
+  id: integer,
+  commit_oid: textOf<Oid>(),
+  note: text,
+  author: json<UserReferenceRow>(),
+  created_at: timestamp,
+  updated_at: timestamp,
   /** Set for a comment on a changed line. */
-  readonly path: string | null
-  readonly threaded: boolean
-  readonly position: TextPosition | null
+  path: nullable(text),
+  threaded: boolean,
+  position: nullable(json<TextPosition>()),
 }
+export type NoteRow = RowOf<typeof noteRow>
 
-export type DiscussionRow = {
+export const discussionRow = {
   /** Of its first note. */
-  readonly id: number
-  readonly discussion_id: string
+  id: integer,
+  discussion_id: text,
   /** The oldest first; at least one. */
-  readonly notes: readonly NoteRow[]
+  notes: json<NoteRow[]>(),
 }
+export type DiscussionRow = RowOf<typeof discussionRow>
 
 /** A discussion of a commit. */
 export type DiscussionKey = { readonly projectId: number; readonly commit: Oid; readonly discussionId: string }
@@ -59,25 +60,33 @@ export const findDiscussion = (
   db: Db | Tx,
   { projectId, commit, discussionId }: DiscussionKey,
 ): Promise<DiscussionRow | undefined> =>
-  db.row<DiscussionRow>(sql`${discussion} where c.project_id = ${projectId} and c.commit_oid = ${commit}
-    and c.discussion_id = ${discussionId} order by c.id limit 1`)
+  db.row(
+    discussionRow,
+    sql`${discussion} where c.project_id = ${projectId} and c.commit_oid = ${commit}
+    and c.discussion_id = ${discussionId} order by c.id limit 1`,
+  )
 
 /** What the first note of a discussion is about, as its answers are. */
 export async function findRoot(
   db: Db,
   { projectId, commit, discussionId }: DiscussionKey,
 ): Promise<{ threaded: boolean; position: TextPosition | null; at: ChangedLine | undefined } | undefined> {
-  const row = await db.row<{
-    threaded: boolean
-    position: TextPosition | null
-    path: string | null
-    line: number
-    line_type: ChangedLine['kind']
-  }>(sql`select threaded, position, path, line, line_type from commit_comments
-    where project_id = ${projectId} and commit_oid = ${commit} and discussion_id = ${discussionId} order by id limit 1`)
+  const row = await db.row(
+    {
+      threaded: boolean,
+      position: nullable(json<TextPosition>()),
+      path: nullable(text),
+      line: nullable(integer),
+      line_type: nullable(oneOf<ChangedLine['kind']>('new', 'old')),
+    },
+    sql`select threaded, position, path, line, line_type from commit_comments
+    where project_id = ${projectId} and commit_oid = ${commit} and discussion_id = ${discussionId} order by id limit 1`,
+  )
   if (!row) return undefined
   const { threaded, position, path, line, line_type } = row
-  return { threaded, position, at: path === null ? undefined : { path, line, kind: line_type } }
+  // A check of the table: all three or none.
+  const at = path === null || line === null || line_type === null ? undefined : { path, line, kind: line_type }
+  return { threaded, position, at }
 }
 
 /** Notes of a discussion, the oldest first. */
@@ -95,8 +104,11 @@ export const findNote = (
   { projectId, commit, discussionId }: DiscussionKey,
   id: number,
 ): Promise<NoteRow | undefined> =>
-  db.row<NoteRow>(sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id
-    where n.project_id = ${projectId} and n.commit_oid = ${commit} and n.discussion_id = ${discussionId} and n.id = ${id}`)
+  db.row(
+    noteRow,
+    sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id
+    where n.project_id = ${projectId} and n.commit_oid = ${commit} and n.discussion_id = ${discussionId} and n.id = ${id}`,
+  )
 
 /** False when it has gone. */
 export const updateNote = async (tx: Tx, id: number, note: string): Promise<boolean> =>

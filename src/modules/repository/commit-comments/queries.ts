@@ -1,12 +1,12 @@
 import type { List } from '../../../api/page.ts'
 import type { Tx } from '../../../db/db.ts'
+import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { UserReferenceRow } from '../../accounts/index.ts'
-import type { ChangedLine } from '../discussions/diff-lines.ts'
-import { newDiscussionId } from '../discussions/discussion-id.ts'
-import type { TextPosition } from '../discussions/position.ts'
+import type { ChangedLine, TextPosition } from '../../discussion/index.ts'
+import { newDiscussionId } from '../../discussion/index.ts'
 
 export type CommentAuthor = UserReferenceRow & {
   public_email: string
@@ -14,15 +14,16 @@ export type CommentAuthor = UserReferenceRow & {
   created_at: Timestamp
 }
 
-export type CommitCommentRow = {
-  id: number
-  note: string
-  path: string | null
-  line: number | null
-  line_type: 'new' | 'old' | null
-  created_at: Timestamp
-  author: CommentAuthor
+export const commitCommentRow = {
+  id: integer,
+  note: text,
+  path: nullable(text),
+  line: nullable(integer),
+  line_type: nullable(oneOf('new', 'old')),
+  created_at: timestamp,
+  author: json<CommentAuthor>(),
 }
+export type CommitCommentRow = RowOf<typeof commitCommentRow>
 
 const columns = sql`c.id, c.note, c.path, c.line, c.line_type, c.created_at,
   json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'email', u.email, 'state', u.state, 'avatar', u.avatar,
@@ -54,11 +55,14 @@ export const insertComment = (
   tx: Tx,
   { projectId, commit, authorId, note, at, discussion }: NewComment,
 ): Promise<CommitCommentRow | undefined> =>
-  tx.row<CommitCommentRow>(sql`
+  tx.row(
+    commitCommentRow,
+    sql`
     with c as (
       insert into commit_comments (project_id, commit_oid, author_id, note, path, line, line_type, discussion_id, threaded, position)
       select p.id, ${commit}, ${authorId}, ${note}, ${at?.path ?? null}, ${at?.line ?? null}, ${at?.kind ?? null},
         ${discussion?.id ?? newDiscussionId()}, ${discussion?.threaded === true}, ${discussion?.position ? JSON.stringify(discussion.position) : null}::jsonb
       from projects p where p.id = ${projectId} and not p.deleting for no key update
       returning *)
-    select ${columns} from c join users u on u.id = c.author_id`)
+    select ${columns} from c join users u on u.id = c.author_id`,
+  )

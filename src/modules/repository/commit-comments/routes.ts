@@ -2,10 +2,10 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { FilePath, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { maxPathLength } from '../../../git/format/path-length.ts'
 import { project } from '../../projects/index.ts'
-import { maxPathLength } from '../commits/path-length.ts'
 import { CommitComment, CommitCommentCreated } from './entity.ts'
-import { type CommitCommentRow, commentsOf } from './queries.ts'
+import { commentsOf, commitCommentRow } from './queries.ts'
 import { createComment, getCommit } from './service.ts'
 
 const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
@@ -23,7 +23,7 @@ export const commitCommentRoutes = [
     returns: CommitComment,
     async handle({ subject, params, page, ctx }) {
       const { oid } = await getCommit(ctx, subject, params.sha)
-      return fetchPage<CommitCommentRow>(ctx.db, commentsOf(subject.id, oid), page)
+      return fetchPage(ctx.db, commitCommentRow, commentsOf(subject.id, oid), page)
     },
   }),
 

@@ -6,12 +6,12 @@ import { rowNotFound } from '../../../kernel/failure.ts'
 import { getPipeline, statuses } from '../../ci/index.ts'
 import { type ProjectSubject, project } from '../../projects/index.ts'
 import { Job, type JobRow } from './job-entity.ts'
-import { findStatus, jobsOfPipeline, jobsOfProject, type StatusRow } from './queries.ts'
+import { findStatus, jobsOfPipeline, jobsOfProject, statusRow } from './queries.ts'
 
 const scope = Optional(List(OneOf(statuses), { single: true, description: 'Only jobs with these statuses' }))
 
 async function jobsPage(ctx: Ctx, within: ProjectSubject, list: RowList, page: Page): Promise<Paged<JobRow>> {
-  const found = await fetchPage<StatusRow>(ctx.db, list, page)
+  const found = await fetchPage(ctx.db, statusRow, list, page)
   return { ...found, rows: found.rows.map((status) => ({ status, project: within })) }
 }
 

@@ -1,5 +1,6 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, double, integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -8,29 +9,40 @@ import { isFinished, type Status } from '../../ci/index.ts'
 import type { Report } from './report.ts'
 
 /** A status with what it shows of its pipeline. */
-export type StatusRow = {
-  id: number
-  name: string
+export const statusRow = {
+  id: integer,
+  name: text,
   /** Short name of a branch or tag. */
-  ref: string
-  stage: string
-  status: Status
-  failure_reason: string | null
-  allow_failure: boolean
-  target_url: string | null
-  description: string | null
+  ref: text,
+  stage: text,
+  status: oneOf<Status>(
+    'created',
+    'scheduled',
+    'failed',
+    'preparing',
+    'pending',
+    'running',
+    'success',
+    'canceled',
+    'skipped',
+    'manual',
+  ),
+  failure_reason: nullable(text),
+  allow_failure: boolean,
+  target_url: nullable(text),
+  description: nullable(text),
   /** Per cent. */
-  coverage: number | null
-  created_at: Timestamp
-  started_at: Timestamp | null
-  finished_at: Timestamp | null
+  coverage: nullable(double),
+  created_at: timestamp,
+  started_at: nullable(timestamp),
+  finished_at: nullable(timestamp),
   /** Seconds that it ran, so far or in all. */
-  duration: number | null
+  duration: nullable(double),
   /** Seconds that it waited. */
-  queued_duration: number | null
+  queued_duration: nullable(double),
   /** Null when he is gone. */
-  author: UserReferenceRow | null
-  pipeline: {
+  author: nullable(json<UserReferenceRow>()),
+  pipeline: json<{
     id: number
     sha: Oid
     ref: string
@@ -38,8 +50,9 @@ export type StatusRow = {
     status: Status
     created_at: Timestamp
     updated_at: Timestamp
-  }
+  }>(),
 }
+export type StatusRow = RowOf<typeof statusRow>
 
 const seconds = (from: string, to: string): Sql =>
   raw(`extract(epoch from coalesce(${to}, now()) - ${from})::double precision`)
@@ -101,7 +114,8 @@ export const jobsOfPipeline = (
 
 /** One status of a project. */
 export const findStatus = (db: Db, projectId: number, id: number): Promise<StatusRow | undefined> =>
-  db.row<StatusRow>(
+  db.row(
+    statusRow,
     sql`select ${columns} from commit_statuses s ${joined} where s.project_id = ${projectId} and s.id = ${id}`,
   )
 
@@ -116,20 +130,40 @@ export type StatusKey = {
 
 /** The newest that has not finished. */
 export const findOpenStatus = (tx: Tx, key: StatusKey): Promise<{ id: number; status: Status } | undefined> =>
-  tx.row<{ id: number; status: Status }>(sql`
+  tx.row(
+    {
+      id: integer,
+      status: oneOf<Status>(
+        'created',
+        'scheduled',
+        'failed',
+        'preparing',
+        'pending',
+        'running',
+        'success',
+        'canceled',
+        'skipped',
+        'manual',
+      ),
+    },
+    sql`
     select id, status from commit_statuses
     where pipeline_id = ${key.pipelineId} and name = ${key.name} and ref = ${key.ref} and user_id = ${key.userId}
       and status in ('pending', 'running')
-    order by id desc limit 1`)
+    order by id desc limit 1`,
+  )
 
 /** A status that nothing is said of yet. It counts instead of earlier ones of its name. */
 export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
   await tx.run(sql`
     update commit_statuses set retried = true where pipeline_id = ${key.pipelineId} and name = ${key.name} and not retried`)
-  const { id } = (await tx.row<{ id: number }>(sql`
+  const { id } = (await tx.row(
+    { id: integer },
+    sql`
     insert into commit_statuses (project_id, pipeline_id, name, ref, status, user_id, created_at)
     values (${key.projectId}, ${key.pipelineId}, ${key.name}, ${key.ref}, 'created', ${key.userId}, clock_timestamp())
-    returning id`))!
+    returning id`,
+  ))!
   return id
 }
 
@@ -139,7 +173,9 @@ export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
  */
 export async function updateStatus(tx: Tx, id: number, { state, ...said }: Report): Promise<StatusRow> {
   const queued = state === 'pending' || state === 'running'
-  return (await tx.row<StatusRow>(sql`
+  return (await tx.row(
+    statusRow,
+    sql`
     with s as (
       update commit_statuses as s set status = ${state},
         failure_reason = ${state === 'failed' ? 'api_failure' : null},
@@ -151,5 +187,6 @@ export async function updateStatus(tx: Tx, id: number, { state, ...said }: Repor
         coverage = coalesce(${said.coverage ?? null}::double precision, s.coverage)
       from (select clock_timestamp() as now) clock where s.id = ${id}
       returning s.*)
-    select ${columns} from s ${joined}`))!
+    select ${columns} from s ${joined}`,
+  ))!
 }

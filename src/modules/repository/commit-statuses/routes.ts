@@ -3,7 +3,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Decimal, Flag, Id, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
 import { CommitStatus } from './entity.ts'
-import { type StatusRow, statusesOf } from './queries.ts'
+import { statusesOf, statusRow } from './queries.ts'
 import { defaultStatusRef, getCommitId, reportStatus, shortRef } from './service.ts'
 import { states } from './states.ts'
 
@@ -41,7 +41,7 @@ export const commitStatusRoutes = [
         ...(stage && { stage }),
         ...(name && { name }),
       }
-      return fetchPage<StatusRow>(ctx.db, statusesOf(subject.id, commit, filters), page)
+      return fetchPage(ctx.db, statusRow, statusesOf(subject.id, commit, filters), page)
     },
   }),
 

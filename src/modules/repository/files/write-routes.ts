@@ -1,7 +1,7 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { FilePath, Filled, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { maxPathLength } from '../../../git/format/path-length.ts'
 import { project } from '../../projects/index.ts'
-import { maxPathLength } from '../commits/path-length.ts'
 import { authorParams, maxContentBytes, maxMessageLength } from '../commits/write-params.ts'
 import { writeFile } from './write-service.ts'
 import { WrittenFile } from './written-file.ts'

@@ -1,16 +1,19 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 
 export const linkTypes = ['other', 'runbook', 'image', 'package'] as const
 
-export type LinkValues = {
-  readonly name: string
-  readonly url: string
-  readonly link_type: (typeof linkTypes)[number]
+export const linkValuesRow = {
+  name: text,
+  url: text,
+  link_type: oneOf<(typeof linkTypes)[number]>('other', 'runbook', 'image', 'package'),
 }
+export type LinkValues = RowOf<typeof linkValuesRow>
 
-export type LinkRow = LinkValues & { readonly id: number }
+export const linkRow = { ...linkValuesRow, id: integer }
+export type LinkRow = RowOf<typeof linkRow>
 
 const columns = raw('l.id, l.name, l.url, l.link_type')
 
@@ -29,24 +32,30 @@ export const linksOf = (releaseId: number): List => ({
 })
 
 export const findLinks = (tx: Tx, releaseId: number): Promise<LinkRow[]> =>
-  tx.rows<LinkRow>(sql`select ${columns} from release_links l where l.release_id = ${releaseId}`)
+  tx.rows(linkRow, sql`select ${columns} from release_links l where l.release_id = ${releaseId}`)
 
 export const findLink = (db: Db | Tx, releaseId: number, id: number): Promise<LinkRow | undefined> =>
-  db.row<LinkRow>(sql`select ${columns} from release_links l where l.release_id = ${releaseId} and l.id = ${id}`)
+  db.row(linkRow, sql`select ${columns} from release_links l where l.release_id = ${releaseId} and l.id = ${id}`)
 
 /** In the order given. Name and address must be new to the release. */
 export const insertLinks = (tx: Tx, releaseId: number, links: readonly LinkValues[]): Promise<LinkRow[]> =>
-  tx.rows<LinkRow>(sql`
+  tx.rows(
+    linkRow,
+    sql`
     insert into release_links as l (release_id, name, url, link_type)
     select ${releaseId}, name, url, link_type from unnest(
       ${links.map(({ name }) => name)}::text[], ${links.map(({ url }) => url)}::text[],
       ${links.map(({ link_type }) => link_type)}::text[]) with ordinality as given (name, url, link_type, place)
-    order by place returning ${columns}`)
+    order by place returning ${columns}`,
+  )
 
 export const updateLink = async (tx: Tx, id: number, { name, url, link_type }: LinkValues): Promise<LinkRow> =>
-  (await tx.row<LinkRow>(sql`
+  (await tx.row(
+    linkRow,
+    sql`
     update release_links l set name = ${name}, url = ${url}, link_type = ${link_type}, updated_at = now()
-    where l.id = ${id} returning ${columns}`))!
+    where l.id = ${id} returning ${columns}`,
+  ))!
 
 export const deleteLink = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from release_links where id = ${id}`)

@@ -4,7 +4,7 @@ import { Id, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { project } from '../../projects/index.ts'
 import { ReleaseLink } from './link-entity.ts'
-import { findLink, type LinkRow, linksOf, linkTypes } from './link-queries.ts'
+import { findLink, linkRow, linksOf, linkTypes } from './link-queries.ts'
 import { createLink, editLink, removeLink } from './link-service.ts'
 import { getRelease } from './service.ts'
 
@@ -32,7 +32,7 @@ export const releaseLinkRoutes = [
     returns: ReleaseLink,
     async handle({ subject, params, page, ctx }) {
       const { id } = await getRelease(ctx, subject, params.tag_name)
-      const found = await fetchPage<LinkRow>(ctx.db, linksOf(id), page)
+      const found = await fetchPage(ctx.db, linkRow, linksOf(id), page)
       return { ...found, rows: found.rows.map((link) => ({ link, project: subject })) }
     },
   }),

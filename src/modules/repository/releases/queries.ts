@@ -1,25 +1,27 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { type LinkRow, linksJson } from './link-queries.ts'
 
-export type ReleaseRow = {
-  readonly id: number
-  readonly tag: string
+export const releaseRow = {
+  id: integer,
+  tag: text,
   /** Null: that of the tag. */
-  readonly name: string | null
-  readonly description: string
-  readonly created_at: Timestamp
-  readonly released_at: Timestamp
+  name: nullable(text),
+  description: text,
+  created_at: timestamp,
+  released_at: timestamp,
   /** The day it is told for is still to come. */
-  readonly upcoming: boolean
+  upcoming: boolean,
   /** Null when he is gone. */
-  readonly author: UserReferenceRow | null
+  author: nullable(json<UserReferenceRow>()),
   /** The newest first. */
-  readonly links: readonly LinkRow[]
+  links: json<LinkRow[]>(),
 }
+export type ReleaseRow = RowOf<typeof releaseRow>
 
 export const releaseOrders = ['released_at', 'created_at'] as const
 export type ReleaseOrder = { readonly by: (typeof releaseOrders)[number]; readonly direction: 'asc' | 'desc' }
@@ -46,20 +48,25 @@ export const releasesOf = (projectId: number, { by, direction }: ReleaseOrder): 
 })
 
 export const findRelease = (db: Db | Tx, projectId: number, tag: string): Promise<ReleaseRow | undefined> =>
-  db.row<ReleaseRow>(
+  db.row(
+    releaseRow,
     sql`select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.tag = ${tag}`,
   )
 
 /** The last one that is out. */
 export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow | undefined> =>
-  db.row<ReleaseRow>(sql`
+  db.row(
+    releaseRow,
+    sql`
     select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.released_at <= now()
-    order by r.released_at desc, r.id desc limit 1`)
+    order by r.released_at desc, r.id desc limit 1`,
+  )
 
 /** The id of a release, which nobody else changes until the transaction ends. */
 export const lockRelease = async (tx: Tx, projectId: number, tag: string): Promise<number | undefined> =>
   (
-    await tx.row<{ id: number }>(
+    await tx.row(
+      { id: integer },
       sql`select id from releases where project_id = ${projectId} and tag = ${tag} for no key update`,
     )
   )?.id
@@ -77,10 +84,13 @@ export const insertRelease = async (
   { name, description, releasedAt }: Omit<ReleaseValues, 'releasedAt'> & { releasedAt: Date | undefined },
 ): Promise<number | undefined> =>
   (
-    await tx.row<{ id: number }>(sql`
+    await tx.row(
+      { id: integer },
+      sql`
       insert into releases (project_id, tag, author_id, name, description, released_at)
       values (${projectId}, ${tag}, ${authorId}, ${name}, ${description}, coalesce(${releasedAt ?? null}::timestamptz, now()))
-      on conflict (project_id, tag) do nothing returning id`)
+      on conflict (project_id, tag) do nothing returning id`,
+    )
   )?.id
 
 /** What is absent stays. */

@@ -4,7 +4,7 @@ import { Filled, List, Nullable, OneOf, Optional, Params, Text, Timestamp } from
 import { project } from '../../projects/index.ts'
 import { Release } from './entity.ts'
 import { linkParams } from './link-routes.ts'
-import { type ReleaseRow, releaseOrders, releasesOf } from './queries.ts'
+import { releaseOrders, releaseRow, releasesOf } from './queries.ts'
 import { createRelease, editRelease, getLatestRelease, getRelease, removeRelease } from './service.ts'
 
 const tag_name = Text({ description: 'Tag name, URL-encoded' })
@@ -28,7 +28,7 @@ export const releaseRoutes = [
     returns: Release,
     async handle({ subject, params, page, ctx }) {
       const list = releasesOf(subject.id, { by: params.order_by, direction: params.sort })
-      const found = await fetchPage<ReleaseRow>(ctx.db, list, page)
+      const found = await fetchPage(ctx.db, releaseRow, list, page)
       return { ...found, rows: found.rows.map((release) => ({ release, project: subject })) }
     },
   }),

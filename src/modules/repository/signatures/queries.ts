@@ -1,5 +1,7 @@
 import type { Db } from '../../../db/db.ts'
+import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text, textOf } from '../../../db/row.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { Identity } from '../../accounts/index.ts'
 import type { SignatureFormat } from './format.ts'
@@ -15,23 +17,34 @@ export type VerificationStatus =
   | 'other_user'
   | 'unknown_key'
 
-export type Judgement = {
-  readonly type: SignatureFormat
-  readonly status: VerificationStatus
+export const judgementRow = {
+  type: oneOf<SignatureFormat>('PGP', 'SSH', 'X509'),
+  status: oneOf<VerificationStatus>(
+    'verified',
+    'unverified',
+    'unverified_key',
+    'same_user_different_email',
+    'other_user',
+    'unknown_key',
+  ),
   /** Key id (OpenPGP) or SHA-256 fingerprint (SSH) that the signature names, if it can be read. */
-  readonly signer: string | null
-  readonly gpg_key_id: number | null
-  readonly gpg_subkey_id: number | null
-  readonly ssh_key_id: number | null
-  readonly primary_key_id: string | null
-  readonly user_name: string | null
-  readonly user_email: string | null
+  signer: nullable(text),
+  gpg_key_id: nullable(integer),
+  gpg_subkey_id: nullable(integer),
+  ssh_key_id: nullable(integer),
+  primary_key_id: nullable(text),
+  user_name: nullable(text),
+  user_email: nullable(text),
 }
+export type Judgement = RowOf<typeof judgementRow>
 
 export const findJudgement = (db: Db, projectId: number, oid: Oid): Promise<Judgement | undefined> =>
-  db.row<Judgement>(sql`
+  db.row(
+    judgementRow,
+    sql`
     select type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id, user_name, user_email
-    from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
+    from commit_signatures where project_id = ${projectId} and oid = ${oid}`,
+  )
 
 /** Keeps a judgement in place of an earlier one. Nothing when the project, or a key it names, has gone meanwhile. */
 export const saveJudgement = (db: Db, projectId: number, oid: Oid, j: Judgement): Promise<number> =>
@@ -56,29 +69,39 @@ const addressesWith = (privateHost: string): Sql => sql`array(
   union all select lower(u.id || '-' || u.username || '@' || ${privateHost}::text) from users u where u.id = k.user_id
   order by 1) as addresses`
 
-export type PgpSignerRow = {
-  id: number
-  key: string
-  key_id: string
-  identities: Identity[]
+export const pgpSignerRow = {
+  id: integer,
+  key: text,
+  key_id: text,
+  identities: json<Identity[]>(),
   /** Set when it is the subkey that the signature names. */
-  subkey_id: number | null
-  addresses: string[]
+  subkey_id: nullable(integer),
+  addresses: listOf(text),
 }
+export type PgpSignerRow = RowOf<typeof pgpSignerRow>
 
 /** More keys than this do not share a key id, short of forgery. */
 const mostSigners = 5
 
 /** Keys whose own id, or a subkey's, is this one. */
 export const findPgpSigners = (db: Db, keyId: string, privateHost: string): Promise<PgpSignerRow[]> =>
-  db.rows<PgpSignerRow>(sql`
+  db.rows(
+    pgpSignerRow,
+    sql`
     select k.id, k.key, k.key_id, k.identities, ${addressesWith(privateHost)},
       (select s.id from gpg_subkeys s where s.gpg_key_id = k.id and s.key_id = ${keyId} order by s.id limit 1) as subkey_id
     from gpg_keys k
     where k.id in (select id from gpg_keys where key_id = ${keyId} union select gpg_key_id from gpg_subkeys where key_id = ${keyId})
-    order by k.id limit ${literal(mostSigners)}`)
+    order by k.id limit ${literal(mostSigners)}`,
+  )
 
-export type SshSignerRow = { id: number; key: string; expired: boolean; addresses: string[] }
+export const sshSignerRow = {
+  id: integer,
+  key: text,
+  expired: boolean,
+  addresses: listOf(text),
+}
+export type SshSignerRow = RowOf<typeof sshSignerRow>
 
 /** A person's key; a deploy key is nobody's. `at` is when it signed, by its own account. */
 export const findSshSigner = (
@@ -87,11 +110,20 @@ export const findSshSigner = (
   at: Date,
   privateHost: string,
 ): Promise<SshSignerRow | undefined> =>
-  db.row<SshSignerRow>(sql`
+  db.row(
+    sshSignerRow,
+    sql`
     select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(privateHost)} from ssh_keys k
-    where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null`)
+    where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null`,
+  )
 
-export type DueRow = { project_id: number; repository_storage: string; repository_key: string; oid: Oid }
+export const dueRow = {
+  project_id: integer,
+  repository_storage: text,
+  repository_key: text,
+  oid: textOf<Oid>(),
+}
+export type DueRow = RowOf<typeof dueRow>
 
 /**
  * Signatures that somebody's keys and addresses decide: those that were held against his keys, and those that none has verified
@@ -103,7 +135,9 @@ export const signaturesOfUser = (
   after: Pick<DueRow, 'project_id' | 'oid'>,
   limit: number,
 ): Promise<DueRow[]> =>
-  db.rows<DueRow>(sql`
+  db.rows(
+    dueRow,
+    sql`
     with own_gpg as (select id, key_id from gpg_keys where user_id = ${userId}),
       own_ssh as (select id, fingerprint_sha256 from ssh_keys where user_id = ${userId}),
       signers as (select key_id as signer from own_gpg
@@ -114,4 +148,11 @@ export const signaturesOfUser = (
         union select project_id, oid from commit_signatures
           where gpg_key_id is null and ssh_key_id is null and status <> 'verified' and signer in (select signer from signers))
     select d.project_id, p.repository_storage, p.repository_key, d.oid from due d join projects p on p.id = d.project_id
-    where (d.project_id, d.oid) > (${after.project_id}, ${after.oid}) order by d.project_id, d.oid limit ${literal(limit)}`)
+    where (d.project_id, d.oid) > (${after.project_id}, ${after.oid}) order by d.project_id, d.oid limit ${literal(limit)}`,
+  )
+
+/** Makes everything that was verified with a revoked key unverified. */
+export const distrustRevokedKey: Reaction<'gpg_key_revoked'> = (tx, { payload }) =>
+  tx.run(
+    sql`update commit_signatures set status = 'unverified', judged_at = now() where gpg_key_id = ${payload.gpg_key_id}`,
+  )

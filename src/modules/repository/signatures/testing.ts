@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { contextFor } from '../../../../test/contexts.ts'
+import { runSync } from '../../../../test/programs/run.ts'
 import { type Client, unique, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type TestCommit, testEnv } from '../../../git/testing.ts'
@@ -26,7 +27,7 @@ export class Keyring implements Disposable {
   readonly #home = mkdtempSync('/tmp/ring-')
 
   #run(command: string, ...args: string[]): string {
-    return execFileSync(command, args, { env: this.env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+    return runSync(command, args, { env: this.env }).stdout
   }
 
   get env() {

@@ -1,9 +1,9 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { FilePath, Filled, Optional, Params, Text } from '../../../api/params/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { maxPathLength } from '../../../git/format/path-length.ts'
 import { project } from '../../projects/index.ts'
 import { CommitDetail } from '../commits/entity.ts'
-import { maxPathLength } from '../commits/path-length.ts'
 import { maxMessageLength } from '../commits/write-params.ts'
 import { createCommit } from '../commits/write-service.ts'
 

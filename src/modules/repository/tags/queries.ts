@@ -1,11 +1,17 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
-export type ReleaseRow = { readonly tag: string; readonly description: string }
+export const releaseRow = {
+  tag: text,
+  description: text,
+}
+export type ReleaseRow = RowOf<typeof releaseRow>
 
 /** What is told of some tags of a project; those of which nothing is are left out. One statement. */
 export const findReleases = (db: Db, projectId: number, tags: readonly string[]): Promise<ReleaseRow[]> =>
-  db.rows<ReleaseRow>(
+  db.rows(
+    releaseRow,
     sql`select tag, description from releases where project_id = ${projectId} and tag = any(${tags}::text[])`,
   )
 

@@ -1,14 +1,16 @@
 import { featureLevels, levels } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
+import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 
-export type TemplateProjectRow = {
-  id: number
-  repository_storage: string
-  repository_key: string
-  default_branch: string | null
+export const templateProjectRow = {
+  id: integer,
+  repository_storage: text,
+  repository_key: text,
+  default_branch: nullable(text),
 }
+export type TemplateProjectRow = RowOf<typeof templateProjectRow>
 
 /**
  * Projects whose files are templates: those of the groups around a namespace, the nearest first, and that of the
@@ -20,7 +22,9 @@ export const templateProjects = (
   namespaceId: number | null,
   installations: number | null,
 ): Promise<TemplateProjectRow[]> =>
-  db.rows<TemplateProjectRow>(sql`
+  db.rows(
+    templateProjectRow,
+    sql`
     select p.id, p.repository_storage, p.repository_key, p.default_branch
     from (
       select g.file_template_project_id as id, cardinality(g.traversal_ids) as depth, g.id as group_id, g.traversal_ids
@@ -33,4 +37,5 @@ export const templateProjects = (
       and (named.group_id is null or ${within(raw('o.traversal_ids'), raw('named.traversal_ids'))} or exists (
         select from project_group_links l where l.project_id = p.id and l.group_id = named.group_id
           and l.group_access >= ${levels.reporter} and (l.expires_at is null or l.expires_at > current_date)))
-    order by named.depth desc`)
+    order by named.depth desc`,
+  )

@@ -1,11 +1,11 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { conflict, Failure, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { addSystemNote, addTodos, finishTodos } from '../../discussion/index.ts'
 import { readersAmong } from '../merge-requests/edit-queries.ts'
 import { tellMergeRequest } from '../merge-requests/events.ts'
+import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
-import { addSystemNote } from '../notes/service.ts'
-import { addTodos, finishTodos } from '../todos/service.ts'
 import {
   type ApprovalsRow,
   deleteApproval,
@@ -46,8 +46,8 @@ export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string
     if (sha !== undefined && sha !== head_oid)
       throw conflict(`SHA does not match HEAD of source branch: ${head_oid ?? ''}`)
     if (!(await insertApproval(tx, mergeRequest.id, userId))) return false
-    await addSystemNote(tx, mergeRequest, userId, 'approved this merge request')
-    await finishTodos(tx, userId, mergeRequest.id)
+    await addSystemNote(tx, asNoteable(mergeRequest), userId, 'approved this merge request')
+    await finishTodos(tx, userId, asNoteable(mergeRequest))
     await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
     return true
   })
@@ -57,7 +57,7 @@ export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<
   changing(ctx, mergeRequest, async (tx) => {
     const userId = ctx.actor!.id
     if (!(await deleteApproval(tx, mergeRequest.id, userId))) throw rowNotFound()
-    await addSystemNote(tx, mergeRequest, userId, 'unapproved this merge request')
+    await addSystemNote(tx, asNoteable(mergeRequest), userId, 'unapproved this merge request')
     await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
   })
 
@@ -90,7 +90,8 @@ export async function askApprovers(
     if (state !== 'opened') return
     await addTodos(
       tx,
-      added.map((userId) => ({ userId, authorId, projectId, mergeRequestId, action: 'approval_required' })),
+      asNoteable(mergeRequest),
+      added.map((userId) => ({ userId, authorId, action: 'approval_required' })),
     )
   })
 }

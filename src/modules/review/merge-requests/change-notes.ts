@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
-import { addSystemNote, type Noteable } from '../notes/service.ts'
+import { addSystemNote, type Noteable } from '../../discussion/index.ts'
 import { milestoneTitle, usernamesOf } from './edit-queries.ts'
 import type { MergeRequestFacts } from './event-queries.ts'
 import { isWorkInProgress } from './title.ts'
@@ -7,7 +7,7 @@ import { isWorkInProgress } from './title.ts'
 /** Tells beside what people say what somebody changed. Labels have events of their own. */
 export async function noteChanges(
   tx: Tx,
-  mergeRequest: Noteable,
+  noteable: Noteable,
   authorId: number,
   before: MergeRequestFacts,
   now: MergeRequestFacts,
@@ -26,7 +26,7 @@ export async function noteChanges(
       `${now.discussion_locked ? 'locked' : 'unlocked'} this merge request`,
     before.state !== now.state && (now.state === 'closed' ? 'closed' : 'reopened'),
   ]
-  for (const note of notes) if (note) await addSystemNote(tx, mergeRequest, authorId, note)
+  for (const note of notes) if (note) await addSystemNote(tx, noteable, authorId, note)
 }
 
 function titleNote(before: string, now: string): string | undefined {

@@ -1,7 +1,8 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { sql } from '../../../db/sql.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { readersOf } from '../../discussion/index.ts'
+import { nextNumber } from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
-import { readsMergeRequests } from '../subscriptions/reader-queries.ts'
 
 export type NewMergeRequest = {
   readonly projectId: number
@@ -24,9 +25,7 @@ export type NewMergeRequest = {
 export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: number; iid: number } | undefined> =>
   tx.row(sql`
     with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
-    numbered as (
-      insert into internal_ids as n (project_id, what, last) select id, 'merge_requests', 1 from target
-      on conflict (project_id, what) where project_id is not null do update set last = n.last + 1 returning n.last)
+    numbered as (${nextNumber('merge_requests', raw('select id from target'))})
     insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
       milestone_id, squash, allow_collaboration, collaboration_user_id, force_remove_source_branch,
       approvals_before_merge)
@@ -54,7 +53,7 @@ export async function readersAmong(db: Db, projectId: number, userIds: readonly 
   const rows = await db.rows<{ id: number }>(sql`
     select u.id from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
     join users u on u.id = named.id join projects p on p.id = ${projectId}
-    where ${readsMergeRequests} order by named.position`)
+    where ${readersOf('MergeRequest')} order by named.position`)
   return [...new Set(rows.map(({ id }) => id))]
 }
 
@@ -108,6 +107,9 @@ export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>
     update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
       merge_status = case when merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
     where id = ${id}`)
+
+export const saveTimeEstimate = (tx: Tx, id: number, seconds: number): Promise<number> =>
+  tx.run(sql`update merge_requests set time_estimate = ${seconds}, updated_at = now() where id = ${id}`)
 
 export const closeMergeRequest = (tx: Tx, id: number, userId: number): Promise<number> =>
   tx.run(sql`update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${userId},

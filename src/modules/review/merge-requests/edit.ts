@@ -5,12 +5,10 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
+import { addTodos, finishTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
-import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { noteActivity } from '../../pushes/index.ts'
+import { loadProject, noteActivity, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
-import { noteMentions } from '../notes/mentions.ts'
-import { addTodos, finishTodos } from '../todos/service.ts'
 import { noteChanges } from './change-notes.ts'
 import {
   closeMergeRequest,
@@ -24,6 +22,7 @@ import {
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
 import { type AttributeChanges, tellMergeRequest } from './events.ts'
+import { asNoteable } from './noteable.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
 import { anotherOpen, assigneesOf, assignment, mayAllowCollaboration, refused } from './service.ts'
@@ -197,9 +196,10 @@ async function apply(
   if (Object.keys(changes).length === 0) return
   await touchMergeRequest(tx, id)
   await noteActivity(tx, project.id)
-  await noteChanges(tx, row, actorId, before, now)
-  if (changes['description']) await noteMentions(tx, row, { text: now.description ?? '', authorId: actorId })
-  await addTodos(tx, (assigned?.added ?? []).map(assignment(row, actorId)))
+  const noteable = asNoteable(row)
+  await noteChanges(tx, noteable, actorId, before, now)
+  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
+  await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
   await tellChanges(tx, id, actorId, changes, now)
 }
 
@@ -235,7 +235,7 @@ async function changeLabels(ctx: Ctx, tx: Tx, before: MergeRequestFacts, edit: M
   await setLabels(
     tx,
     ctx,
-    { mergeRequestId: before.id, projectId: before.target_project_id },
+    asNoteable({ id: before.id, project_id: before.target_project_id }),
     titles.filter((title) => !going.has(title.trim())),
     { create: true },
   )
@@ -252,7 +252,7 @@ async function changeState(
 ): Promise<void> {
   if (edit.state_event === 'close' && row.state === 'opened') {
     await closeMergeRequest(tx, row.id, ctx.actor!.id)
-    await finishTodos(tx, ctx.actor!.id, row.id)
+    await finishTodos(tx, ctx.actor!.id, asNoteable(row))
   }
   const reopens = edit.state_event === 'reopen' && row.state === 'closed'
   if (reopens) await reopenMergeRequest(tx, row.id)

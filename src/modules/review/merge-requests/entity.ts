@@ -5,6 +5,7 @@ import { nullable, timestamp } from '../../../api/schema.ts'
 import { escaped } from '../../../kernel/html.ts'
 import { type UserReferenceRow, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
+import { TimeStatsSchema, timeStats } from '../../discussion/index.ts'
 import {
   type LabelReferenceRow,
   LabelReferenceSchema,
@@ -12,7 +13,6 @@ import {
   MilestoneSchema,
   milestoneRecord,
 } from '../../planning/index.ts'
-import { TimeStatsSchema, timeStats } from '../time-tracking/entity.ts'
 import { type HeadPipeline, headPipelines } from './head-pipelines.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
 import { references, type Within } from './reference.ts'

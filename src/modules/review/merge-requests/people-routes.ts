@@ -3,8 +3,10 @@ import { endpoint } from '../../../api/endpoint.ts'
 import { entity } from '../../../api/entity.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { UserListItem, type UserReferenceRow } from '../../accounts/index.ts'
+import { participantsOf } from '../../discussion/index.ts'
 import { instance } from '../../instance/index.ts'
-import { countAssigned, participantsOf } from './people-queries.ts'
+import { asNoteable } from './noteable.ts'
+import { countAssigned } from './people-queries.ts'
 import { mergeRequest } from './subject.ts'
 
 const UserCounts = entity({
@@ -25,7 +27,12 @@ export const mergeRequestPeopleRoutes = [
     allow: 'read_merge_request',
     paged: true,
     returns: UserListItem,
-    handle: ({ subject, page, ctx }) => fetchPage<UserReferenceRow>(ctx.db, participantsOf(subject), page),
+    handle: ({ subject, page, ctx }) =>
+      fetchPage<UserReferenceRow>(
+        ctx.db,
+        participantsOf({ ...asNoteable(subject), author_id: subject.author_id }),
+        page,
+      ),
   }),
 
   endpoint({

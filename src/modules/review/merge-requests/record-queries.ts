@@ -4,10 +4,8 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
 import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
-import { unresolvedSql } from '../notes/queries.ts'
-import { subscribedSql } from '../subscriptions/queries.ts'
-import { timeSpentSql } from '../time-tracking/queries.ts'
 import type { MergeRequestState, MergeStatus } from './queries.ts'
 
 /** What a record shows of a merge request. */
@@ -68,8 +66,9 @@ export type MergeRequestRecordRow = {
 const person = (column: string): Sql =>
   sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
 
-const awarded = (name: string): Sql =>
-  sql`(select count(*)::integer from award_emoji e where e.merge_request_id = m.id and e.note_id is null and e.name = ${name})`
+const type = 'MergeRequest'
+
+const awarded = (name: string): Sql => awardsSql(type, raw('m.id'), name)
 
 /** Of a row named `m` with its newest version `d`, its project `p` and its milestone `ms`. */
 const columns = sql`m.id, m.iid, m.project_id, p.full_path, p.repository_storage, p.repository_key, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
@@ -82,15 +81,19 @@ const columns = sql`m.id, m.iid, m.project_id, p.full_path, p.repository_storage
   ${labelsJson(raw('m.id'))} as labels, ${milestoneJson('ms')} as milestone,
   ${awarded('thumbsup')} as upvotes, ${awarded('thumbsdown')} as downvotes,
   (select count(*)::integer from notes n where n.merge_request_id = m.id and not n.system) as user_notes_count,
-  ${unresolvedSql(raw('m.id'))} as unresolved, m.time_estimate, ${timeSpentSql(raw('m.id'))} as total_time_spent`
+  ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate, ${timeSpentSql(type, raw('m.id'))} as total_time_spent`
 
 const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
   left join merge_request_diffs d on d.id = m.diff_id left join milestones ms on ms.id = m.milestone_id`)
 
 /** `select … from merge_requests m …` for records. */
 export const recordSelect = (caller: Caller): Sql =>
-  sql`select ${columns}, ${subscribedSql(caller, raw('m'))} as subscribed ${tables}`
+  sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
 
 /** One merge request as its own record shows it. */
 export const findRecord = (db: Db, caller: Caller, id: number): Promise<MergeRequestRecordRow | undefined> =>
   db.row<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = ${id}`)
+
+/** The same of several, in no order. */
+export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>
+  db.rows<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`)

@@ -4,7 +4,6 @@ import { project } from '../../projects/index.ts'
 import { getDetail } from './detail.ts'
 import { MergeRequestDetail } from './detail-entity.ts'
 import { editMergeRequest } from './edit.ts'
-import { checkUnchecked } from './list.ts'
 import { approvals_before_merge, assignee_id, attributeParams, description, namedOnce } from './params.ts'
 import { removeMergeRequest } from './remove.ts'
 import { createMergeRequest } from './service.ts'
@@ -36,26 +35,6 @@ export const mergeRequestRoutes = [
       const { target, id } = await createMergeRequest(ctx, subject, namedOnce(params))
       return getDetail(ctx, target, id, {
         within: { of: 'project', id: subject.id, full_path: subject.full_path },
-      })
-    },
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: '/projects/:id/merge_requests/:merge_request_iid',
-    summary: 'Get a merge request',
-    subject: mergeRequest,
-    allow: 'read_merge_request',
-    params: Params({
-      include_diverged_commits_count: Flag({ default: false, description: 'Include `diverged_commits_count`' }),
-      include_rebase_in_progress: Flag({ default: false, description: 'Include `rebase_in_progress`' }),
-    }),
-    returns: MergeRequestDetail,
-    async handle({ subject, params, ctx }) {
-      await checkUnchecked(ctx, [subject])
-      return getDetail(ctx, subject.project, subject.id, {
-        divergedCommits: params.include_diverged_commits_count,
-        rebasing: params.include_rebase_in_progress,
       })
     },
   }),

@@ -5,12 +5,10 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
+import { addTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
-import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { noteActivity } from '../../pushes/index.ts'
+import { loadProject, noteActivity, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
-import { noteMentions } from '../notes/mentions.ts'
-import { addTodos } from '../todos/service.ts'
 import {
   findOpenFor,
   insertMergeRequest,
@@ -21,6 +19,7 @@ import {
   replaceAssignees,
 } from './edit-queries.ts'
 import { tellMergeRequest } from './events.ts'
+import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
@@ -79,14 +78,13 @@ export async function createMergeRequest(
     const id = await ctx.transaction(async (tx) => {
       const made = await insertMergeRequest(tx, values)
       if (!made) throw notFound('Project')
-      const mergeRequest = { id: made.id, project_id: target.id }
+      const noteable = asNoteable({ id: made.id, project_id: target.id })
       await recordVersion(tx, repo, made, version)
       await replaceAssignees(tx, made.id, assignees)
-      if (input.labels && mayAdminister(ctx, target))
-        await setLabels(tx, ctx, { mergeRequestId: made.id, projectId: target.id }, input.labels, { create: true })
-      // Whoever is named, too, has it on his list as what he is to do.
-      await addTodos(tx, assignees.map(assignment(mergeRequest, authorId)))
-      if (input.description) await noteMentions(tx, mergeRequest, { text: input.description, authorId })
+      if (input.labels && mayAdminister(ctx, target)) await setLabels(tx, ctx, noteable, input.labels, { create: true })
+      // Before mentions: a user who is both has the todo of an assignee.
+      await addTodos(tx, noteable, assignees.map(assignment(authorId)))
+      if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
       await noteActivity(tx, target.id)
       await tellMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
       return made.id
@@ -98,11 +96,8 @@ export async function createMergeRequest(
   }
 }
 
-/** What whoever is assigned finds on his list. */
-export const assignment =
-  ({ id, project_id }: { readonly id: number; readonly project_id: number }, authorId: number) =>
-  (userId: number) =>
-    ({ userId, authorId, projectId: project_id, mergeRequestId: id, action: 'assigned' }) as const
+/** The todo of an assignee. */
+export const assignment = (authorId: number) => (userId: number) => ({ userId, authorId, action: 'assigned' }) as const
 
 const mayAdminister = (ctx: Ctx, target: ProjectSubject): boolean =>
   allows(mergeRequestPolicy.admin_merge_request, ctx.actor, target.facts)

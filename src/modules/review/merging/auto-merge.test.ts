@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
-import { mergeAwaited } from './auto-merge-job.ts'
+import { mergeAwaited } from './awaited-job.ts'
 
 const report = (world: World, { project, head, branch }: OpenedMergeRequest, state: string) =>
   world.root.post(`/projects/${project.id}/statuses/${head}`, { state, ref: branch })

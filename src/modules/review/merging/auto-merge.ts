@@ -1,39 +1,49 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { Failure, unauthenticated } from '../../../kernel/failure.ts'
-import { findNewestPipeline, lockCommit } from '../../ci/index.ts'
+import { lockCommit } from '../../ci/index.ts'
+import { addSystemNote, finishTodos } from '../../discussion/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import { tellMergeRequest } from '../merge-requests/events.ts'
+import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
-import { addSystemNote } from '../notes/service.ts'
-import { finishTodos } from '../todos/service.ts'
-import { mergeAwaitedLater } from './auto-merge-due.ts'
-import { isPassing, notMergeable } from './mergeable.ts'
+import { notMergeable } from './mergeable.ts'
 import { beginAutoMerge, endAutoMerge, lockMerging, type MergeOptions, type MergingRow } from './queries.ts'
 
-/** Marks it as to be merged, for the caller, once the pipeline of its head has succeeded; it may have while this was being said. */
+/** Has a merge request merged for the caller once the pipeline of its head succeeds; it may have succeeded by now. */
 export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, options: MergeOptions): Promise<void> {
   const userId = ctx.actor!.id
   const { merge_commit_message, squash_commit_message, should_remove_source_branch, squash } = options
   const kept = { merge_commit_message, squash_commit_message, should_remove_source_branch, squash } as MergeOptions
   await ctx.transaction(async (tx) => {
-    // Whoever reports on the commit does so before this, and is seen, or after it, and sees it.
+    // A status of the commit is either committed before this, and seen here, or reported after it, and merges.
     await lockCommit(tx, row.source_project_id!, head)
     const now = await lockMerging(tx, row.id)
     if (now?.state !== 'opened' || now.head_oid !== head) throw notMergeable()
     await beginAutoMerge(tx, row.id, { userId, oid: head, options: kept })
     if (now.auto_merge_oid !== head) {
       const sha = head.slice(0, 8)
-      await addSystemNote(tx, row, userId, `enabled an automatic merge when the pipeline for ${sha} succeeds`)
+      await addSystemNote(
+        tx,
+        asNoteable(row),
+        userId,
+        `enabled an automatic merge when the pipeline for ${sha} succeeds`,
+      )
       await tellMergeRequest(tx, row.id, {
         kind: 'merge_request_updated',
         actorId: userId,
         changes: { merge_when_pipeline_succeeds: [now.auto_merge_oid !== null, true] },
       })
     }
-    await finishTodos(tx, userId, row.id)
-    const pipeline = await findNewestPipeline(tx, row.source_project_id!, head, row.source_branch)
-    if (pipeline && isPassing(pipeline)) await mergeAwaitedLater(tx, pipeline)
+    await finishTodos(tx, userId, asNoteable(row))
+    await emit(tx, {
+      kind: 'merge_request_auto_merge_enabled',
+      projectId: row.project_id,
+      actorId: userId,
+      payload: { merge_request_id: row.id, iid: row.iid, sha: head },
+      facts: { source_project_id: row.source_project_id!, source_branch: row.source_branch },
+    })
   })
 }
 
@@ -49,7 +59,7 @@ export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): P
     if (row?.state !== 'opened') throw unauthenticated()
     if (row.auto_merge_oid === null) throw new Failure('not_acceptable', "Can't cancel the automatic merge")
     await endAutoMerge(tx, row.id)
-    await addSystemNote(tx, row, ctx.actor!.id, 'canceled the automatic merge')
+    await addSystemNote(tx, asNoteable(row), ctx.actor!.id, 'canceled the automatic merge')
     await tellMergeRequest(tx, row.id, {
       kind: 'merge_request_updated',
       actorId: ctx.actor!.id,

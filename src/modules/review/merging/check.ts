@@ -3,7 +3,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { canMerge } from '../../../git/merge/merge-commits.ts'
 import { enqueueEach, job } from '../../../jobs/job.ts'
-import { insertTodos } from '../todos/queries.ts'
+import { insertTodos } from '../../discussion/index.ts'
+import { asNoteable } from '../merge-requests/noteable.ts'
 import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'
 import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus, withheldStatus } from './queries.ts'
 import { catchUp } from './update.ts'
@@ -68,12 +69,7 @@ async function askAuthor(tx: Tx, row: MergingRow): Promise<void> {
   const people = new Set([row.author_id, ...(row.auto_merge_user_id === null ? [] : [row.auto_merge_user_id])])
   await insertTodos(
     tx,
-    [...people].map((userId) => ({
-      userId,
-      authorId: row.author_id,
-      projectId: row.project_id,
-      mergeRequestId: row.id,
-      action: 'unmergeable' as const,
-    })),
+    asNoteable(row),
+    [...people].map((userId) => ({ userId, authorId: row.author_id, action: 'unmergeable' as const })),
   )
 }

@@ -1,10 +1,11 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { findNewestPipeline, type PipelineRow, type Status } from '../../ci/index.ts'
+import { hasUnresolved } from '../../discussion/index.ts'
 import { isApproved } from '../approvals/queries.ts'
+import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeStatus } from '../merge-requests/queries.ts'
 import { isWorkInProgress } from '../merge-requests/title.ts'
-import { hasUnresolved } from '../notes/queries.ts'
 import type { Heads } from './heads.ts'
 import type { MergingRow } from './queries.ts'
 
@@ -39,7 +40,7 @@ export async function requireMergeable(
     row.state === 'opened' && !isWorkInProgress(row.title) && row.commits > 0 && heads.source && heads.target
   if (!isPlain || isKnownAs('cannot_be_merged', row, heads)) throw notMergeable()
   if (row.target.needs_pipeline && pipeline !== 'awaited' && pipeline && !isPassing(pipeline)) throw notMergeable()
-  if (row.target.needs_resolution && (await hasUnresolved(ctx.db, row.id))) throw notMergeable()
+  if (row.target.needs_resolution && (await hasUnresolved(ctx.db, asNoteable(row)))) throw notMergeable()
   if (!(await isApproved(ctx.db, row.id, ctx.plan))) throw notMergeable()
 }
 

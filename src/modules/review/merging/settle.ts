@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
-import { mergeRequestsUpdateDue } from './after-push.ts'
 import { tellEnd } from './events.ts'
 import { readBranch, targetRepository } from './heads.ts'
 import { completeMerging, endMerging, findMerging, longMerging, type MergingRow } from './queries.ts'
@@ -35,12 +35,17 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   })
 }
 
-/** It is open again, with why it was not merged. What pushes did to it meanwhile is seen to later. */
+/** Opens it again, with the reason why it was not merged. */
 export const giveUpMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (!(await endMerging(tx, row.id, token, error))) return
-    for (const projectId of new Set([row.project_id, row.source_project_id ?? row.project_id]))
-      await enqueue(tx, mergeRequestsUpdateDue, { projectId })
+    await emit(tx, {
+      kind: 'merge_request_merge_failed',
+      projectId: row.project_id,
+      actorId: row.merging?.user_id ?? null,
+      payload: { merge_request_id: row.id, iid: row.iid },
+      facts: { source_project_id: row.source_project_id },
+    })
   })
 
 /**

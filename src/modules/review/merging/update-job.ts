@@ -1,19 +1,27 @@
+import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { ancestorsAmong } from '../../../git/history/ancestry.ts'
-import { job } from '../../../jobs/job.ts'
+import { enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
 import { findProject, openRepository } from '../../projects/index.ts'
-import { mergeRequestsUpdateDue } from './after-push.ts'
 import { readBranch } from './heads.ts'
 import { type OpenRow, openAround, uncheckInto } from './queries.ts'
 import { catchUp } from './update.ts'
+import { isOpenAroundPush } from './waiting-queries.ts'
 
 /**
- * By what the branches are now, whatever moved them: it may run twice, late, and once for several pushes. Looks at all that is open
- * in one statement, with one walk for each target branch, and only takes up what something happened to. One that fails holds up no other.
+ * Updates merge requests from and into a project by what its branches are now, whatever moved them: it may run twice, late, and once
+ * for several pushes. Reads all that are open in one statement, with one walk for each target branch, and takes up only those that
+ * something happened to. A failure of one does not stop the others.
  */
 export const updateMergeRequests = job({
-  ...mergeRequestsUpdateDue,
+  name: 'update_merge_requests',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `update_merge_requests:${projectId}`,
+  queue: ({ projectId }) => `merge_requests:${projectId}`,
+  throttled: true,
+  attempts: 10,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return
@@ -38,6 +46,18 @@ export const updateMergeRequests = job({
     await eachByItself(ctx, [...moved])
   },
 })
+
+/** Queues that after a push that moved a branch of an open merge request. One statement. */
+export const updateMergeRequestsAfterPush: Reaction<'pushed'> = (tx, { projectId, payload }) =>
+  enqueueWhere(tx, updateMergeRequests, { projectId }, isOpenAroundPush(projectId, payload.push_id))
+
+/** Queues that after a merge that was given up: pushes may have moved branches while the merge request was locked. */
+export const updateMergeRequestsAfterFailedMerge: Reaction<'merge_request_merge_failed'> = (tx, { projectId, facts }) =>
+  enqueueEach(
+    tx,
+    updateMergeRequests,
+    [...new Set([projectId, facts.source_project_id ?? projectId])].map((id) => ({ projectId: id })),
+  )
 
 const oidsOf = (rows: readonly OpenRow[]): Oid[] =>
   rows.flatMap(({ head_oid, start_oid }) => [head_oid ?? [], start_oid ?? []].flat())

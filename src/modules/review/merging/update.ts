@@ -3,12 +3,12 @@ import type { Tx } from '../../../db/db.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
+import { addSystemNote, finishTodos } from '../../discussion/index.ts'
 import { type AttributeChanges, tellMergeRequest } from '../merge-requests/events.ts'
+import { asNoteable } from '../merge-requests/noteable.ts'
 import { isWorkInProgress } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
-import { addSystemNote } from '../notes/service.ts'
-import { finishTodos } from '../todos/service.ts'
 import { tellEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
 import { lastMover } from './push-queries.ts'
@@ -137,7 +137,8 @@ const commitsNote = ({ count, commits }: Added): string =>
 
 /** What follows from a push to the source branch, besides another version. */
 async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
-  const note = (text: string) => addSystemNote(tx, row, actorId ?? row.author_id, text)
+  const noteable = asNoteable(row)
+  const note = (text: string) => addSystemNote(tx, noteable, actorId ?? row.author_id, text)
   const isUnfinished =
     !isWorkInProgress(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
   const title = isUnfinished ? `WIP: ${row.title}` : row.title
@@ -145,7 +146,7 @@ async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added
   if (added.count > 0) await note(commitsNote(added))
   if (isUnfinished) await note('marked as a **Work In Progress**')
   if (row.auto_merge_oid) await note('aborted the automatic merge because source branch was updated')
-  if (actorId !== null) await finishTodos(tx, actorId, row.id)
+  if (actorId !== null) await finishTodos(tx, actorId, noteable)
   const changes: AttributeChanges = {
     ...(isUnfinished && { title: [row.title, title] }),
     ...(row.auto_merge_oid && { merge_when_pipeline_succeeds: [true, false] }),

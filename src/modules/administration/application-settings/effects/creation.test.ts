@@ -121,8 +121,8 @@ showEffects(
       { custom_project_templates_group_id: 7_000_000 },
       async (world) => {
         const template = await newProject(world, { namespace_id: (await groupNumbered(world, 7_000_000)).id })
-        const wish = made({ use_custom_template: true, template_project_id: template.id })
-        return (await world.root.post('/projects', wish)).status
+        const attributes = made({ use_custom_template: true, template_project_id: template.id })
+        return (await world.root.post('/projects', attributes)).status
       },
       400,
       201,

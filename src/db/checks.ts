@@ -1,0 +1,47 @@
+import type { Statement } from './db.ts'
+import type { Shape } from './row.ts'
+
+/** Compares statements with the shapes that they are run with. Tests have one; production has none. */
+export interface StatementCheck extends AsyncDisposable {
+  /** Rejects if the columns of the statement are not those of the shape, or if a cached one depends on more than data. */
+  statement(shape: Shape, statement: Statement, use: 'read' | 'cached'): Promise<void>
+  /** Throws if a row has a null or a value that the shape does not allow. */
+  rows(shape: Shape, statement: Statement, rows: readonly object[]): void
+  /** Freezes everything in a shared row. */
+  freeze(row: object): void
+}
+
+let open: ((url: string) => StatementCheck) | undefined
+
+/** Every database that is opened from now on checks its statements. Only tests call this (`testing/install.ts`). */
+export function checkStatements(opener: (url: string) => StatementCheck): void {
+  open = opener
+}
+
+/** The check of a database that is being opened, if statements are checked. */
+export const openCheck = (url: string): StatementCheck | undefined => open?.(url)
+
+/**
+ * Begins to check a statement that is run with a shape. What it returns checks the rows, once they are there: a failure of the
+ * statement itself comes first.
+ */
+export function beginCheck(
+  check: StatementCheck | undefined,
+  use: 'read' | 'cached',
+  shape: Shape | undefined,
+  statement: Statement,
+): ((rows: readonly object[]) => Promise<void>) | undefined {
+  if (!check || !shape) return undefined
+  const described = check.statement(shape, statement, use)
+  described.catch(() => {})
+  return async (rows) => {
+    await described
+    check.rows(shape, statement, rows)
+  }
+}
+
+export type Asked = readonly [shape: Shape | undefined, statement: Statement]
+
+/** A statement without a shape is not checked. */
+export const askedOf = (asked: readonly unknown[]): Asked =>
+  asked.length === 1 ? [undefined, asked[0] as Statement] : (asked as unknown as Asked)

@@ -1,0 +1,82 @@
+import type { Actor } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db } from '../../../db/db.ts'
+import { and, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import type { TodoAction } from '../../discussion/index.ts'
+import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
+
+export type TodoRow = {
+  readonly id: number
+  readonly merge_request_id: number
+  readonly action: TodoAction
+  readonly state: 'pending' | 'done'
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  /** Who put it on the list. */
+  readonly author: UserReferenceRow
+  readonly project: {
+    readonly id: number
+    readonly description: string | null
+    readonly name: string
+    readonly name_with_namespace: string
+    readonly path: string
+    readonly path_with_namespace: string
+    readonly created_at: Timestamp
+  }
+  /** What was said, if it is because of that. */
+  readonly note: { readonly id: number; readonly body: string } | null
+}
+
+const joins = raw(`from todos t join projects p on p.id = t.project_id join namespaces s on s.id = p.namespace_id
+  join users u on u.id = t.author_id left join notes n on n.id = t.note_id`)
+
+const columns = sql`t.id, t.merge_request_id, t.action, t.state, t.created_at, t.updated_at, ${userReferenceJson('u')} as author,
+  json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', s.full_name || ' / ' || p.name,
+    'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}) as project,
+  case when n.id is not null then json_build_object('id', n.id, 'body', n.body) end as note`
+
+/** What is on the list of the caller, of what he may read now, whatever he could then. */
+const own = (caller: Actor): Sql[] => [
+  sql`t.user_id = ${caller.id}`,
+  raw('not p.deleting'),
+  visibleProjects(caller),
+  readableMergeRequests(caller),
+]
+
+export type TodoFilters = {
+  readonly state: 'pending' | 'done'
+  readonly type?: string
+  readonly action?: TodoAction
+  readonly author_id?: number
+  readonly project_id?: number
+  /** Of this group and all below it. */
+  readonly group_id?: number
+}
+
+/** The newest first. */
+export function todosOf(caller: Actor, { state, type, action, author_id, project_id, group_id }: TodoFilters): List {
+  const where = [...own(caller), sql`t.state = ${state}`]
+  if (type !== undefined && type !== 'MergeRequest') where.push(raw('false'))
+  if (action !== undefined) where.push(sql`t.action = ${action}`)
+  if (author_id !== undefined) where.push(sql`t.author_id = ${author_id}`)
+  if (project_id !== undefined) where.push(sql`t.project_id = ${project_id}`)
+  if (group_id !== undefined)
+    where.push(
+      sql`exists (select from namespaces g where g.id = p.namespace_id and ${group_id} = any(g.traversal_ids))`,
+    )
+  return {
+    type: 'Todo',
+    select: sql`select ${columns} ${joins}`,
+    from: raw('from todos t join projects p on p.id = t.project_id'),
+    key: raw('t.id'),
+    where,
+    order: [{ by: raw('t.id'), direction: 'desc' }],
+    keyset: { direction: 'desc' },
+  }
+}
+
+/** One of the caller's, under the same condition. */
+export const findTodo = (db: Db, caller: Actor, id: number): Promise<TodoRow | undefined> =>
+  db.row<TodoRow>(sql`select ${columns} ${joins} where t.id = ${id} and ${and(own(caller))}`)

@@ -1,0 +1,72 @@
+import { endpoint, unchanged } from '../../../api/endpoint.ts'
+import { Id, OneOf, Optional, Params } from '../../../api/params/types.ts'
+import { todoActions } from '../../discussion/index.ts'
+import { instance } from '../../instance/index.ts'
+import { mergeRequest } from '../../review/index.ts'
+import { Todo } from './entity.ts'
+import { finishEverything, finishOne, markTodo, todosPage } from './service.ts'
+
+/** What can be on a list, as clients name it; only merge requests are, here. */
+const targetTypes = [
+  'Issue',
+  'MergeRequest',
+  'Commit',
+  'Epic',
+  'DesignManagement::Design',
+  'AlertManagement::Alert',
+] as const
+
+export const todoRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/todos',
+    summary: 'List todos of the caller',
+    description: 'Newest first.',
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      action: Optional(OneOf(todoActions, { description: 'Reason of the todo' })),
+      author_id: Optional(Id({ description: 'User ID of the author' })),
+      project_id: Optional(Id()),
+      group_id: Optional(Id({ description: 'Only of projects in this group and its subgroups' })),
+      state: OneOf(['pending', 'done'], { default: 'pending' }),
+      type: Optional(OneOf(targetTypes, { description: 'Description' })),
+    }),
+    paged: true,
+    returns: Todo,
+    handle: ({ params, page, ctx }) => todosPage(ctx, params, page),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/todos/:id/mark_as_done',
+    summary: 'Mark a todo as done',
+    subject: instance,
+    allow: 'use',
+    params: Params({ id: Id({ description: 'ID of the todo' }) }),
+    returns: Todo,
+    handle: ({ params, ctx }) => finishOne(ctx, params.id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/todos/mark_as_done',
+    summary: 'Mark all todos as done',
+    subject: instance,
+    allow: 'use',
+    returns: null,
+    handle: ({ ctx }) => finishEverything(ctx),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/merge_requests/:merge_request_iid/todo',
+    summary: 'Create a merge request todo',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    params: Params({}),
+    unchanged: 'The todo already exists',
+    returns: Todo,
+    handle: async ({ subject, ctx }) => (await markTodo(ctx, subject)) ?? unchanged,
+  }),
+]

@@ -1,0 +1,65 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import type { NoteableType } from '../noteables/kinds.ts'
+import type { Noteable } from '../noteables/noteable.ts'
+import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
+
+/** What is awarded: a noteable, or a note of it. */
+export type Awardable = { readonly noteable: Noteable; readonly noteId: number | null }
+
+export type AwardRow = {
+  readonly id: number
+  readonly noteable_type: NoteableType
+  readonly noteable_id: number
+  readonly note_id: number | null
+  readonly name: string
+  readonly user: UserReferenceRow
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+const columns = (type: NoteableType): Sql =>
+  sql`a.id, ${type}::text as noteable_type, a.${columnOf(type)} as noteable_id, a.note_id, a.name, ${userReferenceJson('u')} as user, a.created_at, a.updated_at`
+
+const of = ({ noteable, noteId }: Awardable): Sql =>
+  sql`${isAbout('a', noteable)} and a.note_id is not distinct from ${noteId}`
+
+/** The oldest first. */
+export const awardsOf = (awardable: Awardable): List => ({
+  type: 'AwardEmoji',
+  select: sql`select ${columns(awardable.noteable.type)} from award_emoji a join users u on u.id = a.user_id`,
+  from: raw('from award_emoji a'),
+  where: [of(awardable)],
+  order: [{ by: raw('a.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export const findAward = (db: Db, awardable: Awardable, id: number): Promise<AwardRow | undefined> =>
+  db.row<AwardRow>(sql`select ${columns(awardable.noteable.type)} from award_emoji a join users u on u.id = a.user_id
+    where ${of(awardable)} and a.id = ${id}`)
+
+/** Nothing if the user has given it before, or if the noteable or note is gone. */
+export const insertAward = (
+  tx: Tx,
+  { noteable: { type, id }, noteId }: Awardable,
+  userId: number,
+  name: string,
+): Promise<AwardRow | undefined> =>
+  tx.row<AwardRow>(sql`
+    with a as (
+      insert into award_emoji (${columnOf(type)}, note_id, user_id, name)
+      select m.id, n.id, ${userId}, ${name} from ${tableOf(type)} m left join notes n on n.id = ${noteId} and n.${columnOf(type)} = m.id
+      where m.id = ${id} and n.id is not distinct from ${noteId}
+      on conflict do nothing returning *)
+    select ${columns(type)} from a join users u on u.id = a.user_id`)
+
+/** How many users have given a noteable of this type and id this emoji. */
+export const awardsSql = (type: NoteableType, id: Sql, name: string): Sql =>
+  sql`(select count(*)::integer from award_emoji e where e.${columnOf(type)} = ${id} and e.note_id is null and e.name = ${name})`
+
+/** False when it has gone. */
+export const deleteAward = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`delete from award_emoji where id = ${id}`)) > 0

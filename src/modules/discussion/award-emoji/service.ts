@@ -1,0 +1,65 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { taken } from '../../../kernel/violations.ts'
+import { isEmoji } from '../../accounts/index.ts'
+import { noteableFacts } from '../noteables/facts.ts'
+import type { Discussed } from '../noteables/noteable.ts'
+import { finishTodos } from '../todos/service.ts'
+import { type Awardable, type AwardRow, deleteAward, findAward, insertAward } from './queries.ts'
+
+/** What is awarded: a noteable, or a note of it. */
+export type Awarded = Awardable & { readonly noteable: Discussed }
+
+/** The two names of a thumb are one award, so that votes are counted by one of them. */
+const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
+
+const refuse = (violation: string) => invalidFields({ name: [violation] }, 'award emoji')
+
+const factsOf = ({ noteable, noteId }: Awarded, { id, name }: AwardRow) => ({
+  award_emoji_id: id,
+  name,
+  ...noteableFacts(noteable),
+  note_id: noteId,
+})
+
+export async function getAward(ctx: Ctx, awarded: Awarded, id: number): Promise<AwardRow> {
+  const award = await findAward(ctx.db, awarded, id)
+  if (!award) throw rowNotFound()
+  return award
+}
+
+/** Gives it an emoji, once for each name. */
+export async function giveAward(ctx: Ctx, awarded: Awarded, wanted: string): Promise<AwardRow> {
+  if (!isEmoji(wanted)) throw refuse('is not included in the list')
+  const name = Object.hasOwn(usualNames, wanted) ? usualNames[wanted]! : wanted
+  const userId = ctx.actor!.id
+  return ctx.transaction(async (tx) => {
+    const award = await insertAward(tx, awarded, userId, name)
+    if (!award) throw refuse(taken)
+    await finishTodos(tx, userId, awarded.noteable)
+    await emit(tx, {
+      kind: 'award_emoji_given',
+      projectId: awarded.noteable.project_id,
+      actorId: userId,
+      payload: factsOf(awarded, award),
+    })
+    return award
+  })
+}
+
+/** Takes it back. Compat: one that somebody else gave is refused to all but administrators as if nobody were known. */
+export async function withdrawAward(ctx: Ctx, awarded: Awarded, id: number): Promise<void> {
+  const award = await getAward(ctx, awarded, id)
+  const { id: userId, admin } = ctx.actor!
+  if (award.user.id !== userId && !admin) throw unauthenticated()
+  await ctx.transaction(async (tx) => {
+    if (!(await deleteAward(tx, id))) throw rowNotFound()
+    await emit(tx, {
+      kind: 'award_emoji_withdrawn',
+      projectId: awarded.noteable.project_id,
+      actorId: userId,
+      payload: factsOf(awarded, award),
+    })
+  })
+}

@@ -1,0 +1,44 @@
+export { awardsSql } from './award-emoji/queries.ts'
+export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
+export type { NoteableType } from './noteables/kinds.ts'
+export {
+  type Discussed,
+  type DiscussedSubject,
+  discussedSubject,
+  type Noteable,
+  type Tracked,
+  withArticle,
+} from './noteables/noteable.ts'
+export { columnOf, isAbout, labelsTableOf, readersOf } from './noteables/queries.ts'
+export { newDiscussionId } from './notes/discussion-id.ts'
+export { discussionRoutesOf } from './notes/discussion-routes.ts'
+export { noteMentions } from './notes/mentions.ts'
+export { forgetNameAfterDeletion } from './notes/name-job.ts'
+export { discussionId, lineParams, noteBody } from './notes/params.ts'
+export { hasUnresolved, unresolvedSql } from './notes/queries.ts'
+export { noteRoutesOf } from './notes/routes.ts'
+export { addSystemNote } from './notes/service.ts'
+export { refuseNote, requireText } from './notes/text.ts'
+export { type ChangedLine, linesOf } from './positions/diff-lines.ts'
+export {
+  type Ends,
+  findLine,
+  findPoint,
+  type Place,
+  type Position,
+  type TextPosition,
+  type WantedLine,
+  type WantedPlace,
+} from './positions/position.ts'
+export { findSubscribed, participantsOf, saveSubscription, subscribedSql } from './subscriptions/queries.ts'
+export { TimeStatsSchema, timeStats } from './time-tracking/entity.ts'
+export { timeSpentSql } from './time-tracking/queries.ts'
+export { timeTrackingRoutesOf } from './time-tracking/routes.ts'
+export {
+  finishAllTodos,
+  finishTodo,
+  insertTodos,
+  type TodoAction,
+  todoActions,
+} from './todos/queries.ts'
+export { addTodos, finishTodos } from './todos/service.ts'

@@ -1,0 +1,45 @@
+import { type Level, levels } from '../../../access/levels.ts'
+
+/** How one kind of noteable is stored, read and named. */
+type NoteableKind = {
+  readonly table: string
+  /** The column with its id in notes, mentions, awards, subscriptions, todos, time logs and label events. */
+  readonly column: string
+  /** The table of its assignees; it has the same column. */
+  readonly assignees: string
+  /** The table of its labels; it has the same column. */
+  readonly labels: string
+  /** The column of projects with the level of the feature. */
+  readonly feature: string
+  /** The lowest role that reads it in a project where not everyone does. */
+  readonly readableFrom: Level
+  /** What mails call it. */
+  readonly noun: string
+  /** In references, between the path of the project and its number. */
+  readonly sign: string
+  /** In URLs of the site, before its number. */
+  readonly segment: string
+}
+
+/** What can be discussed. A new kind is a row here, and a column in the tables of this module. */
+export const noteableKinds = {
+  MergeRequest: {
+    table: 'merge_requests',
+    column: 'merge_request_id',
+    assignees: 'merge_request_assignees',
+    labels: 'merge_request_labels',
+    feature: 'merge_requests_access_level',
+    readableFrom: 'reporter',
+    noun: 'merge request',
+    sign: '!',
+    segment: 'merge_requests',
+  },
+} as const satisfies Readonly<Record<string, NoteableKind>>
+
+export type NoteableType = keyof typeof noteableKinds
+
+export const noteableTypes = Object.keys(noteableKinds) as NoteableType[]
+
+export const kindOf = (type: NoteableType): NoteableKind => noteableKinds[type]
+
+export const lowestReader = (type: NoteableType): number => levels[kindOf(type).readableFrom]

@@ -1,0 +1,62 @@
+import type { TObject } from 'typebox'
+import type { Facts, Policy } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Subject } from '../../../api/endpoint.ts'
+import type { Tx } from '../../../db/db.ts'
+import type { Position, WantedPlace } from '../positions/position.ts'
+import type { NoteableType } from './kinds.ts'
+
+/** Something that can be discussed. */
+export type Noteable = {
+  readonly type: NoteableType
+  readonly id: number
+  readonly project_id: number
+}
+
+/** Abilities that the policy of each kind has, besides one to read and one to change it. */
+export type NoteAbility = 'comment' | 'award' | 'resolve_discussion' | 'admin_note' | 'date_note'
+
+/** One that a request is about, with what only its module can do for it. */
+export type Discussed = Noteable & {
+  readonly iid: number
+  readonly title: string
+  /** Of the caller. */
+  readonly facts: Facts
+  readonly policy: Policy<NoteAbility>
+  /** Locks its row until the transaction ends and sets the time of its last change. False if it is gone. */
+  touch(tx: Tx): Promise<boolean>
+  /** The position in its diff. Throws if the diff does not show it. */
+  placeOf(ctx: Ctx, wanted: WantedPlace): Promise<Position>
+}
+
+/** One of which time is tracked. */
+export type Tracked = Noteable & {
+  /** Sets its estimate in seconds, and the time of its last change. */
+  saveEstimate(tx: Tx, seconds: number): Promise<unknown>
+  touch(tx: Tx): Promise<boolean>
+  /** Emits that these attributes changed. */
+  emitUpdated(
+    tx: Tx,
+    actorId: number,
+    changes: Readonly<Record<string, readonly [before: number, now: number]>>,
+  ): Promise<void>
+}
+
+/** How the endpoints of one kind name it. */
+export type DiscussedSubject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
+  readonly subject: Subject<T, A | NoteAbility, P>
+  /** Below `/api/v4`. */
+  readonly path: string
+  /** For the documentation: `merge request`. */
+  readonly noun: string
+  readonly read: A
+  readonly update: A
+  readonly discussed: (subject: T) => Discussed
+}
+
+export const discussedSubject = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
+  about: DiscussedSubject<T, A, P>,
+): DiscussedSubject<T, A, P> => about
+
+/** The noun of a kind with its article: `a merge request`. */
+export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`

@@ -1,0 +1,161 @@
+import type { TObject } from 'typebox'
+import type { Facts } from '../../../access/policy.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../../api/params/types.ts'
+import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
+import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
+import { Discussion, Note } from './entity.ts'
+import { noteBody as body, discussionId as discussion_id, lineParams } from './params.ts'
+import { type DiscussionRow, discussionsOf, type NoteRow, notesOfDiscussion } from './record-queries.ts'
+import { removeNote } from './service.ts'
+import { noteOfDiscussion } from './subject.ts'
+
+const created_at = Optional(Timestamp({ description: 'Creation time; only for owners' }))
+const resolved = Flag({ description: 'Resolves it; `false` reopens it' })
+const sizeOrPlace = (description: string) => Optional(Whole({ minimum: 0, description }))
+
+const position = Optional(
+  Params({
+    base_sha: Text({ description: 'Merge base of a diff version' }),
+    start_sha: Text({ description: 'The head of the target branch' }),
+    head_sha: Text({ description: 'The head of the source branch' }),
+    position_type: OneOf(['text', 'image'], { description: 'text for a line, image for a point of an image' }),
+    ...lineParams,
+    width: sizeOrPlace('Size of the image in pixels'),
+    height: sizeOrPlace('Size of the image in pixels'),
+    x: sizeOrPlace('From the left'),
+    y: sizeOrPlace('From above'),
+  }),
+)
+
+/** Endpoints of discussions of one kind of noteable. */
+export function discussionRoutesOf<T extends { readonly facts: Facts }, A extends string, P extends TObject>(
+  about: DiscussedSubject<T, A, P>,
+) {
+  const path = `${about.path}/discussions`
+  const of = noteOfDiscussion(about)
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `List ${about.noun} discussions`,
+      description: 'Includes single notes. Oldest first.',
+      subject: about.subject,
+      allow: about.read,
+      paged: true,
+      returns: Discussion,
+      handle: ({ subject, page, ctx }) =>
+        fetchPage<DiscussionRow>(ctx.db, discussionsOf(about.discussed(subject)), page),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:discussion_id`,
+      summary: `Get ${withArticle(about.noun)} discussion`,
+      subject: about.subject,
+      allow: about.read,
+      params: Params({ discussion_id }),
+      returns: Discussion,
+      handle: ({ subject, params, ctx }) => getDiscussion(ctx, about.discussed(subject), params.discussion_id),
+    }),
+
+    /** With a position: costs what the diff of that version costs. */
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Create ${withArticle(about.noun)} discussion`,
+      description: 'A position places the discussion on the diff.',
+      subject: about.subject,
+      allow: 'comment',
+      params: Params({ body, position, created_at }),
+      returns: Discussion,
+      handle: ({ subject, params, ctx }) =>
+        beginDiscussion(ctx, about.discussed(subject), {
+          body: params.body,
+          createdAt: params.created_at,
+          wanted: params.position,
+        }),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:discussion_id`,
+      summary: `Resolve ${withArticle(about.noun)} discussion`,
+      description: '`resolved=false` reopens it.',
+      subject: about.subject,
+      allow: 'resolve_discussion',
+      params: Params({ discussion_id, resolved }),
+      returns: Discussion,
+      handle: ({ subject, params, ctx }) =>
+        settleDiscussion(ctx, about.discussed(subject), params.discussion_id, params.resolved),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:discussion_id/notes`,
+      summary: `List ${about.noun} discussion notes`,
+      description: 'Oldest first.',
+      subject: about.subject,
+      allow: about.read,
+      params: Params({ discussion_id }),
+      paged: true,
+      returns: Note,
+      async handle({ subject, params, page, ctx }) {
+        const { discussion_id: id } = await getDiscussion(ctx, about.discussed(subject), params.discussion_id)
+        return fetchPage<NoteRow>(ctx.db, notesOfDiscussion(about.discussed(subject), id), page)
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: `${path}/:discussion_id/notes`,
+      summary: `Reply to ${withArticle(about.noun)} discussion`,
+      subject: about.subject,
+      allow: 'comment',
+      params: Params({ discussion_id, body, created_at }),
+      returns: Note,
+      handle: ({ subject, params, ctx }) =>
+        answer(ctx, about.discussed(subject), {
+          discussionId: params.discussion_id,
+          body: params.body,
+          createdAt: params.created_at,
+        }),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:discussion_id/notes/:note_id`,
+      summary: `Get ${withArticle(about.noun)} discussion note`,
+      subject: of,
+      allow: about.read,
+      returns: Note,
+      handle: async ({ subject }) => subject.note,
+    }),
+
+    /** What is asked for decides who may: see `changeNote`. */
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:discussion_id/notes/:note_id`,
+      summary: `Update ${withArticle(about.noun)} discussion note`,
+      description: 'Edits the text or resolves the note.',
+      subject: of,
+      allow: about.read,
+      params: Params({ body: Optional(body), resolved: Optional(resolved) }, { exactlyOneOf: ['body', 'resolved'] }),
+      returns: Note,
+      handle: ({ subject, params, ctx }) => changeNote(ctx, subject, params),
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:discussion_id/notes/:note_id`,
+      summary: `Delete ${withArticle(about.noun)} discussion note`,
+      description: 'Authors delete their own notes; maintainers delete all.',
+      subject: of,
+      allow: 'admin_note',
+      changedAt: (subject) => subject.note.updated_at,
+      returns: null,
+      handle: ({ subject, ctx }) => removeNote(ctx, subject),
+    }),
+  ]
+}

@@ -1,0 +1,115 @@
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
+import { noteableFacts } from '../noteables/facts.ts'
+import type { Discussed, Noteable } from '../noteables/noteable.ts'
+import type { WantedPlace } from '../positions/position.ts'
+import { newDiscussionId } from './discussion-id.ts'
+import { findRoot, hasUnresolved, makeThread, type Resolvable, resolveNotes, unresolveNotes } from './queries.ts'
+import { type DiscussionRow, findDiscussion, type NoteRow } from './record-queries.ts'
+import { addSystemNote, editNote, getNote, holdNoteable, saveNote } from './service.ts'
+import type { NoteSubject } from './subject.ts'
+import { requireText } from './text.ts'
+
+type NewText = { readonly body: string; readonly createdAt: Date | undefined }
+
+export async function getDiscussion(ctx: Ctx, noteable: Noteable, discussionId: string): Promise<DiscussionRow> {
+  const found = await findDiscussion(ctx.db, noteable, discussionId)
+  if (!found) throw notFound('Discussion')
+  return found
+}
+
+/** Begins a discussion of a noteable, or of a place in its diff. */
+export async function beginDiscussion(
+  ctx: Ctx,
+  discussed: Discussed,
+  { body, createdAt, wanted }: NewText & { wanted: WantedPlace | undefined },
+): Promise<DiscussionRow> {
+  requireText(body)
+  const position = wanted ? await discussed.placeOf(ctx, wanted) : null
+  const discussionId = newDiscussionId()
+  await ctx.transaction(async (tx) => {
+    await holdNoteable(tx, discussed)
+    await saveNote(tx, ctx, discussed, { discussionId, body, threaded: true, position, createdAt })
+  })
+  return getDiscussion(ctx, discussed, discussionId)
+}
+
+/**
+ * Replies to a discussion, at its position. A single note becomes a discussion with that; a resolved discussion stays resolved.
+ * Throws `invalid` for a system note.
+ */
+export async function answer(
+  ctx: Ctx,
+  discussed: Discussed,
+  { discussionId, body, createdAt }: NewText & { discussionId: string },
+): Promise<NoteRow> {
+  const id = await ctx.transaction(async (tx) => {
+    await holdNoteable(tx, discussed)
+    const root = await findRoot(tx, discussed, discussionId)
+    if (!root) throw notFound('Discussion')
+    if (root.system) throw invalid('Discussion is an individual note.')
+    requireText(body)
+    if (!root.threaded) await makeThread(tx, discussed, discussionId)
+    const { position, resolved } = root
+    return saveNote(tx, ctx, discussed, { discussionId, body, threaded: true, position, resolved, createdAt })
+  })
+  return getNote(ctx, discussed, id)
+}
+
+/** Resolves a discussion or one note of it, or reopens it. A system note says when nothing is left to resolve. */
+async function settle(ctx: Ctx, discussed: Discussed, which: Resolvable, resolved: boolean): Promise<void> {
+  const userId = ctx.actor!.id
+  await ctx.transaction(async (tx) => {
+    await holdNoteable(tx, discussed)
+    const changed = resolved
+      ? await resolveNotes(tx, discussed, which, userId)
+      : await unresolveNotes(tx, discussed, which)
+    if (changed === 0) return
+    if (resolved && !(await hasUnresolved(tx, discussed)))
+      await addSystemNote(tx, discussed, userId, 'resolved all threads')
+    await emit(tx, {
+      kind: resolved ? 'discussion_resolved' : 'discussion_unresolved',
+      projectId: discussed.project_id,
+      actorId: userId,
+      payload: {
+        ...noteableFacts(discussed),
+        discussion_id: which.discussionId,
+        note_id: which.noteId ?? null,
+      },
+    })
+  })
+}
+
+const notResolvable = () => invalid('Discussion cannot be resolved.')
+
+export async function settleDiscussion(
+  ctx: Ctx,
+  discussed: Discussed,
+  discussionId: string,
+  resolved: boolean,
+): Promise<DiscussionRow> {
+  const { notes } = await getDiscussion(ctx, discussed, discussionId)
+  if (!notes[0]!.threaded) throw notResolvable()
+  await settle(ctx, discussed, { discussionId }, resolved)
+  return getDiscussion(ctx, discussed, discussionId)
+}
+
+/** Changes the text of a note, or resolves it: each needs another ability. */
+export async function changeNote(
+  ctx: Ctx,
+  subject: NoteSubject,
+  { body, resolved }: { body?: string; resolved?: boolean },
+): Promise<NoteRow> {
+  const { note, discussed, facts } = subject
+  const may = (ability: 'admin_note' | 'resolve_discussion') => allows(discussed.policy[ability], ctx.actor, facts)
+  if (body !== undefined) {
+    if (!may('admin_note')) throw forbidden()
+    return editNote(ctx, subject, body)
+  }
+  if (!may('resolve_discussion')) throw forbidden()
+  if (!note.threaded) throw notResolvable()
+  await settle(ctx, discussed, { discussionId: note.discussion_id, noteId: note.id }, resolved === true)
+  return getNote(ctx, discussed, note.id)
+}

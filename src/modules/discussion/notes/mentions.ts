@@ -1,0 +1,39 @@
+import type { Tx } from '../../../db/db.ts'
+import type { Noteable } from '../noteables/noteable.ts'
+import { addTodos } from '../todos/service.ts'
+import { mentionedNames } from './mention-names.ts'
+import { readersNamed, replaceMentions } from './mention-queries.ts'
+
+export type MentioningText = {
+  /** Of a description without. */
+  readonly noteId?: number
+  readonly text: string
+  readonly authorId: number
+}
+
+/**
+ * Stores which users who may read it a description or note mentions with an `@`, and adds it to the todos of those whom it did
+ * not mention before. To be called with each change of the text. At most three statements.
+ */
+export async function noteMentions(
+  tx: Tx,
+  noteable: Noteable,
+  { noteId, text, authorId }: MentioningText,
+): Promise<void> {
+  const names = new Map(mentionedNames(text).map(({ name, addressed }) => [name, addressed]))
+  const people = names.size > 0 ? await readersNamed(tx, noteable, [...names.keys()]) : []
+  const ids = people.map(({ id }) => id)
+  const added = new Set(await replaceMentions(tx, noteable, noteId ?? null, ids))
+  await addTodos(
+    tx,
+    noteable,
+    people
+      .filter(({ id }) => added.has(id))
+      .map(({ id: userId, name }) => ({
+        userId,
+        authorId,
+        action: names.get(name) ? 'directly_addressed' : 'mentioned',
+        ...(noteId !== undefined && { noteId }),
+      })),
+  )
+}

@@ -1,0 +1,90 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { NoteableType } from '../noteables/kinds.ts'
+import type { Noteable } from '../noteables/noteable.ts'
+import { columnOf, isAbout } from '../noteables/queries.ts'
+import type { Position } from '../positions/position.ts'
+
+/** Whether a discussion of the noteable of this type and id is to be resolved. */
+export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`exists (
+  select from notes r where r.${columnOf(type)} = ${id} and r.threaded and r.resolved_at is null)`
+
+export const hasUnresolved = async (db: Db, { type, id }: Pick<Noteable, 'type' | 'id'>): Promise<boolean> =>
+  (await db.row<{ unresolved: boolean }>(sql`select ${unresolvedSql(type, sql`${id}::bigint`)} as unresolved`))!
+    .unresolved
+
+export type NewNote = {
+  readonly authorId: number
+  readonly discussionId: string
+  readonly body: string
+  /** Says what a user did. */
+  readonly system?: boolean
+  /** Part of a discussion, which is to be resolved. */
+  readonly threaded?: boolean
+  /** By its author: the discussion was resolved before. */
+  readonly resolved?: boolean
+  readonly position?: Position | null
+  readonly createdAt?: Date | undefined
+}
+
+export const insertNote = async (
+  tx: Tx,
+  { type, id, project_id }: Noteable,
+  note: NewNote,
+): Promise<{ id: number; created_at: Timestamp }> => {
+  const { system = false, threaded = false, resolved = false, position = null, createdAt = null } = note
+  const made = await tx.row<{ id: number; created_at: Timestamp }>(sql`
+    insert into notes (project_id, ${columnOf(type)}, author_id, discussion_id, threaded, system, body, position, resolved_at,
+      resolved_by_id, created_at, updated_at)
+    values (${project_id}, ${id}, ${note.authorId}, ${note.discussionId}, ${threaded}, ${system}, ${note.body},
+      ${position && JSON.stringify(position)}::jsonb, case when ${resolved} then now() end, case when ${resolved} then ${note.authorId}::bigint end,
+      coalesce(${createdAt}, now()), coalesce(${createdAt}, now()))
+    returning id, created_at`)
+  return made!
+}
+
+/** How a discussion began, and whether all of it is resolved. */
+export type DiscussionRoot = {
+  readonly system: boolean
+  readonly threaded: boolean
+  readonly position: Position | null
+  readonly resolved: boolean
+}
+
+const inDiscussion = (alias: string, noteable: Noteable, discussionId: string): Sql =>
+  sql`${isAbout(alias, noteable)} and ${raw(alias)}.discussion_id = ${discussionId}`
+
+export const findRoot = (tx: Tx, noteable: Noteable, discussionId: string): Promise<DiscussionRoot | undefined> =>
+  tx.row<DiscussionRoot>(sql`
+    select n.system, n.threaded, n.position, n.threaded and not exists (
+      select from notes o where ${inDiscussion('o', noteable, discussionId)} and o.resolved_at is null) as resolved
+    from notes n where ${inDiscussion('n', noteable, discussionId)} order by n.id limit 1`)
+
+/** A note by itself becomes a discussion. */
+export const makeThread = (tx: Tx, noteable: Noteable, discussionId: string): Promise<number> =>
+  tx.run(sql`update notes n set threaded = true where ${inDiscussion('n', noteable, discussionId)}`)
+
+/** False when it has gone. */
+export const updateNote = async (tx: Tx, id: number, body: string): Promise<boolean> =>
+  (await tx.run(sql`update notes set body = ${body}, updated_at = now() where id = ${id}`)) > 0
+
+/** False when it has gone. */
+export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`delete from notes where id = ${id}`)) > 0
+
+/** What is resolved together: one note of a discussion, or all. */
+export type Resolvable = { readonly discussionId: string; readonly noteId?: number }
+
+const those = (noteable: Noteable, { discussionId, noteId }: Resolvable): Sql =>
+  sql`${inDiscussion('n', noteable, discussionId)} and n.threaded and ${noteId === undefined ? raw('true') : sql`n.id = ${noteId}`}`
+
+/** How many were not before. */
+export const resolveNotes = (tx: Tx, noteable: Noteable, which: Resolvable, userId: number): Promise<number> =>
+  tx.run(sql`update notes n set resolved_at = now(), resolved_by_id = ${userId}
+    where ${those(noteable, which)} and n.resolved_at is null`)
+
+/** How many were before. */
+export const unresolveNotes = (tx: Tx, noteable: Noteable, which: Resolvable): Promise<number> =>
+  tx.run(sql`update notes n set resolved_at = null, resolved_by_id = null
+    where ${those(noteable, which)} and n.resolved_at is not null`)

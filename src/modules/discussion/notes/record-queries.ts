@@ -1,0 +1,115 @@
+import type { Direction, List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import type { NoteableType } from '../noteables/kinds.ts'
+import type { Noteable } from '../noteables/noteable.ts'
+import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
+import type { Position } from '../positions/position.ts'
+
+/** A comment on a noteable, or a system note, which says what a user did. */
+export type NoteRow = {
+  readonly id: number
+  readonly discussion_id: string
+  readonly noteable_type: NoteableType
+  readonly noteable_id: number
+  /** Number of the noteable in its project. */
+  readonly noteable_iid: number
+  readonly author: UserReferenceRow
+  readonly body: string
+  readonly system: boolean
+  readonly threaded: boolean
+  readonly position: Position | null
+  readonly resolved_at: Timestamp | null
+  readonly resolved_by: UserReferenceRow | null
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+export type DiscussionRow = {
+  /** Of its first note. */
+  readonly id: number
+  readonly discussion_id: string
+  /** The oldest first; at least one. */
+  readonly notes: readonly NoteRow[]
+}
+
+const joins = (type: NoteableType): Sql => sql`from notes n join ${tableOf(type)} m on m.id = n.${columnOf(type)}
+  join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id`
+
+const resolver = sql`case when r.id is not null then ${userReferenceJson('r')} end`
+
+const note = (
+  type: NoteableType,
+): Sql => sql`select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id,
+  m.iid as noteable_iid, ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
+  ${resolver} as resolved_by, n.created_at, n.updated_at ${joins(type)}`
+
+const noteJson = (type: NoteableType): Sql => sql`json_build_object('id', n.id, 'discussion_id', n.discussion_id,
+  'noteable_type', ${type}::text, 'noteable_id', m.id, 'noteable_iid', m.iid, 'author', ${userReferenceJson('u')}, 'body', n.body,
+  'system', n.system, 'threaded', n.threaded, 'position', n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))},
+  'resolved_by', ${resolver}, 'created_at', ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))})`
+
+const discussion = (type: NoteableType): Sql =>
+  sql`select f.id, f.discussion_id, (select json_agg(${noteJson(type)} order by n.id) ${joins(type)}
+    where n.${columnOf(type)} = f.${columnOf(type)} and n.discussion_id = f.discussion_id) as notes
+  from notes f`
+
+export type NoteOrder = { readonly order_by: 'created_at' | 'updated_at'; readonly sort: Direction }
+
+export const notesOf = (noteable: Noteable, { order_by, sort }: NoteOrder): List => ({
+  type: 'Note',
+  select: note(noteable.type),
+  from: raw('from notes n'),
+  key: raw('n.id'),
+  where: [isAbout('n', noteable)],
+  order: [
+    { by: order_by === 'created_at' ? raw('n.created_at') : raw('n.updated_at'), direction: sort },
+    { by: raw('n.id'), direction: sort },
+  ],
+})
+
+/** Of a discussion, the oldest first. */
+export const notesOfDiscussion = (noteable: Noteable, discussionId: string): List => ({
+  type: 'Note',
+  select: note(noteable.type),
+  from: raw('from notes n'),
+  where: [isAbout('n', noteable), sql`n.discussion_id = ${discussionId}`],
+  order: [{ by: raw('n.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+/** In the order in which they began. */
+export const discussionsOf = (noteable: Noteable): List => ({
+  type: 'Discussion',
+  select: discussion(noteable.type),
+  from: raw('from notes f'),
+  key: raw('f.id'),
+  where: [
+    isAbout('f', noteable),
+    sql`not exists (select from notes e where ${isAbout('e', noteable)} and e.discussion_id = f.discussion_id and e.id < f.id)`,
+  ],
+  order: [{ by: raw('f.id'), direction: 'asc' }],
+})
+
+export const findDiscussion = (
+  db: Db | Tx,
+  noteable: Noteable,
+  discussionId: string,
+): Promise<DiscussionRow | undefined> =>
+  db.row<DiscussionRow>(sql`${discussion(noteable.type)} where ${isAbout('f', noteable)} and f.discussion_id = ${discussionId}
+    order by f.id limit 1`)
+
+/** A note of a noteable; with a discussion, of that. */
+export const findNote = (
+  db: Db | Tx,
+  noteable: Noteable,
+  id: number,
+  discussionId?: string,
+): Promise<NoteRow | undefined> =>
+  db.row<NoteRow>(
+    sql`${note(noteable.type)} where ${isAbout('n', noteable)} and n.id = ${id} and ${ofDiscussion(discussionId)}`,
+  )
+
+const ofDiscussion = (id: string | undefined): Sql => (id === undefined ? raw('true') : sql`n.discussion_id = ${id}`)

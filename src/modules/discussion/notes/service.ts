@@ -1,0 +1,112 @@
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { noteActivity } from '../../projects/index.ts'
+import { noteableFacts } from '../noteables/facts.ts'
+import type { Discussed, Noteable } from '../noteables/noteable.ts'
+import { tellOfNote } from '../subscriptions/jobs.ts'
+import { finishTodos } from '../todos/service.ts'
+import { newDiscussionId } from './discussion-id.ts'
+import { noteMentions } from './mentions.ts'
+import { deleteNote, insertNote, type NewNote, updateNote } from './queries.ts'
+import { findNote, type NoteRow } from './record-queries.ts'
+import type { NoteSubject } from './subject.ts'
+import { requireText } from './text.ts'
+
+/** Adds a note that says what a user did: `closed`, `changed title from **a** to **b**`. */
+export async function addSystemNote(tx: Tx, noteable: Noteable, authorId: number, body: string): Promise<void> {
+  await insertNote(tx, noteable, { authorId, discussionId: newDiscussionId(), system: true, body })
+}
+
+/** Locks the noteable until the transaction ends, so that notes are written one after the other. Throws if it is gone. */
+export async function holdNoteable(tx: Tx, discussed: Discussed): Promise<void> {
+  if (!(await discussed.touch(tx))) throw rowNotFound()
+}
+
+/** The payload of all events about notes. */
+export const noteFacts = (discussed: Discussed, noteId: number, discussionId: string) => ({
+  note_id: noteId,
+  ...noteableFacts(discussed),
+  discussion_id: discussionId,
+})
+
+export type Said = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'position'> & {
+  /** Ignored unless the caller may set it. */
+  readonly createdAt: Date | undefined
+}
+
+/** Writes a note of the caller, and what follows from it. The noteable is locked. */
+export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, said: Said): Promise<number> {
+  const { type, id: noteableId, project_id: projectId, iid, title } = discussed
+  const authorId = ctx.actor!.id
+  const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? said.createdAt : undefined
+  const { id } = await insertNote(tx, discussed, { authorId, ...said, createdAt })
+  await finishTodos(tx, authorId, discussed)
+  await noteMentions(tx, discussed, { noteId: id, text: said.body, authorId })
+  await noteActivity(tx, projectId)
+  // A note with a time of its own comes from another system: there is nothing new to mail.
+  if (!createdAt) await enqueue(tx, tellOfNote, { noteId: id })
+  await emit(tx, {
+    kind: 'note_created',
+    projectId,
+    actorId: authorId,
+    payload: noteFacts(discussed, id, said.discussionId),
+    shown: { target: { type, id: noteableId, iid, title } },
+  })
+  return id
+}
+
+/** Comments on a noteable, outside of its discussions. */
+export async function createNote(
+  ctx: Ctx,
+  discussed: Discussed,
+  { body, createdAt }: { body: string; createdAt: Date | undefined },
+): Promise<NoteRow> {
+  requireText(body)
+  const id = await ctx.transaction(async (tx) => {
+    await holdNoteable(tx, discussed)
+    return saveNote(tx, ctx, discussed, { discussionId: newDiscussionId(), body, createdAt })
+  })
+  return getNote(ctx, discussed, id)
+}
+
+/** A note that was there a moment ago. */
+export async function getNote(ctx: Ctx, noteable: Noteable, noteId: number): Promise<NoteRow> {
+  const note = await findNote(ctx.db, noteable, noteId)
+  if (!note) throw rowNotFound()
+  return note
+}
+
+/** Changes the text. Users who were not mentioned before get a todo. */
+export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body: string): Promise<NoteRow> {
+  requireText(body)
+  await ctx.transaction(async (tx) => {
+    await holdNoteable(tx, discussed)
+    if (!(await updateNote(tx, note.id, body))) throw rowNotFound()
+    await noteMentions(tx, discussed, { noteId: note.id, text: body, authorId: note.author.id })
+    await emit(tx, {
+      kind: 'note_updated',
+      projectId: discussed.project_id,
+      actorId: ctx.actor!.id,
+      payload: noteFacts(discussed, note.id, note.discussion_id),
+    })
+  })
+  return getNote(ctx, discussed, note.id)
+}
+
+/** Deletes a note; with the last of its notes, a discussion is gone. */
+export async function removeNote(ctx: Ctx, { note, discussed }: NoteSubject): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    await holdNoteable(tx, discussed)
+    if (!(await deleteNote(tx, note.id))) throw rowNotFound()
+    await emit(tx, {
+      kind: 'note_deleted',
+      projectId: discussed.project_id,
+      actorId: ctx.actor!.id,
+      payload: noteFacts(discussed, note.id, note.discussion_id),
+    })
+  })
+}

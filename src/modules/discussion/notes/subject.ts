@@ -1,0 +1,53 @@
+import type { Static, TObject } from 'typebox'
+import type { Facts } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { type Subject, subject } from '../../../api/endpoint.ts'
+import { Id, Params, Text } from '../../../api/params/types.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import type { Discussed, DiscussedSubject, NoteAbility } from '../noteables/noteable.ts'
+import { findNote, type NoteRow } from './record-queries.ts'
+
+export type NoteSubject = { readonly note: NoteRow; readonly discussed: Discussed; readonly facts: Facts }
+
+/** The note of a noteable that a path names; one statement more than the noteable. Of a discussion, with `discussion_id`. */
+const loadNote =
+  <T extends { readonly facts: Facts }, A extends string, P extends TObject>(about: DiscussedSubject<T, A, P>) =>
+  async (
+    path: Record<string, unknown> & { note_id: number; discussion_id?: string },
+    ctx: Ctx,
+  ): Promise<NoteSubject | undefined> => {
+    const found = await about.subject.load(path as Static<P>, ctx)
+    if (!found) return undefined
+    const discussed = about.discussed(found)
+    const note = await findNote(ctx.db, discussed, path.note_id, path.discussion_id)
+    if (!note) throw rowNotFound()
+    const said = note.author.id === ctx.actor?.id && !found.facts.flags['locked']
+    const flags = { ...found.facts.flags, said, system_note: note.system }
+    return { note, discussed, facts: { ...found.facts, flags } }
+  }
+
+const note_id = Id({ description: 'ID of the note' })
+
+/** A note of a noteable. */
+export const noteOf = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
+  about: DiscussedSubject<T, A, P>,
+): Subject<NoteSubject, A | NoteAbility, TObject> =>
+  subject({
+    ...about.subject,
+    params: Params({ ...about.subject.params.properties, note_id }) as TObject,
+    load: loadNote(about) as never,
+  })
+
+/** The same as one of a discussion. */
+export const noteOfDiscussion = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
+  about: DiscussedSubject<T, A, P>,
+): Subject<NoteSubject, A | NoteAbility, TObject> =>
+  subject({
+    ...about.subject,
+    params: Params({
+      ...about.subject.params.properties,
+      note_id,
+      discussion_id: Text({ description: 'ID of the discussion' }),
+    }) as TObject,
+    load: loadNote(about) as never,
+  })

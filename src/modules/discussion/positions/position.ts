@@ -1,0 +1,83 @@
+import { shownPath } from '../../../git/format/text.ts'
+import type { FilePatch } from '../../../git/history/patches.ts'
+import { type ChangedLine, linesOf } from './diff-lines.ts'
+
+/** Between what a diff is. */
+export type Ends = {
+  readonly base_sha: string
+  readonly start_sha: string
+  readonly head_sha: string
+}
+
+type Paths = { readonly old_path: string; readonly new_path: string }
+
+/** Where in the text of a diff something is said, as clients name it. */
+export type TextPosition = Ends &
+  Paths & {
+    readonly position_type: 'text'
+    /** Null for an added line. */
+    readonly old_line: number | null
+    /** Null for a removed line. */
+    readonly new_line: number | null
+  }
+
+/** A point of a picture, and how large the caller says that is. */
+type Point = { readonly width: number; readonly height: number; readonly x: number; readonly y: number }
+
+export type ImagePosition = Ends & Paths & Point & { readonly position_type: 'image' }
+
+export type Position = TextPosition | ImagePosition
+
+/** A place as a caller asks for it. */
+export type WantedLine = Ends & Partial<Paths> & { readonly old_line?: number; readonly new_line?: number }
+export type WantedPoint = Ends & Partial<Paths> & Partial<Point>
+export type WantedPlace = WantedLine & WantedPoint & { readonly position_type: 'text' | 'image' }
+
+/** A line of a diff; `at` is the same as comments on commits name it, when the diff changes it. */
+export type Place = { readonly position: TextPosition; readonly at: ChangedLine | undefined }
+
+const endsOf = ({ base_sha, start_sha, head_sha }: Ends): Ends => ({ base_sha, start_sha, head_sha })
+
+/** The files that are meant: several, where one became another kind of thing. */
+function* filesAt(files: readonly FilePatch[], wanted: Partial<Paths>): Generator<{ paths: Paths; hunks: string }> {
+  for (const { change, text } of files) {
+    const paths = { old_path: shownPath(change.oldPath), new_path: shownPath(change.newPath) }
+    if (wanted.old_path === undefined && wanted.new_path === undefined) continue
+    if (wanted.new_path !== undefined && wanted.new_path !== paths.new_path) continue
+    if (wanted.old_path !== undefined && wanted.old_path !== paths.old_path) continue
+    yield { paths, hunks: text }
+  }
+}
+
+/**
+ * The line that is wanted, or `undefined` when these files of a diff do not show it. One line number means an added or a removed
+ * line, both an unchanged one.
+ */
+export function findLine(files: readonly FilePatch[], wanted: WantedLine): Place | undefined {
+  const { old_line = null, new_line = null } = wanted
+  if (old_line === null && new_line === null) return undefined
+  const kind = old_line === null ? 'new' : new_line === null ? 'old' : 'context'
+  for (const { paths, hunks } of filesAt(files, wanted)) {
+    const line = linesOf(hunks).find(
+      (each) =>
+        each.kind === kind &&
+        (old_line === null || each.oldPosition === old_line) &&
+        (new_line === null || each.newPosition === new_line),
+    )
+    if (!line) continue
+    return {
+      position: { ...endsOf(wanted), ...paths, position_type: 'text', old_line, new_line },
+      at: kind === 'context' ? undefined : { path: paths.new_path, line: line.newPosition, kind },
+    }
+  }
+  return undefined
+}
+
+/** The point that is wanted, or `undefined` when it is none, or of no file of the diff. */
+export function findPoint(files: readonly FilePatch[], wanted: WantedPoint): ImagePosition | undefined {
+  const { width, height, x, y } = wanted
+  if (width === undefined || height === undefined || x === undefined || y === undefined) return undefined
+  if (x > width || y > height) return undefined
+  const [file] = filesAt(files, wanted)
+  return file && { ...endsOf(wanted), ...file.paths, position_type: 'image', width, height, x, y }
+}

@@ -1,0 +1,59 @@
+import type { Site } from '../../../api/site.ts'
+import type { Mail } from '../../../mail/mailer.ts'
+import { oneLine } from '../../../mail/smtp-mailer.ts'
+import type { Recipient } from '../../groups/index.ts'
+import { letter, signature } from '../../instance/index.ts'
+import { kindOf } from '../noteables/kinds.ts'
+import { withArticle } from '../noteables/noteable.ts'
+import type { MailedNote, MailedNoteable, MailedTodo } from './recipient-queries.ts'
+
+/** Maximum quoted characters of a note; the link leads to the whole text. */
+const longestQuote = 10_000
+
+/** Quotes a comment, so that none of its lines can pass for a line of the mail itself. */
+const quoted = (text: string): string =>
+  text
+    .slice(0, longestQuote)
+    .split(/\r\n|[\r\n\u2028\u2029]/)
+    .map((line) => `> ${oneLine(line)}`)
+    .join('\n')
+
+const subjectOf = ({ type, title, full_path, iid }: MailedNoteable): string =>
+  `${oneLine(title)}, ${full_path}${kindOf(type).sign}${iid}`
+
+const linesOf = (site: Site, { type, title, full_path, iid }: MailedNoteable, anchor = ''): string =>
+  `${oneLine(title)}\n${site.url}/${full_path}/-/${kindOf(type).segment}/${iid}${anchor}`
+
+const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).noun)
+
+export const noteMail = (site: Site, to: Recipient, { id, body, author, noteable }: MailedNote): Mail =>
+  letter(
+    site,
+    to.address,
+    to.name,
+    subjectOf(noteable),
+    `${signature(author)} commented on ${nounOf(noteable)}:`,
+    quoted(body),
+    linesOf(site, noteable, `#note_${id}`),
+  )
+
+const mention = (noun: string): string => `mentioned you in ${noun}:`
+
+/** Reasons of todos that are mailed, as sentences. */
+const reasons: Readonly<Record<string, (noun: string) => string>> = {
+  assigned: (noun) => `assigned ${noun} to you:`,
+  mentioned: mention,
+  directly_addressed: mention,
+}
+
+export const isMailed = (action: string): boolean => Object.hasOwn(reasons, action)
+
+export const todoMail = (site: Site, { action, author, noteable, ...to }: MailedTodo): Mail =>
+  letter(
+    site,
+    to.address,
+    to.name,
+    subjectOf(noteable),
+    `${signature(author)} ${reasons[action]!(nounOf(noteable))}`,
+    linesOf(site, noteable),
+  )

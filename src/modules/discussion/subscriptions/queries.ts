@@ -1,0 +1,61 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { userReferenceColumns } from '../../accounts/index.ts'
+import { kindOf, type NoteableType } from '../noteables/kinds.ts'
+import type { Noteable } from '../noteables/noteable.ts'
+import { columnOf, tableOf } from '../noteables/queries.ts'
+
+/**
+ * Ids of those who participate in the noteable with this id and author, with duplicates: author, assignees, commenters and mentioned
+ * users. The one definition of it: lists, subscriptions and mails use this.
+ */
+export function participants(type: NoteableType, id: Sql, authorId: Sql): Sql {
+  const is = sql`${columnOf(type)} = ${id}`
+  return sql`select ${authorId} as user_id
+    union all select a.user_id from ${raw(kindOf(type).assignees)} a where a.${is}
+    union all select n.author_id from notes n where n.${is} and not n.system
+    union all select t.user_id from mentions t where t.${is}`
+}
+
+/** Participants of a noteable; the author first, others by id. */
+export const participantsOf = ({ type, id, author_id }: Noteable & { readonly author_id: number }): List => ({
+  type: 'User',
+  select: sql`select ${userReferenceColumns} from users u`,
+  from: raw('from users u'),
+  where: [sql`u.id = any(array(${participants(type, sql`${id}`, sql`${author_id}::bigint`)}))`],
+  order: [
+    { by: sql`u.id = ${author_id}`, direction: 'desc' },
+    { by: raw('u.id'), direction: 'asc' },
+  ],
+})
+
+const participates = (userId: number, type: NoteableType, row: Sql): Sql =>
+  sql`exists (select from (${participants(type, sql`${row}.id`, sql`${row}.author_id`)}) each where each.user_id = ${userId})`
+
+/** Whether the caller is notified about a noteable, a row by that name: as they chose, else if they participate. */
+export const subscribedSql = (caller: Caller, type: NoteableType, row: Sql): Sql =>
+  caller === null
+    ? raw('false')
+    : sql`coalesce(
+        (select s.subscribed from subscriptions s where s.${columnOf(type)} = ${row}.id and s.user_id = ${caller.id}),
+        ${participates(caller.id, type, row)})`
+
+export const findSubscribed = async (db: Db, caller: Caller, { type, id }: Noteable): Promise<boolean> =>
+  (
+    await db.row<{ subscribed: boolean }>(sql`
+    select ${subscribedSql(caller, type, raw('m'))} as subscribed from ${tableOf(type)} m where m.id = ${id}`)
+  )?.subscribed ?? false
+
+/** Stores what a user chose; nothing if the noteable is gone. */
+export const saveSubscription = (
+  tx: Tx,
+  { type, id }: Noteable,
+  userId: number,
+  subscribed: boolean,
+): Promise<number> =>
+  tx.run(sql`
+    insert into subscriptions (${columnOf(type)}, user_id, subscribed)
+    select m.id, ${userId}, ${subscribed} from ${tableOf(type)} m where m.id = ${id}
+    on conflict (${columnOf(type)}, user_id) do update set subscribed = excluded.subscribed, updated_at = now()`)

@@ -1,0 +1,30 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { type Sql, sql } from '../../../db/sql.ts'
+import type { NoteableType } from '../noteables/kinds.ts'
+import type { Noteable } from '../noteables/noteable.ts'
+import { columnOf, tableOf } from '../noteables/queries.ts'
+
+export type TimeRow = {
+  /** Seconds; 0 without an estimate. */
+  readonly time_estimate: number
+  /** Seconds. */
+  readonly total_time_spent: number
+}
+
+/** The seconds that were spent on the noteable of this type and id. */
+export const timeSpentSql = (type: NoteableType, id: Sql): Sql =>
+  sql`(select coalesce(sum(s.seconds), 0)::integer from time_logs s where s.${columnOf(type)} = ${id})`
+
+export const findTimes = (db: Db, { type, id }: Noteable): Promise<TimeRow | undefined> =>
+  db.row<TimeRow>(sql`
+    select m.time_estimate, ${timeSpentSql(type, sql`m.id`)} as total_time_spent from ${tableOf(type)} m where m.id = ${id}`)
+
+/** The same; others who change them wait. */
+export const lockTimes = async (tx: Tx, noteable: Noteable): Promise<TimeRow | undefined> => {
+  const held = await tx.run(sql`select from ${tableOf(noteable.type)} where id = ${noteable.id} for no key update`)
+  return held > 0 ? findTimes(tx, noteable) : undefined
+}
+
+/** Negative when time is taken back. */
+export const insertTimeLog = (tx: Tx, { type, id }: Noteable, userId: number, seconds: number): Promise<number> =>
+  tx.run(sql`insert into time_logs (${columnOf(type)}, user_id, seconds) values (${id}, ${userId}, ${seconds})`)

@@ -1,0 +1,48 @@
+import type { Tx } from '../../../db/db.ts'
+import { sql } from '../../../db/sql.ts'
+import type { Noteable } from '../noteables/noteable.ts'
+import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
+
+export const todoActions = [
+  'assigned',
+  'mentioned',
+  'build_failed',
+  'marked',
+  'approval_required',
+  'unmergeable',
+  'directly_addressed',
+] as const
+export type TodoAction = (typeof todoActions)[number]
+
+export type NewTodo = {
+  readonly userId: number
+  readonly authorId: number
+  readonly noteId?: number
+  readonly action: TodoAction
+}
+
+/** Returns those that are new: a user has at most one pending todo for a noteable. */
+export const insertTodos = (
+  tx: Tx,
+  { type, id, project_id }: Noteable,
+  todos: readonly NewTodo[],
+): Promise<{ id: number; action: TodoAction; note_id: number | null }[]> =>
+  tx.rows(sql`
+    insert into todos (user_id, author_id, project_id, ${columnOf(type)}, note_id, action)
+    select t."userId", t."authorId", ${project_id}, m.id, t."noteId", t.action
+    from jsonb_to_recordset(${JSON.stringify(todos)}::jsonb) as t ("userId" bigint, "authorId" bigint, "noteId" bigint, action text)
+    join ${tableOf(type)} m on m.id = ${id}
+    on conflict (${columnOf(type)}, user_id) where state = 'pending' do nothing returning todos.id, todos.action, todos.note_id`)
+
+/** Marks the todos of a user for a noteable as done. */
+export const finishTodosOn = (tx: Tx, userId: number, noteable: Pick<Noteable, 'type' | 'id'>): Promise<number> =>
+  tx.run(sql`update todos t set state = 'done', updated_at = now()
+    where ${isAbout('t', noteable)} and t.user_id = ${userId} and t.state = 'pending'`)
+
+/** Marks all todos of a user as done. */
+export const finishAllTodos = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`update todos set state = 'done', updated_at = now() where user_id = ${userId} and state = 'pending'`)
+
+/** Marks one todo as done. */
+export const finishTodo = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update todos set state = 'done', updated_at = now() where id = ${id} and state = 'pending'`)

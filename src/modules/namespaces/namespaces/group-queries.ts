@@ -1,0 +1,75 @@
+import type { Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { within } from '../access-index/queries.ts'
+
+/** Condition on the namespace `d`: it is the last of these or lies below it. */
+const inside = (traversalIds: readonly number[]): Sql => within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+
+/** Puts it away for some days, after which a job removes it. */
+export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update namespaces set marked_for_deletion_on = current_date, updated_at = now() where id = ${id}`)
+
+/** False when it was not put away. */
+export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`update namespaces set marked_for_deletion_on = null, updated_at = now()
+    where id = ${id} and marked_for_deletion_on is not null`)) > 0
+
+/** A new group below `parent` (or at the top), its attributes at their defaults. */
+export const insertGroup = async (
+  tx: Tx,
+  group: {
+    name: string
+    path: string
+    parent: { id: number; traversal_ids: readonly number[]; full_path: string; full_name: string } | undefined
+    runnersToken: string
+  },
+): Promise<number> => {
+  const { parent } = group
+  const row = await tx.row<{ id: number }>(sql`
+    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
+    insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_path, full_name, runners_token)
+    select id, 'group', ${parent?.id ?? null}::bigint, ${parent?.traversal_ids ?? []}::bigint[] || id, ${group.name}, ${group.path},
+      ${parent ? `${parent.full_path}/${group.path}` : group.path}, ${parent ? `${parent.full_name} / ${group.name}` : group.name}, ${group.runnersToken}
+    from next returning id`)
+  return row!.id
+}
+
+/** Groups below a locked one are locked, too. */
+export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
+  tx.run(sql`update namespaces d set share_with_group_lock = true
+    where not d.share_with_group_lock and ${inside(traversalIds)}`)
+
+/** Hangs a group with all below it under another, or at the top. Full names and routes are given apart. */
+export async function moveTree(
+  tx: Tx,
+  traversalIds: readonly number[],
+  parent: { id: number; traversal_ids: readonly number[] } | undefined,
+): Promise<void> {
+  const id = traversalIds.at(-1)!
+  await tx.run(sql`update namespaces d set
+      parent_id = case when d.id = ${id} then ${parent?.id ?? null}::bigint else d.parent_id end,
+      traversal_ids = ${parent?.traversal_ids ?? []}::bigint[] || d.traversal_ids[${traversalIds.length}::integer:],
+      updated_at = case when d.id = ${id} then now() else d.updated_at end
+    where ${inside(traversalIds)}`)
+}
+
+/** Sets columns of a namespace: `name = …, path = …`. */
+export const updateNamespace = (tx: Tx, id: number, assignments: Sql): Promise<number> =>
+  tx.run(sql`update namespaces set ${assignments} where id = ${id}`)
+
+/** Limits the visibility of a namespace and of those below it. */
+export const limitNamespaceVisibility = (
+  tx: Tx,
+  traversalIds: readonly number[],
+  visibility: number,
+): Promise<number> =>
+  tx.run(
+    sql`update namespaces d set visibility = ${visibility} where d.visibility > ${visibility} and ${inside(traversalIds)}`,
+  )
+
+/** Hides namespaces until a job removes them. `which` is a condition on the namespace `d`. */
+export const markNamespacesDeleting = (tx: Tx, which: Sql): Promise<number> =>
+  tx.run(sql`update namespaces d set deleting = true where ${which}`)
+
+export const deleteNamespace = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from namespaces where id = ${id}`)

@@ -1,0 +1,51 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { empty, type Sql, sql } from '../../../db/sql.ts'
+import type { RootFiles } from './root-files.ts'
+
+/** Notes that something happened in a project. */
+export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
+  tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
+
+/** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
+const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(refCount / 20))
+
+/**
+ * The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one; `rootFiles` are
+ * those of a default branch that moved. Returns the default branch; `undefined` when the project goes.
+ */
+export const notePush = async (
+  tx: Tx,
+  projectId: number,
+  {
+    firstBranch,
+    rootFiles,
+    refCount,
+  }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
+): Promise<string | null | undefined> =>
+  (
+    await tx.row<{ default_branch: string | null }>(sql`
+    with counted as (
+      insert into project_housekeeping as h (project_id, pushes) values (${projectId}, ${housekeepingWeight(refCount)}::int)
+      on conflict (project_id) do update set pushes = h.pushes + excluded.pushes)
+    update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
+      ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
+    where id = ${projectId} and not deleting returning default_branch`)
+  )?.default_branch
+
+export type RepositoryFacts = RootFiles & {
+  readonly commitCount: number
+  readonly repositorySize: number
+}
+
+/** What records show of a repository, as it is now. */
+export const saveRepositoryFacts = (db: Db, projectId: number, facts: RepositoryFacts): Promise<number> =>
+  db.run(sql`
+    with counted as (
+      update project_statistics set commit_count = ${facts.commitCount}, repository_size = ${facts.repositorySize} where project_id = ${projectId})
+    update projects set readme_path = ${facts.readmePath}, license_path = ${facts.licensePath}, license_key = ${facts.licenseKey}
+    where id = ${projectId} and (readme_path, license_path, license_key) is distinct from (${facts.readmePath}, ${facts.licensePath}, ${facts.licenseKey})`)
+
+/** Fragment that adds bytes to the large files in the statistics of a project, if the CTE `linked` (size) has rows. */
+export const countLinkedFiles = (projectId: number): Sql =>
+  sql`update project_statistics set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
+    where project_id = ${projectId} and exists (select from linked)`

@@ -1,0 +1,28 @@
+import type { Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Reaction } from '../../../events/reaction.ts'
+import { within } from '../../namespaces/index.ts'
+
+/** Puts a project into another namespace. Its route is claimed apart. */
+export const moveProject = (
+  tx: Tx,
+  id: number,
+  to: { namespaceId: number; fullPath: string; visibility: number },
+): Promise<number> =>
+  tx.run(sql`update projects set namespace_id = ${to.namespaceId}, full_path = ${to.fullPath}, visibility = ${to.visibility},
+    updated_at = now() where id = ${id}`)
+
+/** Limits the visibility of projects. `which` is a condition on their namespace `d`. */
+export const limitProjectVisibility = (tx: Tx, which: Sql, visibility: number): Promise<number> =>
+  tx.run(sql`update projects p set visibility = ${visibility} from namespaces d
+    where d.id = p.namespace_id and p.visibility > ${visibility} and ${which}`)
+
+/** Hides projects until a job removes them. `which` is a condition on their namespace `d`. */
+export const markProjectsDeleting = (tx: Tx, which: Sql): Promise<number> =>
+  tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${which}`)
+
+/** Renames projects with the namespace in which, or below which, they lie. */
+export const followNamespace: Reaction<'namespace_renamed'> = (tx, { payload }) =>
+  tx.run(sql`update projects p set full_path = d.full_path || '/' || p.path
+    from namespaces renamed join namespaces d on ${within(raw('d.traversal_ids'), raw('renamed.traversal_ids'))}
+    where renamed.id = ${payload.namespace_id} and d.id = p.namespace_id`)

@@ -1,0 +1,170 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { tellOfNote, tellOfTodos } from '../../discussion/subscriptions/jobs.ts'
+import { mailsTo } from '../../instance/mails/testing.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
+
+/** Mails to this user about merge requests. */
+const inbox = async (world: World, who: Client) =>
+  (await mailsTo(world, `${who.username}@example.com`)).filter(({ body }) => body.includes('/-/merge_requests/'))
+
+/** Adds a note, and runs the notification job. */
+async function addNote(world: World, who: Client, at: string, body = 'Hello', more: object = {}): Promise<number> {
+  const { status, json } = await who.post(`${at}/notes`, { body, ...more })
+  expect(status).toBe(201)
+  const queued = await world.takeJobs(`tell_of_note:${json.id}`)
+  for (const { payload } of queued) await tellOfNote.run(payload, await world.app.open(null))
+  return json.id
+}
+
+/** Runs the queued notification jobs of todos. */
+async function mailTodos(world: World): Promise<void> {
+  const queued = await world.takeJobs('tell_of_todos:%')
+  for (const { payload } of queued) await tellOfTodos.run(payload, await world.app.open(null))
+}
+
+const people = (world: World, count: number) => Promise.all(Array.from({ length: count }, () => world.user()))
+
+describe('mails about notes', () => {
+  test('a note is mailed to participants and subscribers only', async ({ world }) => {
+    const [author, commenter, named, asked, quiet, stranger] = await people(world, 6)
+    const { at, project, record } = await openMergeRequest(world, {
+      author: author!,
+      members: [
+        [author!, 'developer'],
+        [asked!, 'developer'],
+      ],
+    })
+    await addNote(world, quiet!, at)
+    await world.rows('insert into subscriptions values ($1, $2, false)', [record.id, quiet!.id])
+    await asked!.post(`${at}/subscribe`)
+    const id = await addNote(
+      world,
+      commenter!,
+      at,
+      `Look, @${named!.username}:\nHello Ann,\n\n--\nhttps://evil.example/`,
+    )
+    const [, mail] = await inbox(world, author!)
+    expect(mail).toEqual({
+      subject: `Merge topic, ${project.full_path}!1 (127.0.0.1)`,
+      body: `Hello Name of ${author!.username},
+
+Name of ${commenter!.username} (@${commenter!.username}) commented on a merge request:
+
+> Look, @${named!.username}:
+> Hello Ann,
+> 
+> --
+> https://evil.example/
+
+Merge topic
+${record.web_url}#note_${id}
+
+--
+Sent by ${world.origin} to ${author!.username}@example.com.
+`,
+    })
+    for (const [who, count] of [
+      [author, 2],
+      [named, 1],
+      [asked, 1],
+      [commenter, 0],
+      [quiet, 0],
+      [stranger, 0],
+    ] as const)
+      expect(await inbox(world, who!), who!.username).toHaveLength(count)
+  })
+
+  test.for([
+    ['disabled', {}, 0, 0],
+    ['participating', {}, 0, 1],
+    ['watch', {}, 1, 1],
+    ['mention', {}, 0, 1],
+    ['custom', {}, 0, 1],
+    ['custom', { new_note: true }, 1, 1],
+  ] as const)(
+    'notes are mailed according to the level %s with %j',
+    async ([level, events, unnamed, named], { world }) => {
+      const [general, ofGroup, ofProject] = await people(world, 3)
+      const members = [general!, ofGroup!, ofProject!].map((who): [Client, 'reporter'] => [who, 'reporter'])
+      const group = await world.group({ visibility: 'public', members })
+      const { at, project } = await openMergeRequest(world, { project: await storedProject(world, { group }) })
+      await general!.put('/notification_settings', { level, ...events })
+      await ofGroup!.put(`/groups/${group.id}/notification_settings`, { level, ...events })
+      await ofProject!.put('/notification_settings', { level: level === 'watch' ? 'disabled' : 'watch' })
+      await ofProject!.put(`/projects/${project.id}/notification_settings`, { level, ...events })
+      const mailed = async () =>
+        Promise.all([general, ofGroup, ofProject].map(async (who) => (await inbox(world, who!)).length))
+      await addNote(world, world.root, at)
+      expect(await mailed()).toEqual([unnamed, unnamed, unnamed])
+      const all = [general, ofGroup, ofProject].map((who) => `@${who!.username}`).join(' ')
+      await addNote(world, world.root, at, all)
+      expect(await mailed()).toEqual(Array(3).fill(unnamed + named))
+    },
+  )
+
+  test('a note is not mailed to users who can no longer read it, or in a group without mails', async ({ world }) => {
+    const [ann, bob] = await people(world, 2)
+    const outer = await world.group({ visibility: 'public' })
+    const group = await world.group({ visibility: 'public', parent: outer })
+    const { at, project } = await openMergeRequest(world, { project: await storedProject(world, { group }) })
+    for (const who of [ann!, bob!]) await addNote(world, who, at)
+    expect(await inbox(world, ann!)).toHaveLength(1)
+    await world.root.post(`/projects/${project.id}/members`, { user_id: bob!.id, access_level: 20 })
+    await world.rows('update projects set visibility = 0 where id = $1', [project.id])
+    await addNote(world, world.root, at)
+    expect(await inbox(world, ann!)).toHaveLength(1)
+    expect(await inbox(world, bob!)).toHaveLength(1)
+    await world.root.put(`/groups/${outer.id}`, { emails_disabled: true })
+    await addNote(world, world.root, at)
+    expect(await inbox(world, bob!)).toHaveLength(1)
+  })
+
+  test('no mail for imported notes, or above a hundred mails per hour', async ({ world }) => {
+    const [ann, bob] = await people(world, 2)
+    const { at, id, project } = await openMergeRequest(world)
+    await addNote(world, bob!, at)
+    await addNote(world, world.root, at, 'Old', { created_at: '2020-01-01' })
+    expect(await inbox(world, bob!)).toEqual([])
+    const before = `insert into notes (project_id, merge_request_id, author_id, discussion_id, body)
+      select $1, $2, $3, repeat('0', 40), 'x' from generate_series(1, $4)`
+    await world.rows(before, [project.id, id, ann!.id, 99])
+    await addNote(world, ann!, at)
+    expect(await inbox(world, bob!)).toHaveLength(1)
+    await addNote(world, ann!, at)
+    expect(await inbox(world, bob!)).toHaveLength(1)
+  })
+})
+
+describe('mails about todos', () => {
+  test('a todo for an assignment or mention is mailed', async ({ world }) => {
+    const [ann, bob] = await people(world, 2)
+    const { project, record } = await openMergeRequest(world, {
+      members: [[ann!, 'developer']],
+      assignee_ids: [ann!.id],
+      description: `For @${bob!.username}`,
+    })
+    const marked = await world.user()
+    await marked.post(`/projects/${project.id}/merge_requests/1/todo`)
+    await mailTodos(world)
+    const [assigned] = await inbox(world, ann!)
+    expect(assigned?.body).toContain('(@root) assigned a merge request to you:')
+    expect(assigned?.body).toContain(`Merge topic\n${record.web_url}\n`)
+    expect((await inbox(world, bob!)).map(({ body }) => body)).toEqual([
+      expect.stringContaining('(@root) mentioned you in a merge request:'),
+    ])
+    expect(await inbox(world, marked)).toEqual([])
+  })
+
+  test('a todo is not mailed to users who disabled it', async ({ world }) => {
+    const [off, mention] = await people(world, 2)
+    await off!.put('/notification_settings', { level: 'disabled' })
+    await mention!.put('/notification_settings', { level: 'mention' })
+    const project = await storedProject(world)
+    await openMergeRequest(world, { project, description: `@${off!.username} @${mention!.username}` })
+    await mailTodos(world)
+    expect(await inbox(world, off!)).toEqual([])
+    expect(await inbox(world, mention!)).toHaveLength(1)
+  })
+})

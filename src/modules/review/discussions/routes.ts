@@ -1,0 +1,9 @@
+import { awardEmojiRoutesOf, discussionRoutesOf, noteRoutesOf, timeTrackingRoutesOf } from '../../discussion/index.ts'
+import { labelEventRoutesOf } from '../../planning/index.ts'
+import { discussedMergeRequest, tracked } from './subject.ts'
+
+export const noteRoutes = noteRoutesOf(discussedMergeRequest)
+export const discussionRoutes = discussionRoutesOf(discussedMergeRequest)
+export const awardEmojiRoutes = awardEmojiRoutesOf(discussedMergeRequest)
+export const timeTrackingRoutes = timeTrackingRoutesOf(discussedMergeRequest, tracked)
+export const labelEventRoutes = labelEventRoutesOf(discussedMergeRequest)

@@ -1,0 +1,8 @@
+import type { Noteable } from '../../discussion/index.ts'
+
+/** A merge request as notes, todos and subscriptions know it. */
+export const asNoteable = ({ id, project_id }: { readonly id: number; readonly project_id: number }): Noteable => ({
+  type: 'MergeRequest',
+  id,
+  project_id,
+})

@@ -1,0 +1,74 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import type { Reaction } from '../../../events/reaction.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { enqueueWhere, job } from '../../../jobs/job.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { findNewestPipeline } from '../../ci/index.ts'
+import { loadMergeRequest } from '../merge-requests/subject.ts'
+import { merge } from './merge-service.ts'
+import { headPipeline, isPassing } from './mergeable.ts'
+import { awaiting, findMerging } from './queries.ts'
+import { findSettled, isAwaited } from './waiting-queries.ts'
+
+/**
+ * Merges what waits for a pipeline of a commit in its own project, for the user who enabled that, if they still may. What prevents a
+ * merge now leaves it waiting for another pipeline.
+ */
+export const mergeAwaited = job({
+  name: 'merge_when_pipeline_succeeds',
+  input: Type.Object({ projectId: Type.Integer(), sha: Type.String() }),
+  key: ({ projectId, sha }) => `merge_when_pipeline_succeeds:${projectId}:${sha}`,
+  attempts: 5,
+  async run({ projectId, sha }, ctx) {
+    for (const id of await awaiting(ctx.db, projectId, sha as Oid)) await mergeOne(ctx, id)
+  },
+})
+
+/** Queues that if a merge request waits for this commit. One statement. */
+const mergeLater = (tx: Tx, projectId: number, sha: Oid): Promise<number> =>
+  enqueueWhere(tx, mergeAwaited, { projectId, sha }, isAwaited(projectId, sha))
+
+export const mergeWhenPipelineSucceeds: Reaction<'pipeline_changed'> = async (tx, { projectId, payload }) => {
+  if (payload.status === 'success') await mergeLater(tx, projectId, payload.sha)
+}
+
+/** The pipeline may have succeeded before the automatic merge was enabled. */
+export const mergeIfPipelineSucceeded: Reaction<'merge_request_auto_merge_enabled'> = async (
+  tx,
+  { payload, facts },
+) => {
+  const { source_project_id: projectId, source_branch } = facts
+  const pipeline = await findNewestPipeline(tx, projectId, payload.sha, source_branch)
+  if (pipeline && isPassing(pipeline)) await mergeLater(tx, projectId, payload.sha)
+}
+
+/** Merges what waited only for its last discussion to be resolved or deleted. */
+export const mergeWhenDiscussionsAreResolved: Reaction<'discussion_resolved' | 'note_deleted'> = async (
+  tx,
+  { payload: { noteable_type, noteable_id } },
+) => {
+  const settled = noteable_type === 'MergeRequest' ? await findSettled(tx, noteable_id!) : undefined
+  if (settled) await mergeLater(tx, settled.source_project_id, settled.sha)
+}
+
+async function mergeOne(ctx: Ctx, id: number): Promise<void> {
+  const row = await findMerging(ctx.db, id)
+  const asker = row?.auto_merge_user_id ? await asAccount(ctx, row.auto_merge_user_id) : undefined
+  if (!row?.auto_merge_oid || !asker) return
+  const pipeline = await headPipeline(ctx, row)
+  if (!pipeline || !isPassing(pipeline)) return
+  try {
+    const subject = await loadMergeRequest({ id: String(row.project_id), merge_request_iid: row.iid }, asker)
+    if (!subject) return
+    await merge(asker, subject, {
+      ...row.auto_merge_options,
+      sha: row.auto_merge_oid,
+      merge_when_pipeline_succeeds: false,
+    })
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'unavailable') throw error
+  }
+}

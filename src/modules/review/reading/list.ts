@@ -1,0 +1,70 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { as, type Variant } from '../../../api/endpoint.ts'
+import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
+import { countDiverged } from '../merge-requests/diverged.ts'
+import { MergeRequest, type MergeRequestShown, MergeRequestSimple } from '../merge-requests/entity.ts'
+import type { MergeStatus } from '../merge-requests/queries.ts'
+import type { MergeRequestRecordRow } from '../merge-requests/record-queries.ts'
+import type { Within } from '../merge-requests/reference.ts'
+import { checkLater } from '../merging/check.ts'
+import { filtersOf, type ListInput, orderOf } from './list-params.ts'
+import {
+  listMergeRequests,
+  type MergeRequestFilters,
+  type MergeRequestOrder,
+  type MergeRequestSet,
+} from './list-queries.ts'
+
+/** A page of a list, in the form that the caller asked for. */
+export async function mergeRequestsPage(
+  ctx: Ctx,
+  set: MergeRequestSet,
+  within: Within,
+  input: ListInput,
+  page: Page,
+): Promise<Variant> {
+  const asked = { filters: filtersOf(input, ctx.plan), order: orderOf(input) }
+  const found = await findMergeRequests(ctx, set, within, asked, page)
+  if (input.view === 'simple') return as(MergeRequestSimple, found)
+  const labelDetails = input.with_labels_details
+  const rows = input.include_diverged_commits_count ? await withDiverged(ctx, found.rows) : found.rows
+  return as(MergeRequest, { ...found, rows: rows.map((row) => ({ ...row, labelDetails })) })
+}
+
+/** Counted one after the other: nobody's list is to keep all of git busy. */
+async function withDiverged(ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<MergeRequestShown[]> {
+  const counted: MergeRequestShown[] = []
+  for (const each of shown) counted.push({ ...each, divergedCommits: await countDiverged(ctx, each.mergeRequest) })
+  return counted
+}
+
+const unchecked: ReadonlySet<MergeStatus> = new Set(['unchecked', 'cannot_be_merged_recheck'])
+
+/** Has it found out, for whoever asks again, whether those can be merged of which that is not known. */
+export async function checkUnchecked(
+  ctx: Ctx,
+  rows: readonly Pick<MergeRequestRecordRow, 'id' | 'state' | 'merge_status'>[],
+): Promise<void> {
+  const waiting = rows.filter(({ state, merge_status }) => state === 'opened' && unchecked.has(merge_status))
+  if (waiting.length === 0) return
+  await ctx.transaction((tx) =>
+    checkLater(
+      tx,
+      waiting.map(({ id }) => id),
+    ),
+  )
+}
+
+/** A page of merge requests that the caller may read. */
+export async function findMergeRequests(
+  ctx: Ctx,
+  set: MergeRequestSet,
+  within: Within,
+  { filters, order }: { readonly filters: MergeRequestFilters; readonly order: MergeRequestOrder },
+  page: Page,
+): Promise<Paged<MergeRequestShown>> {
+  const list = listMergeRequests(ctx.actor, set, filters, order)
+  const found = await fetchPage<MergeRequestRecordRow>(ctx.db, list, page)
+  await checkUnchecked(ctx, found.rows)
+  return { ...found, rows: found.rows.map((mergeRequest) => ({ mergeRequest, within })) }
+}
