@@ -86,19 +86,19 @@ async function runToEnd(
 ): Promise<void> {
   const user = owner.drop ? { uid: owner.uid, gid: owner.gid } : {}
   const child = spawn(program, args, { cwd, env, ...user, stdio: ['pipe', 'pipe', 'pipe'] })
-  // A program that fails early does not read its input; its complaint says more than our broken pipe.
+  // A program that fails early does not read its input; its violation says more than our broken pipe.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-  const [code, said, complaint] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  const [code, said, violation] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   // Single-user PostgreSQL reports a failed statement and still exits with 0.
-  if (code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(complaint)) {
-    throw new Failure('unavailable', `The database could not be created: ${lastComplaint(complaint || said)}`)
+  if (code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(violation)) {
+    throw new Failure('unavailable', `The database could not be created: ${lastViolation(violation || said)}`)
   }
 }
 
 /** The line of PostgreSQL's output that says most, without its prefix. */
-export function lastComplaint(output: string): string {
+export function lastViolation(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   const line = lines.findLast((text) => /(?:FATAL|PANIC|ERROR|error|could not)/.test(text)) ?? lines.at(-1)
   return line?.replace(/^.*?(?:FATAL|PANIC|ERROR|error):\s*/, '').trim() ?? 'it gave no reason'

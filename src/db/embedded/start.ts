@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
-import { clusterArgument, ensureCluster, lastComplaint, makeFolders } from './cluster.ts'
+import { clusterArgument, ensureCluster, lastViolation, makeFolders } from './cluster.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { tieToUs } from './lifeline.ts'
 import { keepLogShort, logFile, openLog, readLog } from './log.ts'
@@ -141,7 +141,7 @@ async function ready(layout: Layout, child: ChildProcess, log: (line: string) =>
     }
     await delay(elapsedMs < 1_000 ? 5 : 50)
   }
-  throw new Failure('unavailable', `PostgreSQL did not start: ${lastComplaint(readLog(layout))} (${logFile(layout)})`)
+  throw new Failure('unavailable', `PostgreSQL did not start: ${lastViolation(readLog(layout))} (${logFile(layout)})`)
 }
 
 function readLines(file: string): string[] {

@@ -1,5 +1,8 @@
-/** What git itself can check out on the usual systems. */
+/** Maximum path length that git can check out on common systems. */
 export const maxPathLength = 4096
 
-/** In lists, whose links repeat the path up to four times, encoded: clients bound all headers together at 16 KiB. */
+/**
+ * Maximum path length in lists, whose links repeat the encoded path up to four times: clients limit all headers
+ * together to 16 KiB.
+ */
 export const maxListedPathLength = 1024

@@ -17,11 +17,11 @@ export type GpgPublicKey = {
 export const maximumKeyLength = 128 * 1024
 
 /** Maximum packets of a key; each may cost a signature verification. */
-const mostPackets = 500
+const maxPackets = 500
 /** A verification with a larger RSA key takes milliseconds. */
-const largestRsaBits = 8192
+const maxRsaBits = 8192
 /** Maximum total time for one key, checked between its parts. */
-const longestMs = 2000
+const timeoutMs = 2000
 
 export const blockBegin = '-----BEGIN PGP PUBLIC KEY BLOCK-----'
 export const blockEnd = '-----END PGP PUBLIC KEY BLOCK-----'
@@ -36,9 +36,9 @@ export const isKeyBlock = (text: string): boolean =>
  */
 export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefined> {
   const key = await readKeyBlock(text)
-  if (!key || key.toPacketList().length > mostPackets || (key.getAlgorithmInfo().bits ?? 0) > largestRsaBits)
+  if (!key || key.toPacketList().length > maxPackets || (key.getAlgorithmInfo().bits ?? 0) > maxRsaBits)
     return undefined
-  const deadline = performance.now() + longestMs
+  const deadline = performance.now() + timeoutMs
   const identities: Identity[] = []
   for (const user of key.users) {
     if (performance.now() > deadline) return undefined
@@ -48,7 +48,7 @@ export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefine
   const subkeys: GpgPublicKey['subkeys'][number][] = []
   for (const subkey of key.subkeys) {
     if (performance.now() > deadline) return undefined
-    if ((subkey.getAlgorithmInfo().bits ?? 0) <= largestRsaBits && (await holds(subkey.verify(anyTime))))
+    if ((subkey.getAlgorithmInfo().bits ?? 0) <= maxRsaBits && (await holds(subkey.verify(anyTime))))
       subkeys.push(namesOf(subkey))
   }
   return identities.length === 0 ? undefined : { ...namesOf(key), identities, subkeys }

@@ -63,12 +63,12 @@ async function issue(tx: Tx, userId: number, scopes: readonly Scope[], familyId:
 /** Issues a token for a user name, password and, if the account has a second factor, its code. */
 export async function grantByPassword(
   ctx: Ctx,
-  wish: { username: string; password: string; code: string | undefined; scope: string | undefined },
+  request: { username: string; password: string; code: string | undefined; scope: string | undefined },
 ): Promise<TokenAnswer | Refused> {
   const signedIn = await signIn(ctx, {
-    login: wish.username,
-    password: wish.password,
-    code: wish.code,
+    login: request.username,
+    password: request.password,
+    code: request.code,
     transport: 'web',
   })
   if ('refused' in signedIn) {
@@ -76,7 +76,7 @@ export async function grantByPassword(
     return { error: signedIn.refused === 'code_missing' ? 'code_missing' : 'invalid_grant' }
   }
   const { actor } = signedIn
-  const scopes = scopesOf(wish.scope || 'api', (scope) => scope !== 'sudo' || actor.admin)
+  const scopes = scopesOf(request.scope || 'api', (scope) => scope !== 'sudo' || actor.admin)
   if (!scopes) return { error: 'invalid_scope' }
   return ctx.transaction(async (tx) => {
     await emit(tx, {
@@ -95,17 +95,17 @@ export async function grantByPassword(
  */
 export function grantByRefresh(
   ctx: Ctx,
-  wish: { refreshToken: string; scope: string | undefined },
+  request: { refreshToken: string; scope: string | undefined },
 ): Promise<TokenAnswer | Refused> {
   return ctx.transaction(async (tx): Promise<TokenAnswer | Refused> => {
-    await lockFamilyBySecret(tx, digestOf(wish.refreshToken))
-    const held = await lockByRefreshToken(tx, digestOf(wish.refreshToken), refreshDays)
+    await lockFamilyBySecret(tx, digestOf(request.refreshToken))
+    const held = await lockByRefreshToken(tx, digestOf(request.refreshToken), refreshDays)
     if (!held || accountRefusal(held)) return { error: 'invalid_grant' }
     if (held.revoked) {
       await endFamily(tx, held.family_id)
       return { error: 'invalid_grant' }
     }
-    const scopes = wish.scope ? scopesOf(wish.scope, (scope) => held.scopes.includes(scope)) : held.scopes
+    const scopes = request.scope ? scopesOf(request.scope, (scope) => held.scopes.includes(scope)) : held.scopes
     if (!scopes) return { error: 'invalid_scope' }
     await revokeToken(tx, held.token_id)
     return issue(tx, held.user_id, scopes, held.family_id)

@@ -82,7 +82,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
     return { refused: 'code_demanded' }
   }
   await clearFailures(db, keys)
-  if (refused === 'deactivated') await awaken(ctx, account.user_id)
+  if (refused === 'deactivated') await reactivate(ctx, account.user_id)
   if (transport === 'web') await noteSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
@@ -90,7 +90,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
 }
 
 /** Reactivates an account that was deactivated for inactivity. */
-const awaken = (ctx: Ctx, userId: number): Promise<void> =>
+const reactivate = (ctx: Ctx, userId: number): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (!(await moveState(tx, userId, ['deactivated'], 'active'))) return
     await emit(tx, { kind: 'user_activated', actorId: userId, payload: { user_id: userId, by: 'sign-in' } })

@@ -33,7 +33,7 @@ export function parsePublicKey(text: string): PublicKey | undefined {
   for (const [index, word] of words.entries()) {
     encoded += word
     const blob = decodeBase64(encoded)
-    const shape = blob && blob.length >= shortestBlob ? readBlob(blob) : undefined
+    const shape = blob && blob.length >= minBlobBytes ? readBlob(blob) : undefined
     if (!blob || !shape || shape.name !== name) continue
     const comment = words
       .slice(index + 1)
@@ -51,7 +51,7 @@ export function parsePublicKey(text: string): PublicKey | undefined {
 }
 
 /** Length of an Ed25519 blob. */
-const shortestBlob = 51
+const minBlobBytes = 51
 
 /** Strict: refuses other encodings of the same bytes, so that the stored key equals the one that clients compare. */
 function decodeBase64(text: string): Buffer | undefined {
@@ -65,7 +65,7 @@ type Shape = { name: string; type: KeyType; bits: number }
 function readBlob(blob: Buffer): Shape | undefined {
   const parts: Buffer[] = []
   for (let at = 0; at < blob.length; ) {
-    if (at + 4 > blob.length || parts.length === mostParts) return undefined
+    if (at + 4 > blob.length || parts.length === maxParts) return undefined
     const end = at + 4 + blob.readUInt32BE(at)
     if (end > blob.length) return undefined
     parts.push(blob.subarray(at + 4, end))
@@ -77,7 +77,7 @@ function readBlob(blob: Buffer): Shape | undefined {
 }
 
 /** A DSA key has a name and four numbers. */
-const mostParts = 5
+const maxParts = 5
 
 function shapeOf(name: string, numbers: readonly Buffer[]): Omit<Shape, 'name'> | undefined {
   const [first, second] = numbers
@@ -97,11 +97,11 @@ function shapeOf(name: string, numbers: readonly Buffer[]): Omit<Shape, 'name'> 
 }
 
 /** Limit of OpenSSH; verification with larger keys costs the server more than the client. */
-const largestRsaBits = 16_384
+const maxRsaBits = 16_384
 
 function rsa(exponent: Buffer, modulus: Buffer): Omit<Shape, 'name'> | undefined {
   const bits = bitLength(modulus)
-  const sound = [exponent, modulus].every(isPositive) && isOdd(exponent) && isOdd(modulus) && bits <= largestRsaBits
+  const sound = [exponent, modulus].every(isPositive) && isOdd(exponent) && isOdd(modulus) && bits <= maxRsaBits
   if (!sound || bitLength(exponent) < 2) return undefined
   return isKey({ kty: 'RSA', e: exponent.toString('base64url'), n: modulus.toString('base64url') })
     ? { type: 'rsa', bits }

@@ -25,7 +25,7 @@ import {
   type TokenRow,
 } from './queries.ts'
 
-const longestName = 255
+const maxNameLength = 255
 
 /** Validates the scopes of a new token; throws `invalid` with the field. */
 export function tokenScopes(names: readonly string[], admin: boolean): Scope[] {
@@ -64,10 +64,10 @@ const dayIn = (days: number): DateOnly =>
 
 /** Expiry date of a new token: the requested day, within the maximum lifetime of the settings. */
 export function tokenExpiry(ctx: Ctx, wanted: DateOnly | null): DateOnly | null {
-  const most = ctx.settings.max_personal_access_token_lifetime
-  if (most === null) return wanted
-  const latest = dayIn(most)
-  if (wanted !== null && wanted > latest) throw invalidFields({ expires_at: [`must be before ${dayIn(most + 1)}`] })
+  const maxDays = ctx.settings.max_personal_access_token_lifetime
+  if (maxDays === null) return wanted
+  const latest = dayIn(maxDays)
+  if (wanted !== null && wanted > latest) throw invalidFields({ expires_at: [`must be before ${dayIn(maxDays + 1)}`] })
   return wanted ?? latest
 }
 
@@ -86,17 +86,17 @@ export type TokenWish = {
 }
 
 /** Creates a token. Its secret is returned once: only the digest is stored. */
-export async function createToken(tx: Tx, wish: TokenWish): Promise<TokenRow & { token: string }> {
-  const { limits, secret = newSecret() } = wish
-  if (wish.name.trim() === '') throw invalidFields({ name: ["can't be blank"] })
-  if ([...wish.name].length > longestName) throw invalidFields({ name: [tooLong(longestName)] })
+export async function createToken(tx: Tx, request: TokenWish): Promise<TokenRow & { token: string }> {
+  const { limits, secret = newSecret() } = request
+  if (request.name.trim() === '') throw invalidFields({ name: ["can't be blank"] })
+  if ([...request.name].length > maxNameLength) throw invalidFields({ name: [tooLong(maxNameLength)] })
   const id = await insertToken(tx, {
-    ...wish,
+    ...request,
     digest: digestOf(secret),
     limited: limits !== undefined,
     familyId: null,
   })
-  if (limits) await limit(tx, id, wish.userId, limits)
+  if (limits) await limit(tx, id, request.userId, limits)
   return { ...(await getToken(tx, id))!, token: secret }
 }
 
@@ -109,9 +109,9 @@ async function limit(tx: Tx, tokenId: number, userId: number, { projectIds, grou
 }
 
 /** As `createToken`, in its own transaction, and emits an event of the caller. */
-export const createTokenAs = (ctx: Ctx, wish: TokenWish): Promise<TokenRow & { token: string }> =>
+export const createTokenAs = (ctx: Ctx, request: TokenWish): Promise<TokenRow & { token: string }> =>
   ctx.transaction(async (tx) => {
-    const made = await createToken(tx, wish)
+    const made = await createToken(tx, request)
     await record(tx, ctx, 'access_token_created', made)
     return made
   })

@@ -35,10 +35,10 @@ export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<
  * Requires the caller's password or code before changes of sign-in, because a stolen token must not suffice. Failures
  * count like failed sign-ins.
  */
-const proven = (ctx: Ctx, shows: () => Promise<boolean>, violation: Failure): Promise<void> =>
-  inTurnToCheck(ctx.shareKey, () => prove(ctx, shows, violation))
+const requireProof = (ctx: Ctx, shows: () => Promise<boolean>, violation: Failure): Promise<void> =>
+  inTurnToCheck(ctx.shareKey, () => checkProof(ctx, shows, violation))
 
-async function prove(ctx: Ctx, shows: () => Promise<boolean>, violation: Failure): Promise<void> {
+async function checkProof(ctx: Ctx, shows: () => Promise<boolean>, violation: Failure): Promise<void> {
   const keys = throttleKeys({ userId: ctx.actor!.id }, ctx.remoteAddress)
   const tooMany = new Failure('rate_limited', 'Too many failed attempts. Try again later.')
   if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
@@ -57,26 +57,26 @@ const notEnabled = (): Failure => inadmissible('Two-factor authentication is not
 export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secret: string; uri: string }> {
   const { id, username } = ctx.actor!
   const digest = await findPasswordDigest(ctx.db, id)
-  await proven(ctx, () => isPassword(digest, password), invalidFields({ password: ['is invalid'] }))
+  await requireProof(ctx, () => isPassword(digest, password), invalidFields({ password: ['is invalid'] }))
   const secret = newSecret()
-  const begun = await ctx.transaction((tx) => beginTwoFactor(tx, id, ctx.secrets.seal(secret, purpose(id))))
-  if (!begun) throw conflict('Two-factor authentication is enabled already')
+  const started = await ctx.transaction((tx) => beginTwoFactor(tx, id, ctx.secrets.seal(secret, purpose(id))))
+  if (!started) throw conflict('Two-factor authentication is enabled already')
   return { secret, uri: keyUri(secret, issuer, `${username}@${ctx.site.host}`) }
 }
 
 /** Enables the second factor and returns the recovery codes, which are shown only once. */
 export async function enableTwoFactor(ctx: Ctx, code: string): Promise<string[]> {
   const { id } = ctx.actor!
-  const begun = await findTwoFactor(ctx.db, id)
-  if (!begun || begun.confirmed_at !== null) throw inadmissible('Two-factor authentication was not started')
+  const started = await findTwoFactor(ctx.db, id)
+  if (!started || started.confirmed_at !== null) throw inadmissible('Two-factor authentication was not started')
   let step: number | undefined
-  await proven(
+  await requireProof(
     ctx,
-    async () => (step = stepOf(ctx.secrets.open(begun.secret, purpose(id)), code.replace(/\s/g, ''))) !== undefined,
+    async () => (step = stepOf(ctx.secrets.open(started.secret, purpose(id)), code.replace(/\s/g, ''))) !== undefined,
     wrongCode(),
   )
   return ctx.transaction(async (tx) => {
-    if (!(await confirmTwoFactor(tx, id, begun.secret, step!))) throw wrongCode()
+    if (!(await confirmTwoFactor(tx, id, started.secret, step!))) throw wrongCode()
     await forgetDemand(tx, id)
     await emit(tx, { kind: 'two_factor_enabled', actorId: id, payload: { user_id: id } })
     return newCodes(tx, id)
@@ -99,7 +99,7 @@ async function requireEnabled(ctx: Ctx, userId: number): Promise<TwoFactorRow> {
 export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<string[]> {
   const { id } = ctx.actor!
   await requireEnabled(ctx, id)
-  await proven(ctx, () => takeCode(ctx, id, code), wrongCode())
+  await requireProof(ctx, () => takeCode(ctx, id, code), wrongCode())
   return recoverCodes(ctx)
 }
 
@@ -119,7 +119,7 @@ export const isTwoFactorEnabled = async (ctx: Ctx): Promise<boolean> =>
 export async function endOwnTwoFactor(ctx: Ctx, code: string): Promise<void> {
   const { id } = ctx.actor!
   await requireEnabled(ctx, id)
-  await proven(ctx, () => takeCode(ctx, id, code), wrongCode())
+  await requireProof(ctx, () => takeCode(ctx, id, code), wrongCode())
   await endTwoFactor(ctx, id)
 }
 

@@ -7,7 +7,7 @@ import { deleteStatus, findStatus, type StatusRow, saveStatus } from './queries.
 
 type Status = StatusRow | typeof noStatus
 
-const longestMessage = 100
+const maxMessageLength = 100
 const defaultEmoji = 'speech_balloon'
 
 export const statusOf = async (ctx: Ctx, userId: number): Promise<Status> =>
@@ -23,7 +23,7 @@ export async function setStatus(ctx: Ctx, emoji: string, message: string): Promi
   const status = { emoji: emoji.trim() === '' ? defaultEmoji : emoji, message }
   const violations = violationsOf({
     emoji: isEmoji(status.emoji) ? [] : ['is not included in the list'],
-    message: [...message].length > longestMessage ? [tooLong(longestMessage)] : [],
+    message: [...message].length > maxMessageLength ? [tooLong(maxMessageLength)] : [],
   })
   if (violations) throw invalidFields(violations)
   await saveStatus(ctx.db, userId, status)

@@ -127,7 +127,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
     .catch(asEditConflict)
 }
 
-/** Locks the account and returns it. Throws for bots and for accounts that are being removed. */
+/** Locks the account and returns it. Throws unless it is a person's and is not being removed. */
 async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
   const account = await lockState(tx, userId)
   if (account && account.kind !== 'human') throw forbidden('This action cannot be performed on internal users')

@@ -12,12 +12,12 @@ import { emailViolations, takenText } from './service.ts'
 type Owner = { readonly id: number; readonly name: string; readonly username: string }
 
 /** Maximum confirmation mails per user and hour; they go to addresses that are not confirmed yet. */
-const mostAnHour = 10
+const maxMailsPerHour = 10
 
-async function requireFewMails(tx: Tx, userId: number): Promise<void> {
+async function requireMailLimit(tx: Tx, userId: number): Promise<void> {
   // With the row locked, concurrent requests count one another's mails.
   await lockUser(tx, userId)
-  if ((await countSent(tx, userId, 'confirmation', 60)) >= mostAnHour)
+  if ((await countSent(tx, userId, 'confirmation', 60)) >= maxMailsPerHour)
     throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
 }
 
@@ -27,7 +27,7 @@ export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed:
   if (violations.length > 0) throw invalidFields({ email: violations })
   return ctx
     .transaction(async (tx) => {
-      if (!confirmed) await requireFewMails(tx, owner.id)
+      if (!confirmed) await requireMailLimit(tx, owner.id)
       const row = await insertEmail(tx, owner.id, email, confirmed)
       if (!confirmed) await sendLink(tx, ctx, 'confirmation', owner, email)
       await emit(tx, {

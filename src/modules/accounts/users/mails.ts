@@ -4,7 +4,7 @@ import { letter } from '../../instance/index.ts'
 
 type Person = { readonly name: string; readonly username: string }
 
-const unasked = 'If you did not request this, ignore this mail.'
+const ignoreHint = 'If you did not request this, ignore this mail.'
 
 const hours = (count: number): string => (count === 1 ? 'one hour' : `${count} hours`)
 
@@ -16,7 +16,7 @@ export const confirmationMail = (site: Site, to: string, person: Person, token: 
     'Confirm your email address',
     `Confirm the address ${to} for your account @${person.username} with this link (valid for ${hours(lifetimeHours)}):`,
     `${site.url}/-/users/confirmation?token=${token}`,
-    unasked,
+    ignoreHint,
   )
 
 export const passwordMail = (site: Site, to: string, person: Person, token: string, lifetimeHours: number): Mail =>
@@ -27,7 +27,7 @@ export const passwordMail = (site: Site, to: string, person: Person, token: stri
     'Choose a new password',
     `Choose a new password for your account @${person.username} with this link (valid for ${hours(lifetimeHours)}):`,
     `${site.url}/-/users/password/edit?token=${token}`,
-    unasked,
+    ignoreHint,
   )
 
 export const welcomeMail = (site: Site, to: string, person: Person, token: string, lifetimeHours: number): Mail =>

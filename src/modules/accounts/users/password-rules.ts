@@ -1,7 +1,7 @@
 import { blank, tooLong } from '../../../kernel/violations.ts'
 import type { Settings } from '../../../settings/settings.ts'
 
-const longest = 128
+const maxPasswordLength = 128
 
 /** Password requirements that settings can enable, besides length. */
 const kinds = [
@@ -14,11 +14,11 @@ const kinds = [
 /** Errors of a new password. */
 export function passwordViolations(password: string, settings: Settings): string[] {
   if (password === '') return [blank]
-  const least = settings.minimum_password_length
+  const minimum = settings.minimum_password_length
   const length = [...password].length
   return [
-    ...(length < least ? [`is too short (minimum is ${least} characters)`] : []),
-    ...(length > longest ? [tooLong(longest)] : []),
+    ...(length < minimum ? [`is too short (minimum is ${minimum} characters)`] : []),
+    ...(length > maxPasswordLength ? [tooLong(maxPasswordLength)] : []),
     ...kinds.filter(([name, shape]) => settings[name] && !shape.test(password)).map(([, , text]) => text),
   ]
 }

@@ -20,7 +20,7 @@ const emailShape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u
 const lengths = { name: 128, email: 255, bio: 255, provider: 255, extern_uid: 255 }
 
 /** Maximum lengths of free texts. */
-const longest = {
+const maxLengths = {
   location: 1000,
   skype: 1000,
   linkedin: 1000,
@@ -30,7 +30,7 @@ const longest = {
   job_title: 1000,
   note: 65_536,
 } as const
-const textNames = Object.keys(longest) as (keyof typeof longest)[]
+const textNames = Object.keys(maxLengths) as (keyof typeof maxLengths)[]
 
 export const emailViolations = (email: string): string[] =>
   email === ''
@@ -43,19 +43,19 @@ export const emailViolations = (email: string): string[] =>
 
 export const isEmailAddress = (text: string): boolean => emailViolations(text).length === 0
 
-const lengthViolations = (text: string | null, most: number): string[] =>
-  text !== null && text.length > most ? [tooLong(most)] : []
+const lengthViolations = (text: string | null, maximum: number): string[] =>
+  text !== null && text.length > maximum ? [tooLong(maximum)] : []
 
 const nameViolations = (name: string): string[] =>
   name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
 
 /** Errors by field of those attributes that are in `looked`. */
 export const accountViolations = (
-  user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof longest>,
+  user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof maxLengths>,
   looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', ...textNames]),
 ): FieldViolations & Record<string, readonly string[]> => ({
   ...Object.fromEntries(
-    textNames.map((name) => [name, looked.has(name) ? lengthViolations(user[name], longest[name]) : []]),
+    textNames.map((name) => [name, looked.has(name) ? lengthViolations(user[name], maxLengths[name]) : []]),
   ),
   username: looked.has('username') ? namespacePathViolations(user.username, false) : [],
   name: looked.has('name') ? nameViolations(user.name) : [],

@@ -15,7 +15,7 @@ function matches(pattern: string | null, email: string): boolean {
 const isOfDomain = (domain: string, names: readonly string[]): boolean =>
   names.some((name) => matches(`^${name.split('*').map(RE2JS.quote).join('.*')}$`, domain))
 
-const outside = 'is not from an allowed domain.'
+const domainNotAllowed = 'is not from an allowed domain.'
 
 /** Why accounts with this address may not sign up. */
 export function signUpViolations(email: string, settings: Settings): string[] {
@@ -25,7 +25,7 @@ export function signUpViolations(email: string, settings: Settings): string[] {
   const isBarred = domain_blacklist_enabled && isOfDomain(domain, domain_blacklist)
   const isRestricted = settings.email_restrictions_enabled && matches(settings.email_restrictions, email)
   return [
-    ...(isAllowed && !isBarred ? [] : [outside]),
+    ...(isAllowed && !isBarred ? [] : [domainNotAllowed]),
     ...(isRestricted
       ? ['is not allowed. Try again with a different email address, or contact your Stithy administrator.']
       : []),

@@ -26,7 +26,7 @@ export const oneLine = (text: string): string => {
 
 /** The error of a search that timed out; narrower searches may succeed. */
 export const tookTooLong = () =>
-  new Failure('unprocessable', 'The search took too long: search for something rarer, or in fewer files')
+  new Failure('unprocessable', 'The search took too long: use a rarer text or fewer files')
 
 /** Parses a code search; `invalid` if it has filters only. */
 export function codeQuery(search: string): CodeQuery {

@@ -88,8 +88,8 @@ export async function searchTogether<Thing extends object>(
 }
 
 /**
- * Runs one such search at a time in this process and one per caller, so that other git processes stay fast. A search
- * that waited for the whole timeout fails, so that the queue stays short.
+ * Runs one such search at a time in this process, so that other git processes stay fast; each caller has at most one in
+ * the queue. A search that waited for the whole timeout fails, so that the queue stays short.
  */
 function inSearchTurn<T>({ actor, signal }: Ctx, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + timeoutMs
@@ -124,7 +124,7 @@ async function searchAround<Thing>(
   } catch (error) {
     if (!(error instanceof GitError) || error.signal !== null) throw error
     if (tips.length === 1) {
-      ctx.log.error({ err: error, projects: sources.map(({ project }) => project.id) }, 'code could not be searched')
+      ctx.log.error({ err: error, projects: sources.map(({ project }) => project.id) }, 'failed to search code')
       return { found: [], complete: false, timedOut: false, broken: true }
     }
   }

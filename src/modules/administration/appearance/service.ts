@@ -19,7 +19,7 @@ export type AppearanceChanges = { [K in keyof AppearanceTexts]?: AppearanceTexts
   [K in PictureName]?: UploadedFile | null | undefined
 }
 
-const longest = 65_536
+const maxTextLength = 65_536
 
 /** Absent texts and pictures stay; null removes them. */
 export async function changeAppearance(
@@ -52,5 +52,5 @@ export async function changeAppearance(
 function textViolations(name: string, value: unknown): string[] {
   if (typeof value !== 'string') return []
   if (name.endsWith('_color')) return colorViolations(value)
-  return [...value].length > longest ? [tooLong(longest)] : []
+  return [...value].length > maxTextLength ? [tooLong(maxTextLength)] : []
 }

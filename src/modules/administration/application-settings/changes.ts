@@ -13,7 +13,7 @@ type Given = Readonly<Record<string, unknown>>
 export async function changesIn(ctx: Ctx, params: Given): Promise<Partial<Settings>> {
   const changes: Record<string, unknown> = {}
   for (const [name, schema] of declared) {
-    const value = theOne(params, name, schema.alias)
+    const value = valueByEitherName(params, name, schema.alias)
     if (value !== undefined) changes[name] = normal(value, schema)
   }
   const web = params['password_authentication_enabled'] ?? params['signin_enabled']
@@ -31,7 +31,7 @@ export async function changesIn(ctx: Ctx, params: Given): Promise<Partial<Settin
 }
 
 /** The value under its name or its alias; both may be sent if they are equal. */
-function theOne(params: Given, name: string, alias: string | undefined): unknown {
+function valueByEitherName(params: Given, name: string, alias: string | undefined): unknown {
   const other = alias === undefined ? undefined : params[alias]
   const value = params[name]
   if (value !== undefined && other !== undefined && !isDeepStrictEqual(value, other))

@@ -27,14 +27,14 @@ export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, u
       kind: 'settings_updated',
       actorId: ctx.actor!.id,
       payload: { changed: Object.keys(changes) },
-      facts: Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, told(name, value)])),
+      facts: Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, loggedValue(name, value)])),
     })
     return lockSettings(tx)
   })
 }
 
 /** The value as it is logged: of a secret, only whether it is set. */
-const told = (name: string, value: unknown): unknown => (isSecret(name) ? value !== null : value)
+const loggedValue = (name: string, value: unknown): unknown => (isSecret(name) ? value !== null : value)
 
 /** Names of storages, which are folders, that do not exist. `default` is created on first use. */
 async function unknownStorages(ctx: Ctx, { repository_storages = [] }: Partial<Settings>): Promise<string[]> {

@@ -15,6 +15,6 @@ export const collectUnusedBlobs = job({
   every: { cron: '40 3 * * *', input: {} },
   async run(_input, ctx) {
     const blobs = await collectBlobs(ctx, longAgo(graceMs))
-    if (blobs > 0) ctx.log.info({ blobs }, 'collected blobs that nothing names')
+    if (blobs > 0) ctx.log.info({ blobs }, 'deleted unreferenced blobs')
   },
 })

@@ -16,7 +16,7 @@ import {
 
 export type BroadcastMessageInput = { [K in keyof BroadcastMessage]?: BroadcastMessage[K] | undefined }
 
-const longest = { message: 65_536, target_path: 255 }
+const maxLengths = { message: 65_536, target_path: 255 }
 const hour = 3_600_000
 
 /** Default message: starts now and lasts an hour. */
@@ -39,10 +39,10 @@ const over = (held: BroadcastMessage, input: BroadcastMessageInput): BroadcastMe
 function check({ message, color, font, target_path }: BroadcastMessage): void {
   const long = (text: string, maximum: number) => ([...text].length > maximum ? [tooLong(maximum)] : [])
   const violations = violationsOf({
-    message: message.trim() === '' ? [blank] : long(message, longest.message),
+    message: message.trim() === '' ? [blank] : long(message, maxLengths.message),
     color: colorViolations(color),
     font: colorViolations(font),
-    target_path: long(target_path ?? '', longest.target_path),
+    target_path: long(target_path ?? '', maxLengths.target_path),
   })
   if (violations) throw invalidFields(violations)
 }

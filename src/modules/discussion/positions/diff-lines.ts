@@ -1,4 +1,4 @@
-/** A line of a diff. Positions count from 1; that of the side which lacks the line is where it would stand. */
+/** A line of a diff. Positions count from 1; on the side that lacks the line, the position where it would be. */
 export type DiffLine = {
   readonly kind: 'new' | 'old' | 'context'
   readonly oldPosition: number
@@ -7,7 +7,7 @@ export type DiffLine = {
 
 const kinds: Readonly<Record<string, DiffLine['kind']>> = { '+': 'new', '-': 'old', ' ': 'context' }
 
-/** The lines that hunks show. */
+/** The lines in hunks. */
 export function linesOf(hunks: string): DiffLine[] {
   const lines: DiffLine[] = []
   let oldPosition = 0
@@ -30,9 +30,9 @@ export function linesOf(hunks: string): DiffLine[] {
 
 /** A line that a diff changes. */
 export type ChangedLine = {
-  /** As the diff leaves it. */
+  /** Path after the change. */
   readonly path: string
-  /** Position in the new file; for a removed line, of what stands there now. */
+  /** Position in the new file; for a removed line, of the line that follows it there. */
   readonly line: number
   readonly kind: 'new' | 'old'
 }

@@ -2,7 +2,7 @@ import { shownPath } from '../../../git/format/text.ts'
 import type { FilePatch } from '../../../git/history/patches.ts'
 import { type ChangedLine, linesOf } from './diff-lines.ts'
 
-/** Between what a diff is. */
+/** Commits of a diff. */
 export type Ends = {
   readonly base_sha: string
   readonly start_sha: string
@@ -11,7 +11,7 @@ export type Ends = {
 
 type Paths = { readonly old_path: string; readonly new_path: string }
 
-/** Where in the text of a diff something is said, as clients name it. */
+/** Position in the text of a diff, in the format of the API. */
 export type TextPosition = Ends &
   Paths & {
     readonly position_type: 'text'
@@ -21,24 +21,24 @@ export type TextPosition = Ends &
     readonly new_line: number | null
   }
 
-/** A point of a picture, and how large the caller says that is. */
+/** A point in a picture, with the size of the picture according to the client. */
 type Point = { readonly width: number; readonly height: number; readonly x: number; readonly y: number }
 
 export type ImagePosition = Ends & Paths & Point & { readonly position_type: 'image' }
 
 export type Position = TextPosition | ImagePosition
 
-/** A place as a caller asks for it. */
+/** A requested position. */
 export type WantedLine = Ends & Partial<Paths> & { readonly old_line?: number; readonly new_line?: number }
 export type WantedPoint = Ends & Partial<Paths> & Partial<Point>
 export type WantedPlace = WantedLine & WantedPoint & { readonly position_type: 'text' | 'image' }
 
-/** A line of a diff; `at` is the same as comments on commits name it, when the diff changes it. */
+/** A line of a diff; `at` is the format of commit comments, if the diff changes the line. */
 export type Place = { readonly position: TextPosition; readonly at: ChangedLine | undefined }
 
 const endsOf = ({ base_sha, start_sha, head_sha }: Ends): Ends => ({ base_sha, start_sha, head_sha })
 
-/** The files that are meant: several, where one became another kind of thing. */
+/** The matching files: several, if a file changed its type. */
 function* filesAt(files: readonly FilePatch[], wanted: Partial<Paths>): Generator<{ paths: Paths; hunks: string }> {
   for (const { change, text } of files) {
     const paths = { old_path: shownPath(change.oldPath), new_path: shownPath(change.newPath) }
@@ -50,7 +50,7 @@ function* filesAt(files: readonly FilePatch[], wanted: Partial<Paths>): Generato
 }
 
 /**
- * The line that is wanted, or `undefined` when these files of a diff do not show it. One line number means an added or a removed
+ * The requested line, or `undefined` if these files of a diff do not show it. One line number means an added or removed
  * line, both an unchanged one.
  */
 export function findLine(files: readonly FilePatch[], wanted: WantedLine): Place | undefined {
@@ -73,7 +73,7 @@ export function findLine(files: readonly FilePatch[], wanted: WantedLine): Place
   return undefined
 }
 
-/** The point that is wanted, or `undefined` when it is none, or of no file of the diff. */
+/** The requested point, or `undefined` if it is invalid or in no file of the diff. */
 export function findPoint(files: readonly FilePatch[], wanted: WantedPoint): ImagePosition | undefined {
   const { width, height, x, y } = wanted
   if (width === undefined || height === undefined || x === undefined || y === undefined) return undefined

@@ -10,7 +10,7 @@ export async function tellOfRequest(
   tx: Tx,
   { site }: Pick<Ctx, 'site'>,
   source: MemberSource,
-  asker: { name: string; username: string },
+  requester: { name: string; username: string },
 ): Promise<void> {
   const place = await findPlace(tx, source)
   for (const to of await recipientsWhoDecide(tx, source))
@@ -21,9 +21,9 @@ export async function tellOfRequest(
         to.address,
         to.name,
         `Request for access to ${place.full_path}`,
-        `${signature(asker)} requested access to a ${place.of} whose members you manage:`,
+        `${signature(requester)} requested access to a ${place.of} whose members you manage:`,
         placeLines(site, place),
-        `Profile of the requester:\n${site.url}/${asker.username}`,
+        `Profile of the requester:\n${site.url}/${requester.username}`,
         `Approve or deny the request:\n${site.apiUrl}/${place.of}s/${place.id}/access_requests`,
       ),
     )

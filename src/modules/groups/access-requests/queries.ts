@@ -7,16 +7,16 @@ import { settingDefaults } from '../../projects/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
-/** Somebody who asks for access. */
+/** A user who requests access. */
 export const accessRequestRow = { ...userReferenceRow, requested_at: timestamp }
 export type AccessRequestRow = RowOf<typeof accessRequestRow>
 
-/** Who was blocked asks for nothing. */
+/** Requests of blocked users are hidden. */
 const active = raw(`u.state = 'active'`)
 
 const select = sql`select ${userReferenceColumns}, r.requested_at from access_requests r join users u on u.id = r.user_id`
 
-/** The first to ask first. */
+/** Oldest first. */
 export const accessRequestsOf = (holder: Holder): List => ({
   type: 'AccessRequester',
   select,
@@ -28,7 +28,7 @@ export const accessRequestsOf = (holder: Holder): List => ({
 export const findAccessRequest = (db: Db, holder: Holder, userId: number): Promise<AccessRequestRow | undefined> =>
   db.row(accessRequestRow, sql`${select} where ${heldBy('r', holder)} and r.user_id = ${userId} and ${active}`)
 
-/** False when he has asked before. */
+/** False if the user has requested access already. */
 export async function insertAccessRequest(tx: Tx, holder: Holder, userId: number): Promise<boolean> {
   const { projectId, namespaceId } = holderIds(holder)
   return (
@@ -37,11 +37,11 @@ export async function insertAccessRequest(tx: Tx, holder: Holder, userId: number
   )
 }
 
-/** False when there is none. */
+/** False if there is none. */
 export const deleteAccessRequest = async (tx: Tx, holder: Holder, userId: number): Promise<boolean> =>
   (await tx.run(sql`delete from access_requests r where ${heldBy('r', holder)} and r.user_id = ${userId}`)) > 0
 
-/** Whether people may ask for access to a project or group. */
+/** Whether users may request access to a project or group. */
 export const takesRequests = async (db: Db, { of, id }: Holder): Promise<boolean> =>
   (
     await db.row(

@@ -16,13 +16,15 @@ import {
   takesRequests,
 } from './queries.ts'
 
-/** A project or group that people ask to become members of. `level` is the caller's, as he has it from anywhere. */
+/** A project or group that users request access to. `level` is the caller's, including inherited levels. */
 export type Asked = { readonly holder: Holder; readonly level: number }
 
 /** Maximum access requests per user and hour. */
-const mostAnHour = 10
+const maxRequestsPerHour = 10
 
-/** The caller asks. Who has access already, from wherever, or has asked, is refused. */
+/**
+ * Requests access for the caller. Throws `invalid` if they have access from any source, or have requested it already.
+ */
 export async function requestAccess(
   ctx: Ctx,
   { holder, level }: Asked,
@@ -30,17 +32,17 @@ export async function requestAccess(
 ): Promise<AccessRequestRow> {
   const { id } = ctx.actor!
   return ctx.transaction(async (tx) => {
-    // In turn with whoever adds members, so that no request outlives a membership.
+    // Serialised with changes of members, so that no request of a member remains.
     await lockAccess(tx)
     if (!(await takesRequests(tx, holder))) throw forbidden()
     const known = level > 0 || (await findMember(tx, membership, id)) !== undefined
     if (known || !(await insertAccessRequest(tx, holder, id)))
       throw invalidFields({ user_id: ['already exists in source'] })
     const asked = await findAccessRequest(tx, holder, id)
-    // He was blocked while this waited for its turn.
+    // The user was blocked while this waited for the lock.
     if (!asked) throw forbidden()
-    // Each request is a mail to several.
-    if ((await countHit(tx, `access_request:${id}`, 3600)) > mostAnHour)
+    // Each request sends several mails.
+    if ((await countHit(tx, `access_request:${id}`, 3600)) > maxRequestsPerHour)
       throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
     await tellOfRequest(tx, ctx, membership, asked)
     await emit(tx, { kind: 'access_requested', ...placeOf(holder), actorId: id, payload: { user_id: id } })
@@ -48,7 +50,7 @@ export async function requestAccess(
   })
 }
 
-/** Makes a member of whoever asked. The new membership ends the request. */
+/** Adds the requester as a member, which ends the request. */
 export async function approveRequest(
   ctx: Ctx,
   { holder }: Asked,
@@ -64,7 +66,10 @@ export async function approveRequest(
   })
 }
 
-/** Takes a request back, or denies somebody else's. Who may do neither is not told whether there is one. */
+/**
+ * Withdraws the caller's request or denies that of another user. Callers who may do neither do not learn whether it
+ * exists.
+ */
 export async function endRequest(
   ctx: Ctx,
   { holder }: Asked,
@@ -75,7 +80,7 @@ export async function endRequest(
   const own = ctx.actor!.id === userId
   if (!own && !mayManage) throw forbidden()
   await ctx.transaction(async (tx) => {
-    // What is being approved is no longer there to be taken back.
+    // Waits for a concurrent approval, after which the request is gone.
     await lockAccess(tx)
     if (!(await deleteAccessRequest(tx, holder, userId))) throw rowNotFound()
     if (!own) await tellOfDenial(tx, ctx, membership, userId)

@@ -10,10 +10,10 @@ type Placeholder = (typeof names)[number]
 
 const pattern = new RegExp(`%\\{(${names.join('|')})\\}`, 'g')
 
-/** What placeholders stand for; those that are missing stay as they are. */
+/** Values of placeholders; a missing one leaves its placeholder in place. */
 export type Values = Readonly<Partial<Record<Placeholder, string>>>
 
-/** `%{project_path}` and its like replaced, as parts of an address. */
+/** Replaces `%{project_path}` and the other placeholders by their values, encoded for a URL. */
 export const fill = (template: string, values: Values): string =>
   template.replace(pattern, (placeholder, name: Placeholder) => {
     const value = values[name]
@@ -21,8 +21,8 @@ export const fill = (template: string, values: Values): string =>
   })
 
 /**
- * What the placeholders in these templates stand for in a project, as far as the caller may know: what is in the repository
- * only for those who may read it. One look into the repository, and only if some template asks for the commit.
+ * Values of the placeholders in these templates for a project, as far as the caller may see them: repository data needs
+ * access to the code. Reads the repository once, and only if a template uses the commit.
  */
 export async function valuesOf(ctx: Ctx, project: ProjectSubject, templates: readonly string[]): Promise<Values> {
   const branch = allows(projectPolicy.read_code, ctx.actor, project.facts) ? project.default_branch : null
@@ -39,7 +39,7 @@ export async function valuesOf(ctx: Ctx, project: ProjectSubject, templates: rea
   }
 }
 
-/** The same for whoever looks at a badge by the id of a project; nothing when that is gone. */
+/** As `valuesOf`, by project id; empty if the project is gone. */
 export async function valuesOfProject(ctx: Ctx, id: number | undefined, templates: readonly string[]): Promise<Values> {
   const project = id === undefined ? undefined : await loadProject(String(id), ctx)
   return project ? valuesOf(ctx, project, templates) : {}

@@ -21,7 +21,7 @@ const columns = raw(
   `b.id, b.name, b.link_url, b.image_url, case when b.project_id is null then 'group' else 'project' end as kind`,
 )
 
-/** Those of a project and of the groups around it, or of a group alone. */
+/** Badges of a project with those of its groups, or of a group alone. */
 const shownWith = (holder: Holder): Sql =>
   holder.of === 'project' ? reaching('b', sql`${holder.id}`) : heldBy('b', holder)
 
@@ -53,7 +53,7 @@ export async function insertBadge(
   ))!
 }
 
-/** Nothing when it is gone, or is not this holder's own. */
+/** Undefined if the badge is gone or does not belong to this holder itself. */
 export const updateBadge = (
   tx: Tx,
   holder: Holder,
@@ -69,7 +69,7 @@ export const updateBadge = (
 export const deleteBadge = async (tx: Tx, holder: Holder, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from badges b where b.id = ${id} and ${heldBy('b', holder)}`)) > 0
 
-/** The oldest project below a group that the caller may know about. */
+/** The oldest project below a group that the caller can see. */
 export const firstProjectIn = async (db: Db, caller: Caller, groupId: number): Promise<number | undefined> =>
   (
     await db.row(

@@ -6,7 +6,7 @@ import { type Holder, placeOf } from '../holders/holder.ts'
 import { fill } from './placeholders.ts'
 import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
 
-const longest = { name: 255, url: 2048 }
+const maxLengths = { name: 255, url: 2048 }
 
 const anyValues = {
   project_path: 'x/x',
@@ -17,22 +17,22 @@ const anyValues = {
   commit_sha: '1',
 }
 
-/** Violations about an address that browsers will be shown. */
+/** Errors of a URL that browsers will load. */
 function urlViolations(url: string): string[] {
   if (url.trim() === '') return [blank]
-  if (url.length > longest.url) return [tooLong(longest.url)]
+  if (url.length > maxLengths.url) return [tooLong(maxLengths.url)]
   const filled = fill(url, anyValues)
-  // What stands unescaped in an attribute of a page somewhere must not end it.
+  // The URL must not be able to end an HTML attribute in a page that shows it unescaped.
   if (/[\s"'<>\\`]|\p{Cc}/u.test(filled) || !URL.canParse(filled)) return ['is blocked: URI is invalid']
   return /^https?:$/.test(new URL(filled).protocol) ? [] : ['is blocked: Only allowed schemes are http, https']
 }
 
-/** Violations about the addresses of a badge, by field. */
+/** Throws `invalid` with the errors of a badge by field. */
 export function checkUrls({ link_url, image_url }: Pick<BadgeValues, 'link_url' | 'image_url'>, name?: string): void {
   const violations = violationsOf({
     link_url: urlViolations(link_url),
     image_url: urlViolations(image_url),
-    name: [...(name ?? '')].length > longest.name ? [tooLong(longest.name)] : [],
+    name: [...(name ?? '')].length > maxLengths.name ? [tooLong(maxLengths.name)] : [],
   })
   if (violations) throw invalidFields(violations)
 }
@@ -46,7 +46,7 @@ export async function createBadge(ctx: Ctx, holder: Holder, values: BadgeValues)
   })
 }
 
-/** A badge that belongs to the holder itself: those of groups are changed where they belong. */
+/** A badge of the holder itself; those of its groups are edited there. */
 async function ownBadge(ctx: Ctx, holder: Holder, id: number, verb: string): Promise<BadgeRow> {
   const badge = await findBadge(ctx.db, holder, id)
   if (!badge) throw rowNotFound()

@@ -10,7 +10,7 @@ export const customAttributeRow = {
 }
 export type CustomAttributeRow = RowOf<typeof customAttributeRow>
 
-/** In the order they came. */
+/** Oldest first. */
 export const customAttributesOf = (db: Db, holder: Holder): Promise<CustomAttributeRow[]> =>
   db.rows(
     customAttributeRow,
@@ -30,7 +30,7 @@ const columns: Readonly<Record<Holder['of'], Sql>> = {
   instance: raw('id'),
 }
 
-/** Puts the value in place of what was there. */
+/** Creates or replaces the value of a key. */
 export async function saveCustomAttribute(tx: Tx, holder: Holder, { key, value }: CustomAttributeRow): Promise<void> {
   const { projectId, namespaceId, userId } = holderIds(holder)
   const column = columns[holder.of]
@@ -39,6 +39,6 @@ export async function saveCustomAttribute(tx: Tx, holder: Holder, { key, value }
     on conflict (${column}, key) where ${column} is not null do update set value = excluded.value`)
 }
 
-/** False when there is none of this key. */
+/** False if there is none with this key. */
 export const deleteCustomAttribute = async (tx: Tx, holder: Holder, key: string): Promise<boolean> =>
   (await tx.run(sql`delete from custom_attributes a where ${heldBy('a', holder)} and a.key = ${key}`)) > 0

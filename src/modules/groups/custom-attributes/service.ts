@@ -5,20 +5,20 @@ import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { type CustomAttributeRow, deleteCustomAttribute, saveCustomAttribute } from './queries.ts'
 
-const longest = { key: 255, value: 65_535 }
+const maxLengths = { key: 255, value: 65_535 }
 
 const violationsAbout = (text: string, maximum: number): string[] =>
   text.trim() === '' ? [blank] : [...text].length > maximum ? [tooLong(maximum)] : []
 
-/** Sets an attribute, whether or not there was one of this key. */
+/** Creates or replaces an attribute. */
 export async function setCustomAttribute(
   ctx: Ctx,
   holder: Holder,
   attribute: CustomAttributeRow,
 ): Promise<CustomAttributeRow> {
   const violations = violationsOf({
-    key: violationsAbout(attribute.key, longest.key),
-    value: violationsAbout(attribute.value, longest.value),
+    key: violationsAbout(attribute.key, maxLengths.key),
+    value: violationsAbout(attribute.value, maxLengths.value),
   })
   if (violations) throw invalidFields(violations)
   await ctx.transaction(async (tx) => {

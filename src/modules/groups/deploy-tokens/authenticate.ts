@@ -5,14 +5,16 @@ import { digestOf } from '../../../kernel/token-secret.ts'
 import type { Authentication } from '../../accounts/index.ts'
 import { type DeployTokenCredentialRow, findDeployTokenById, findDeployTokenCredential } from './queries.ts'
 
-/** Who shows a deploy token, beside its user name. Asked anew each time: one statement, and a revocation holds at once. */
+/**
+ * Authenticates a deploy token with its user name. Not cached: one statement, and a revocation takes effect at once.
+ */
 export const authenticateDeployToken = async (
   db: Db,
   { username, token }: { username: string; token: string },
 ): Promise<Authentication> =>
   authenticationOf(await findDeployTokenCredential(db, { username, digest: digestOf(token) }))
 
-/** Who holds a credential that we made for a deploy token, which is worth no more than that is now. */
+/** Authenticates a credential derived from a deploy token: it is valid as long as the token is. */
 export const authenticateForDeployToken = async (db: Db, id: number): Promise<Authentication> =>
   authenticationOf(await findDeployTokenById(db, id))
 
@@ -22,7 +24,7 @@ function authenticationOf(row: DeployTokenCredentialRow | undefined): Authentica
   return row.expired ? { refused: 'expired' } : { actor: actorOf(row) }
 }
 
-/** A deploy token sees what is public and its projects, and reaches no more than its scopes say. */
+/** A deploy token sees public projects and its own, limited by its scopes. */
 const actorOf = ({ id, creator_id, name, username, scopes }: DeployTokenCredentialRow): Actor => ({
   id: 0,
   username,

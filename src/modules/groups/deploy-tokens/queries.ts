@@ -29,7 +29,7 @@ const username = raw(`coalesce(t.username, 'gitlab+deploy-token-' || t.id)`)
 const expired = raw('coalesce(t.expires_at <= now(), false)')
 const columns = sql`t.id, t.name, ${username} as username, t.scopes, t.revoked, ${expired} as expired, t.expires_at`
 
-/** `undefined` as holder: those of all. `active`: only those that are good for something, or only the others. */
+/** Tokens of a holder; of all holders if `undefined`. `active` selects usable or unusable tokens. */
 export const deployTokensOf = (holder: Holder | undefined, active: boolean | undefined): List => ({
   type: 'DeployToken',
   select: sql`select ${columns} from deploy_tokens t`,
@@ -66,7 +66,7 @@ export async function insertDeployToken(tx: Tx, holder: Holder, token: NewDeploy
   ))!
 }
 
-/** False when there is none, or it was revoked before. */
+/** False if there is none, or if it was revoked before. */
 export const revokeDeployToken = async (tx: Tx, holder: Holder, id: number): Promise<boolean> =>
   (await tx.run(
     sql`update deploy_tokens t set revoked = true where t.id = ${id} and not t.revoked and ${heldBy('t', holder)}`,
@@ -77,7 +77,7 @@ export type DeployTokenCredentialRow = RowOf<typeof deployTokenCredentialRow>
 
 const credential = sql`select ${columns}, t.creator_id from deploy_tokens t`
 
-/** The token with this digest, if it is shown with its user name. */
+/** The token with this digest and user name. */
 export const findDeployTokenCredential = (
   db: Db,
   shown: { username: string; digest: Buffer },

@@ -1,4 +1,4 @@
-/** What a deploy token may be good for. */
+/** Scopes of deploy tokens. */
 export const deployTokenScopes = [
   'read_repository',
   'read_registry',

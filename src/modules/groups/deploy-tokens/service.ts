@@ -7,9 +7,12 @@ import { type Holder, placeOf } from '../holders/holder.ts'
 import { type DeployTokenRow, insertDeployToken, revokeDeployToken } from './queries.ts'
 import type { DeployTokenScope } from './scopes.ts'
 
-const longest = 255
+const maxLength = 255
 
-/** A token for machines. Shown once: only its digest is kept. Without a user name it gets one by its number. */
+/**
+ * Creates a deploy token. Its secret is returned once: only the digest is stored. Without a user name it gets one from
+ * its id.
+ */
 export async function createDeployToken(
   ctx: Ctx,
   holder: Holder,
@@ -17,12 +20,12 @@ export async function createDeployToken(
 ): Promise<DeployTokenRow & { token: string }> {
   const { name, username } = token
   const violations = violationsOf({
-    name: name.trim() === '' ? [blank] : [...name].length > longest ? [tooLong(longest)] : [],
+    name: name.trim() === '' ? [blank] : [...name].length > maxLength ? [tooLong(maxLength)] : [],
     username:
       username === null
         ? []
-        : username.length > longest
-          ? [tooLong(longest)]
+        : username.length > maxLength
+          ? [tooLong(maxLength)]
           : /^[A-Za-z0-9.+_-]+$/.test(username)
             ? []
             : ["can contain only letters, digits, '_', '-', '+', and '.'"],
@@ -48,7 +51,7 @@ export async function createDeployToken(
   })
 }
 
-/** Holds from the next request on. The row stays and says so. */
+/** Revokes a deploy token from the next request on. The row stays, marked as revoked. */
 export async function endDeployToken(ctx: Ctx, holder: Holder, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await revokeDeployToken(tx, holder, id))) throw rowNotFound()

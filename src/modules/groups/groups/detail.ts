@@ -8,11 +8,11 @@ import { keptProjects, keptSimpleProjects, listProjects } from '../../projects/i
 import { GroupDetail } from './entity.ts'
 import { findGroup, type GroupRow } from './queries.ts'
 
-/** How many projects come with a group, unless the installation lifts that. */
+/** Maximum projects in the record of a group, unless the setting lifts it. */
 const shown = 100
 const shownWithoutLimit = 10_000
 
-/** The record of a group as `detailOf` makes it. */
+/** The record of a group, see `detailOf`. */
 export async function getDetail(
   ctx: Ctx,
   id: number,
@@ -24,8 +24,8 @@ export async function getDetail(
 }
 
 /**
- * The record of a group with the first projects in it and shared with it. Nobody known is shown simple ones, here as in lists.
- * Those are kept as text, as they are for lists.
+ * The record of a group with the first projects in it and shared with it. Anonymous callers get simple project records,
+ * as in lists. The projects are cached as text.
  */
 export async function detailOf(ctx: Ctx, row: GroupRow): Promise<RecordText> {
   const form = ctx.actor === null ? keptSimpleProjects : keptProjects

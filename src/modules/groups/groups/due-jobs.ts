@@ -5,7 +5,7 @@ import { removeGroup } from './jobs.ts'
 import { removeHeld } from './removal.ts'
 import { groupsBeingRemoved, groupsDueForRemoval, lockDueGroup } from './removal-queries.ts'
 
-/** Removes groups that were put away long enough ago. */
+/** Deletes groups whose deletion period is over. */
 export const removeMarkedGroups = job({
   name: 'remove_marked_groups',
   input: Type.Object({}),
@@ -17,14 +17,14 @@ export const removeMarkedGroups = job({
     for (const id of await groupsDueForRemoval(ctx.db, days))
       await ctx.transaction(async (tx) => {
         await lockAccess(tx)
-        // Restored meanwhile, or removed with the group above, it needs nothing.
+        // A group that was restored, or deleted with its parent, is skipped.
         const held = await lockDueGroup(tx, id, days)
         if (held) await removeHeld(tx, held, null)
       })
   },
 })
 
-/** Begins removals anew that failed too often. */
+/** Restarts deletions whose job failed on every attempt. */
 export const resumeGroupRemovals = job({
   name: 'resume_group_removals',
   input: Type.Object({}),

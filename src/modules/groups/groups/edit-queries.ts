@@ -28,7 +28,7 @@ const attributeNames = [
 /** Attributes of a group that create and edit set, as columns. */
 export type GroupAttributes = Pick<GroupRow, (typeof attributeNames)[number]>
 
-/** What `updateGroupAttributes` takes; everything else that was sent is not an attribute. */
+/** Attributes that `updateGroupAttributes` accepts; other parameters are not attributes. */
 export const groupAttributeNames: ReadonlySet<string> = new Set(attributeNames)
 
 const assignments = (attributes: Partial<GroupAttributes>): Sql =>
@@ -40,7 +40,7 @@ const assignments = (attributes: Partial<GroupAttributes>): Sql =>
 export const updateGroupAttributes = (tx: Tx, id: number, attributes: Partial<GroupAttributes>): Promise<number> =>
   updateNamespace(tx, id, assignments(attributes))
 
-/** Highest visibility of the projects and of the subgroups directly inside; null without any. */
+/** Highest visibility of the projects and subgroups directly inside; null without any. */
 export const visibilitiesInside = async (
   db: Db,
   id: number,
@@ -51,7 +51,7 @@ export const visibilitiesInside = async (
     (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`,
   ))!
 
-/** The creator's own membership. */
+/** Makes the creator an owner. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>
   tx.run(
     sql`insert into members (namespace_id, user_id, access_level, created_by_id) values (${groupId}, ${userId}, ${levels.owner}, ${userId})`,

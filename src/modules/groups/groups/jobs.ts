@@ -5,7 +5,7 @@ import { job } from '../../../jobs/job.ts'
 import { removeProject } from '../../projects/index.ts'
 import { deleteGroupRows, groupsToRemove, projectsToRemove } from './removal-queries.ts'
 
-/** Takes away what a removed group had: its projects one by one, then the groups themselves. */
+/** Deletes the data of a deleted group: its projects one by one, then the groups. */
 export const removeGroup = job({
   name: 'remove_group',
   input: Type.Object({ groupId: Type.Integer() }),

@@ -26,7 +26,7 @@ export type GroupFilters = {
 
 const orderColumns = { name: raw('g.name'), path: raw('g.path'), id: raw('g.id') }
 
-/** Where a list of groups begins. */
+/** The groups that a list starts from. */
 export type GroupSet =
   | { of: 'everyone' }
   | { of: 'children'; id: number }
@@ -38,7 +38,7 @@ const setCondition = (set: GroupSet): Sql[] => {
   return [sql`g.id <> ${set.id}`, within(raw('g.traversal_ids'), sql`${set.traversalIds}::bigint[]`)]
 }
 
-/** Groups the caller can see. Ties by id, oldest first. */
+/** Groups the caller can see. Ties are ordered by id, oldest first. */
 export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters, options: GroupOptions): List {
   const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`), ...setCondition(set)]
   const available = filters.all_available ?? (caller === null || caller.admin)
@@ -78,7 +78,7 @@ const ownedBy = (userId: number): Sql => sql`g.id in (
   select m.namespace_id from members m where m.user_id = ${userId} and m.access_level = ${levels.owner}
   and (m.expires_at is null or m.expires_at > current_date))`
 
-/** Groups he is a member of, those around his projects, and those above his groups as far as he may know about them. */
+/** The user's groups, those above their projects, and the visible ones above their groups. */
 const authorisedGroups = (
   caller: Actor,
 ): Sql => sql`(${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)}

@@ -34,7 +34,7 @@ export type GroupShareRow = {
   expires_at: DateOnly | null
 }
 
-/** What records of groups show. */
+/** Columns of group records. */
 export const groupRecordRow = {
   id: integer,
   parent_id: nullable(integer),
@@ -64,21 +64,21 @@ export const groupRecordRow = {
   created_at: timestamp,
   updated_at: timestamp,
   marked_for_deletion_on: nullable(date),
-  /** Only when asked for. */
+  /** Only when requested. */
   statistics: optional(json<Omit<ProjectStatistics, 'commit_count'>>()),
   custom_attributes: optional(json<{ key: string; value: string }[]>()),
 }
 export type GroupRecordRow = RowOf<typeof groupRecordRow>
 
-/** A group with what rules on it ask. */
+/** A group with the columns that permissions need. */
 export const groupRow = {
   ...groupRecordRow,
-  /** The caller's; null without any. */
+  /** The caller's; null without membership. */
   level: nullable(integer),
   reads_project_inside: boolean,
-  /** Only with a token that is limited. */
+  /** For limited tokens only. */
   within_limits: optional(boolean),
-  /** The groups it is shared with as far as the caller sees them, in the order of that; of a group that was looked for by itself. */
+  /** Groups it is shared with that the caller can see, oldest share first; loaded for a single group only. */
   shared_with_groups: optional(json<readonly GroupShareRow[]>()),
 }
 export type GroupRow = RowOf<typeof groupRow>
@@ -87,13 +87,13 @@ const columns = raw(
   'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at, g.marked_for_deletion_on',
 )
 
-/** Rules never ask for an administrator's. */
+/** Permissions do not use an administrator's level. */
 const callerColumns = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
     : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
 
-/** Whether a project inside lets him in matters only without a level, and costs more than all else together. */
+/** The check of projects inside is needed only without a level, and costs more than all other columns together. */
 const tables = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('from namespaces g')
@@ -110,13 +110,13 @@ const attributesColumn = raw(
   `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.namespace_id = g.id), '[]') as custom_attributes`,
 )
 
-/** Owners decide about them and see all; others see those groups that they may know about anyway. */
+/** Owners see all shares, because they manage them; others see those with groups they can see. */
 const sharesColumn = (caller: Caller): Sql => {
   const seen =
     caller === null || caller.admin
       ? visibleGroups(caller)
       : sql`(his.level >= ${literal(levels.owner)} or ${visibleGroups(caller)})`
-  // The alias `g` is the other group in here, so that the twin of read_group applies to it.
+  // The alias `g` is the other group in here, so that the SQL twin of read_group applies to it.
   return sql`, coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
       'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
     from (select g.id as shared_group_id) as shared join group_group_links l using (shared_group_id)
@@ -126,7 +126,7 @@ const sharesColumn = (caller: Caller): Sql => {
 
 export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
 
-/** Columns of GroupRecordRow, of the namespace named `g`. */
+/** Columns of GroupRecordRow, of the namespace with the alias `g`. */
 export const recordColumns = (options: GroupOptions): Sql =>
   sql`${columns}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty}`
 
@@ -134,7 +134,7 @@ export const recordColumns = (options: GroupOptions): Sql =>
 const select = (caller: Caller, options: GroupOptions = {}): Sql =>
   sql`select ${recordColumns(options)}, ${callerColumns(caller)}${sharesColumn(caller)} ${tables(caller)}`
 
-/** By number or, in any case, full path. Groups that are being removed are not found. One statement. */
+/** By id or, ignoring case, full path. Excludes groups that are being deleted. One statement. */
 export const findGroup = (
   db: Db,
   caller: Caller,
@@ -155,7 +155,7 @@ const named = (selected: Sql, name: { number: number } | { path: string }): Sql 
 
 const found = forCaller((caller, name) => named(select(caller), name))
 
-/** Locks the group against other edits until the transaction ends. */
+/** Locks the group against concurrent edits until the transaction ends. */
 export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
   tx.row(
     groupRow,

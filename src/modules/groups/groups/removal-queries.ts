@@ -5,7 +5,7 @@ import { deleteNamespace, markNamespacesDeleting, within } from '../../namespace
 import { markProjectsDeleting } from '../../projects/index.ts'
 import { type GroupRow, lockGroup } from './queries.ts'
 
-/** From here on nobody finds the group, nor what is inside; a job removes it for good. */
+/** Hides the group and its content; a job deletes them. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
   // Namespaces first: who creates a project in one has locked its row, and is waited for; none is created after that.
@@ -13,7 +13,7 @@ export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[])
   await markProjectsDeleting(tx, inside)
 }
 
-/** Groups put away at least `days` ago. */
+/** Groups marked for deletion at least `days` ago, at most 1,000. */
 export async function groupsDueForRemoval(db: Db, days: number): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
@@ -23,7 +23,7 @@ export async function groupsDueForRemoval(db: Db, days: number): Promise<number[
   return rows.map(({ id }) => id)
 }
 
-/** Whether the group is still put away since so long. Locks it as `lockGroup` does. */
+/** The group if it is still marked since `days` ago, locked as by `lockGroup`. */
 export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<GroupRow | undefined> => {
   const held = await lockGroup(tx, id)
   const due = await tx.row(
@@ -34,7 +34,7 @@ export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<Gr
   return due?.due ? held : undefined
 }
 
-/** Projects inside a group that is being removed. */
+/** Projects inside a group that is being deleted. */
 export async function projectsToRemove(db: Db, groupId: number): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
@@ -45,7 +45,7 @@ export async function projectsToRemove(db: Db, groupId: number): Promise<number[
   return rows.map(({ id }) => id)
 }
 
-/** A group that is being removed and the groups below it, the deepest first. */
+/** A group that is being deleted, with its subgroups, deepest first. */
 export async function groupsToRemove(db: Db, groupId: number): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
@@ -56,12 +56,12 @@ export async function groupsToRemove(db: Db, groupId: number): Promise<number[]>
   return rows.map(({ id }) => id)
 }
 
-/** Removes the rows of an emptied group and of the groups below it. */
+/** Deletes the rows of an emptied group and its subgroups. */
 export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
   for (const id of await groupsToRemove(tx, groupId)) await deleteNamespace(tx, id)
 }
 
-/** Groups that are being removed, the outermost of each tree. */
+/** Outermost groups that are being deleted, at most 1,000. */
 export async function groupsBeingRemoved(db: Db): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },

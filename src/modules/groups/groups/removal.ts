@@ -6,7 +6,10 @@ import { removeGroup } from './jobs.ts'
 import type { GroupRow } from './queries.ts'
 import { deleteSharesWith, markGroupDeleting } from './removal-queries.ts'
 
-/** Nobody finds the group and what is inside it from this commit on; a job takes the data away. Access lock and group are held. */
+/**
+ * Hides the group and its content from this commit on; a job deletes the data. The access lock and the group's row lock
+ * are held.
+ */
 export async function removeHeld(tx: Tx, held: GroupRow, actorId: number | null): Promise<void> {
   await namespaceRemoved(tx, held.id, () => deleteSharesWith(tx, held.id))
   await markGroupDeleting(tx, held.traversal_ids)

@@ -38,15 +38,15 @@ import { findGroup, type GroupRow, lockGroup } from './queries.ts'
 import { removeHeld } from './removal.ts'
 import { type GroupSubject, groupFacts } from './subject.ts'
 
-const longestDescription = 255
+const maxDescriptionLength = 255
 
 const descriptionViolations = (description: string | null | undefined): string[] =>
-  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+  [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
 
-/** How many groups may lie in one another. */
+/** Maximum depth of nested groups. */
 export const deepestNesting = 20
 
-/** What create and edit are given: attributes as the wire names them. */
+/** Parameters of create and edit: attributes with the names of the API. */
 export type GroupInput = {
   avatar?: UploadedFile | null
   name?: string
@@ -56,6 +56,7 @@ export type GroupInput = {
   parent_id?: number | null
 } & { [K in keyof Omit<GroupAttributes, 'name' | 'description' | 'visibility'>]?: GroupAttributes[K] }
 
+/** Compat: group validation errors are one text. */
 function refuse(fields: FieldViolations): never {
   throw invalidFields(fields, 'save group')
 }
@@ -63,7 +64,7 @@ function refuse(fields: FieldViolations): never {
 function attributesOf(input: GroupInput): Partial<GroupAttributes> {
   const { name, description, visibility, ...rest } = input
   return {
-    // The input holds more than attributes: the path, the parent, a picture.
+    // The input has other parameters too: path, parent, avatar.
     ...Object.fromEntries(Object.entries(rest).filter(([key]) => groupAttributeNames.has(key))),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description: description ?? '' }),
@@ -81,7 +82,7 @@ const aboveParent = (visibility: Visibility, parent: Pick<GroupRow, 'visibility'
     ? [`${visibility} is not allowed since the parent group has a ${visibilityName(parent.visibility)} visibility.`]
     : []
 
-/** A group at the top or below another, owned by the caller. Returns its id. */
+/** Creates a group owned by the caller, at the top level or below another. Returns its id. */
 export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; path: string }): Promise<number> {
   const actor = ctx.actor!
   if (input.parent_id == null && !(actor.admin || actor.canCreateGroup)) throw forbidden()
@@ -101,7 +102,7 @@ export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; 
     await lockAccess(tx)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
-    // The group above may have been closed since the checks.
+    // The visibility of the parent may have been lowered since the checks.
     const tooOpen = aboveParent(visibility, held)
     if (tooOpen.length > 0) refuse({ visibility_level: tooOpen })
     const groupId = await insertGroup(tx, {
@@ -117,7 +118,7 @@ export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; 
     await updateGroupAttributes(tx, groupId, {
       project_creation_level: (['noone', 'maintainer', 'developer'] as const)[ctx.settings.default_project_creation]!,
       ...attributesOf({ ...input, visibility }),
-      // Whoever makes it need not be one who may unlock it.
+      // Inherits the lock, because the creator may not be allowed to unlock it.
       ...(held?.share_with_group_lock && { share_with_group_lock: true }),
     })
     if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
@@ -144,7 +145,7 @@ async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
 const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
   parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
 
-/** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
+/** Changes the given attributes. A new path leaves redirects for the group and its content. */
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<void> {
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
@@ -199,7 +200,10 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
   })
 }
 
-/** The code of the project will be shown to others, so the caller must read it. A project that is missing gets the same answer. */
+/**
+ * Other users will see code of the project, so the caller must be able to read it. A missing project has the same
+ * error.
+ */
 async function templateViolations(ctx: Ctx, projectId: number | null | undefined): Promise<string[]> {
   if (projectId == null) return []
   const project = await loadProject(String(projectId), ctx)
@@ -215,7 +219,7 @@ async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path
     fullPath: parent ? `${parent.full_path}/${path}` : path,
     fullName: parent ? `${parent.full_name} / ${name}` : name,
   }
-  // A new name alone claims the same routes again, which is harmless.
+  // If only the name changes, this claims the same routes again, which is harmless.
   await retireRoutes(tx, held.traversal_ids)
   const from = { fullPath: held.full_path, fullName: held.full_name }
   const violation = await renameTree(tx, held.traversal_ids, from, to)
@@ -239,7 +243,7 @@ async function mayUnlock(ctx: Ctx, parentId: number): Promise<boolean> {
   return parent !== undefined && allows(groupPolicy.admin_group, ctx.actor, groupFacts(parent))
 }
 
-/** Removes a group, or puts it away for the days of the setting, on plans that offer that. */
+/** Deletes a group, or marks it for deletion on plans with a deletion period. */
 export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
   const waits = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0
   await ctx.transaction(async (tx) => {
@@ -247,7 +251,7 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
     if (!waits) return removeHeld(tx, held, ctx.actor!.id)
-    // Once more is a success of which there is nothing to tell.
+    // Repeating the request succeeds without an event.
     if (held.marked_for_deletion_on !== null) return
     await markGroupForDeletion(tx, held.id)
     await emit(tx, {
@@ -260,7 +264,7 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
   })
 }
 
-/** Takes back that a group was put away for deletion. */
+/** Unmarks a group that is marked for deletion. */
 export async function restoreGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await unmarkGroupForDeletion(tx, group.id))) throw invalid('Group is not marked for deletion')

@@ -8,7 +8,7 @@ import { findGroup, type GroupRow } from './queries.ts'
 
 export type GroupSubject = GroupRow & { readonly facts: Facts }
 
-/** What rules on a group look at. */
+/** Facts for the policy of groups. */
 export const groupFacts = (row: GroupRow): Facts => ({
   visibility: row.visibility,
   level: row.level ?? 0,

@@ -10,7 +10,7 @@ import type { ProjectOrGroupHolder } from './holder.ts'
 
 export type ProjectOrGroup = ProjectSubject | GroupSubject
 
-/** A kind of thing that has the same calls as the other: how their paths begin, what they act on, what is said of it. */
+/** Differences between projects and groups for endpoints that both have: path prefix, subject, holder and texts. */
 export type Kind = {
   readonly of: 'project' | 'group'
   readonly base: '/projects/:id' | '/groups/:id'
@@ -23,7 +23,7 @@ const kinds: readonly Kind[] = [
   {
     of: 'project',
     base: '/projects/:id',
-    // Each is visible by an ability that the other lacks; endpoints of both name none but those that both have.
+    // The two subjects use different abilities for visibility; shared endpoints only use abilities that both have.
     subject: project as unknown as Kind['subject'],
     holderOf: ({ id }) => ({ of: 'project', id }),
     membershipOf: (held, ctx) => projectMembership(ctx.db, held as ProjectSubject),
@@ -37,6 +37,6 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** Calls that projects and groups have alike: declared once, made for each. */
+/** Declares endpoints once for projects and groups. */
 export const ofProjectsAndGroups = (routesOf: (kind: Kind) => readonly Endpoint[]): readonly Endpoint[] =>
   kinds.flatMap(routesOf)

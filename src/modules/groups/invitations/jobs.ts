@@ -12,7 +12,7 @@ export const acceptInvitationsLater = job({
   run: ({ userId }, ctx) => acceptInvitations(ctx, userId),
 })
 
-/** Clears away invitations that ran out. They make no member from their day on; this keeps the table short. */
+/** Deletes expired invitations. They are invalid from their expiry date on; the job keeps the table small. */
 export const purgeEndedInvitations = job({
   name: 'purge_ended_invitations',
   input: Type.Object({}),

@@ -12,7 +12,7 @@ export const invitationRow = {
   access_level: integer,
   expires_at: nullable(date),
   created_at: timestamp,
-  /** Null when the account that invited is gone. */
+  /** Null if the inviter's account is gone. */
   created_by_name: nullable(text),
 }
 export type InvitationRow = RowOf<typeof invitationRow>
@@ -21,7 +21,7 @@ const alive = raw('(i.expires_at is null or i.expires_at > current_date)')
 const columns = sql`i.id, i.email, i.access_level, i.expires_at, i.created_at,
   (select u.name from users u where u.id = i.created_by_id) as created_by_name`
 
-/** Open invitations, the oldest first. */
+/** Open invitations, oldest first. */
 export const invitationsOf = (holder: Holder, query: string | undefined): List => ({
   type: 'Invitation',
   select: sql`select ${columns} from invitations i`,
@@ -31,7 +31,7 @@ export const invitationsOf = (holder: Holder, query: string | undefined): List =
   keyset: { direction: 'asc' },
 })
 
-/** Undefined when the address is invited already. One that has run out gives way. */
+/** Undefined if the address has an open invitation. Replaces an expired one. */
 export async function insertInvitation(
   tx: Tx,
   holder: Holder,
@@ -51,7 +51,7 @@ export async function insertInvitation(
   return row?.id
 }
 
-/** `expiresAt: undefined` keeps what is set. */
+/** `expiresAt: undefined` leaves the date unchanged. */
 export const updateInvitation = (
   tx: Tx,
   holder: Holder,
@@ -66,18 +66,18 @@ export const updateInvitation = (
     where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive} returning ${columns}`,
   )
 
-/** False when there is none. */
+/** False if there is none. */
 export const deleteInvitation = async (tx: Tx, holder: Holder, email: string): Promise<boolean> =>
   (await tx.run(
     sql`delete from invitations i where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive}`,
   )) > 0
 
-/** First and further addresses, in lower case, of which their owners are known to read them. */
+/** Confirmed primary and secondary addresses, in lower case. */
 const confirmedAddresses = raw(`(
   select a.address, a.user_id from email_addresses a join users o on o.id = a.user_id left join emails e on e.id = a.email_id
   where case when a.email_id is null then o.confirmed_at else e.confirmed_at end is not null)`)
 
-/** Who is known to own an address. */
+/** The user with this confirmed address. */
 export const ownerOfAddress = async (db: Db, email: string): Promise<number | undefined> =>
   (
     await db.row(
@@ -86,20 +86,20 @@ export const ownerOfAddress = async (db: Db, email: string): Promise<number | un
     )
   )?.id
 
-/** An invitation with its place. */
+/** An invitation with its project or group. */
 export const placedInvitationRow = {
   id: integer,
   access_level: integer,
   expires_at: nullable(date),
   created_by_id: nullable(integer),
-  /** Of the project, then its namespace; or of the group, with the groups above it. */
+  /** For a project, its namespace; for a group, the group; with the groups above. */
   project_id: nullable(integer),
   namespace_id: integer,
   traversal_ids: listOf(integer),
 }
 export type PlacedInvitation = RowOf<typeof placedInvitationRow>
 
-/** Open invitations to the addresses that somebody is known to own; locked until the transaction ends. */
+/** Open invitations to the user's confirmed addresses, locked until the transaction ends. */
 export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvitation[]> =>
   tx.rows(
     placedInvitationRow,
@@ -110,7 +110,7 @@ export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvita
     where u.id = ${userId} and u.kind <> 'ghost' and ${alive} order by i.id for update of i`,
   )
 
-/** Those that have run out. */
+/** Deletes expired invitations. */
 export const deleteEndedInvitations = (db: Db): Promise<number> =>
   db.run(sql`delete from invitations where expires_at <= current_date`)
 

@@ -23,17 +23,17 @@ import {
   updateInvitation,
 } from './queries.ts'
 
-/** A project or group that people are invited to. */
+/** A project or group with invitations. */
 export type Host = { readonly holder: Holder; readonly name: string; readonly membership: Membership }
 
-const mostAtOnce = 100
+const maxAddresses = 100
 /** Maximum invitation mails per user and hour to unconfirmed addresses. */
-const mostAnHour = 200
+const maxMailsPerHour = 200
 const wrongLevel = { access_level: ['is not included in the list'] }
 
 /**
- * Invites addresses, each for itself: whoever is known to own one is a member at once, the others become one when somebody
- * confirms it. Says what was wrong with those that are refused.
+ * Invites each address separately: a user with that confirmed address becomes a member at once, others when a user
+ * confirms it. Returns the error of each refused address.
  */
 export async function invite(
   ctx: Ctx,
@@ -43,8 +43,8 @@ export async function invite(
 ): Promise<InvitationOutcome> {
   const addresses = [...new Map(emails.map((email) => [email.toLowerCase(), email])).values()]
   if (addresses.length === 0) return { status: 'error', message: 'Emails cannot be blank' }
-  if (addresses.length > mostAtOnce)
-    return { status: 'error', message: `Too many users specified (limit is ${mostAtOnce})` }
+  if (addresses.length > maxAddresses)
+    return { status: 'error', message: `Too many users specified (limit is ${maxAddresses})` }
   if (host.membership.locked) throw new Failure('wrong_state', 'Members of the group are locked')
   if (!isStorable(host.membership, offer.level)) throw invalidFields(wrongLevel)
   const refused: Record<string, string> = {}
@@ -55,13 +55,13 @@ export async function invite(
   return Object.keys(refused).length > 0 ? { status: 'error', message: refused } : { status: 'success' }
 }
 
-/** What the rules of members say against it, in a sentence. */
+/** The message of a validation failure; throws other errors. */
 function asViolation(error: unknown): string {
   if (error instanceof Failure && error.kind === 'invalid') return error.message
   throw error
 }
 
-/** Resolves with what is wrong, if anything is. */
+/** Returns an error message; undefined on success. */
 const inviteAddress = (
   ctx: Ctx,
   { holder, name, membership }: Host,
@@ -70,7 +70,7 @@ const inviteAddress = (
 ): Promise<string | undefined> =>
   ctx.transaction(async (tx) => {
     if (!isEmailAddress(email)) return 'Invite email is invalid'
-    // In turn with the job that accepts: either it sees this invitation, or we see the account.
+    // Serialised with the job that accepts invitations: either it sees this invitation, or this sees the account.
     await lockAccess(tx)
     const userId = await ownerOfAddress(tx, email)
     const actorId = ctx.actor!.id
@@ -82,7 +82,7 @@ const inviteAddress = (
     }
     const id = await insertInvitation(tx, holder, { email, level, expiresAt, createdBy: actorId })
     if (id === undefined) return `Member already invited to ${name}`
-    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > mostAnHour)
+    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > maxMailsPerHour)
       throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
     await mailInvitation(tx, ctx, membership, { email, level, expiresAt })
     await emit(tx, {
@@ -95,7 +95,7 @@ const inviteAddress = (
     return undefined
   })
 
-/** `undefined` keeps what was offered; `expiresAt: null` lets it last. */
+/** `undefined` leaves a value unchanged; `expiresAt: null` removes the date. */
 export async function changeInvitation(
   ctx: Ctx,
   { holder, membership }: Host,
@@ -132,8 +132,8 @@ export async function withdrawInvitation(ctx: Ctx, { holder }: Host, email: stri
 }
 
 /**
- * Makes a member of whoever is known to own an address that was invited. An invitation that the rules of members do not let
- * through any more, or that he does not need, ends; while a group is locked, its invitations wait.
+ * Turns invitations to the user's confirmed addresses into memberships. Deletes those that the rules of members refuse,
+ * or that the user does not need; while a group is locked, its invitations stay open.
  */
 export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void> {
   await ctx.transaction(async (tx) => {
@@ -144,7 +144,7 @@ export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void>
       const offer = { userId, level: invitation.access_level, expiresAt: invitation.expires_at }
       const admitted = await admitMember(tx, membership, { ...offer, actorId: invitation.created_by_id }).then(
         () => true,
-        unlessBug,
+        rethrowBug,
       )
       if (admitted) await tellMember(tx, ctx, membership, 'accepted', offer)
       await deleteInvitationRow(tx, invitation.id)
@@ -160,7 +160,7 @@ const membershipOf = async (
     ? groupMembership({ id: namespace_id, traversal_ids })
     : projectMembership(tx, { id: project_id, namespace_id })
 
-function unlessBug(error: unknown): false {
+function rethrowBug(error: unknown): false {
   if (!(error instanceof Failure)) throw error
   return false
 }

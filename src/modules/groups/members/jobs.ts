@@ -4,7 +4,7 @@ import { job } from '../../../jobs/job.ts'
 import { clearEndedAccess } from '../../namespaces/index.ts'
 import { deleteEndedMembers } from './queries.ts'
 
-/** Clears away memberships that ended. They give no access from their day on; this keeps lists and tables short. */
+/** Deletes expired memberships. They give no access from their expiry date on; the job keeps lists and tables short. */
 export const purgeExpiredMembers = job({
   name: 'purge_expired_members',
   input: Type.Object({}),

@@ -21,7 +21,7 @@ export const offerLine = (prefix: string, { level, expiresAt }: Offer): string =
   `${prefix} ${levelNames[level]}${expiresAt === null ? '' : ` until ${expiresAt}`}.`
 
 /** How the recipient became a member. */
-const beginnings = {
+const firstLines = {
   added: (of: string) => `You were added to a ${of}:`,
   granted: (of: string) => `Your request for access to a ${of} was approved:`,
   accepted: (of: string) => `You accepted an invitation to a ${of}:`,
@@ -31,7 +31,7 @@ const memberMail = (
   site: Site,
   to: Recipient,
   place: Place,
-  how: keyof typeof beginnings,
+  how: keyof typeof firstLines,
   { by, ...offer }: Offer & { by: { name: string; username: string } | null },
 ): Mail =>
   letter(
@@ -39,7 +39,7 @@ const memberMail = (
     to.address,
     to.name,
     `Access to ${place.full_path}`,
-    beginnings[how](place.of),
+    firstLines[how](place.of),
     placeLines(site, place),
     offerLine('Your role is', offer),
     ...(by ? [`This was done by\n${signature(by)}`] : []),
@@ -50,7 +50,7 @@ export async function tellMember(
   tx: Tx,
   { site, actor }: Pick<Ctx, 'site' | 'actor'>,
   source: MemberSource,
-  how: keyof typeof beginnings,
+  how: keyof typeof firstLines,
   { userId, level, expiresAt }: Offer & { userId: number },
 ): Promise<void> {
   if (actor?.id === userId) return

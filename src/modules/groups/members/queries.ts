@@ -19,7 +19,7 @@ import type { DateOnly } from '../../../db/types.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { within } from '../../namespaces/index.ts'
 
-/** A person with what he may do here. */
+/** A user with their level here. */
 export const memberRow = {
   ...userReferenceRow,
   access_level: integer,
@@ -28,7 +28,7 @@ export const memberRow = {
 }
 export type MemberRow = RowOf<typeof memberRow>
 
-/** Whose members are meant. `ancestorIds` are the groups above, the outermost first, a group itself last. */
+/** Project or group of the members. `ancestorIds` are the groups above, outermost first; a group itself is last. */
 export type MemberSource =
   | { of: 'group'; groupId: number; ancestorIds: readonly number[] }
   | { of: 'project'; projectId: number; ancestorIds: readonly number[] }
@@ -50,7 +50,7 @@ const filtered = ({ query, user_ids, skip_users }: MemberFilters): Sql[] => [
   ...(skip_users?.length ? [sql`u.id <> all(${skip_users}::bigint[])`] : []),
 ]
 
-/** Direct members, in the order they came. */
+/** Direct members, oldest membership first. */
 export const listMembers = (source: MemberSource, filters: MemberFilters): List => ({
   type: 'Member',
   cached: true,
@@ -60,7 +60,7 @@ export const listMembers = (source: MemberSource, filters: MemberFilters): List 
   order: [{ by: raw('m.id'), direction: 'asc' }],
 })
 
-/** Ids of everybody who has access from anywhere: as the index of access knows them. */
+/** Ids of all users with access from any source, from the access index. */
 const everybody = (source: MemberSource): Sql => {
   const inGroup = sql`from group_access a where a.group_id = ${source.ancestorIds.at(-1)!} and a.expires_on > current_date`
   return source.of === 'group'
@@ -70,8 +70,8 @@ const everybody = (source: MemberSource): Sql => {
 }
 
 /**
- * The one membership of `u` that counts: the nearest, the project's own first, then group by group outward; those who come
- * only through a group the project or group is shared with have it at no more than the level of the share.
+ * The effective membership of `u`: the nearest, starting with the project's own, then group by group outward. Users
+ * with access only through a share have at most the level of the share.
  */
 const nearestMembership = (source: MemberSource): Sql => {
   const his = sql`m.user_id = u.id and ${alive}`
@@ -105,14 +105,14 @@ const selectNearest = (source: MemberSource): Sql =>
   sql`select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
     from users u cross join lateral (${nearestMembership(source)}) as m`
 
-/** Members of every origin, each once, by id. */
+/** Members from any source, each once, by id. */
 export const listAllMembers = (source: MemberSource, filters: MemberFilters): List => {
   const where = filtered(filters)
   return {
     type: 'Member',
     cached: true,
     select: selectNearest(source),
-    // Who they are in the index is enough, unless something else is asked of them.
+    // Without filters, the ids from the access index suffice.
     from:
       where.length > 0
         ? sql`from (${everybody(source)}) as every join users u on u.id = every.id`
@@ -130,7 +130,7 @@ export const findMember = (db: Db, source: MemberSource, userId: number): Promis
 export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
   db.kept.row(memberRow, sql`${selectNearest(source)} where u.id = ${userId}`)
 
-/** The highest level somebody has in the groups above, with the name of the group that gives it. */
+/** The user's highest level in the groups above, with the name of that group. */
 export const inheritedLevel = (
   db: Db,
   groupIds: readonly number[],
@@ -142,7 +142,7 @@ export const inheritedLevel = (
     where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive} order by m.access_level desc limit 1`,
   )
 
-/** Rows that have expired but were not purged yet give way. False when somebody is a member already. */
+/** Replaces an expired row that is not purged yet. False if the user is a member already. */
 export async function insertMember(
   tx: Tx,
   source: MemberSource,
@@ -157,7 +157,7 @@ export async function insertMember(
   return inserted > 0
 }
 
-/** `expiresAt: undefined` keeps what is set. */
+/** `expiresAt: undefined` leaves the date unchanged. */
 export const updateMember = (
   tx: Tx,
   source: MemberSource,
@@ -172,11 +172,11 @@ export const updateMember = (
 export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
   tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
 
-/** Deletes memberships that have ended, at most `size`; how many it were. */
+/** Deletes at most `size` expired memberships; returns their number. */
 export const deleteEndedMembers = (db: Db, size: number): Promise<number> =>
   db.run(deleteSome('members', raw('expires_at <= current_date'), size))
 
-/** Direct memberships of somebody below a group go with his membership of the group. Returns which they were. */
+/** Deletes the user's direct memberships below a group, because their membership of the group ends. Returns which. */
 export async function deleteMembershipsBelow(
   tx: Tx,
   { groupId, ancestorIds }: { groupId: number; ancestorIds: readonly number[] },
@@ -201,7 +201,7 @@ export async function deleteMembershipsBelow(
   }
 }
 
-/** Whether somebody besides him owns the group himself and can act: no bot, and nobody who is kept out. */
+/** Whether the group has another direct owner who is active and not a bot. */
 export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Promise<boolean> =>
   (await db.row(
     { found: boolean },
@@ -209,7 +209,7 @@ export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Pr
       where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}) as found`,
   ))!.found
 
-/** The groups above a project and whether adding members to it is locked; `ownerId` of a personal namespace. */
+/** The groups above a project, whether they lock new members, and the owner of a personal namespace. */
 export const placeOfProject = async (
   db: Db,
   namespaceId: number,
@@ -232,7 +232,7 @@ export const membershipRow = {
 }
 export type MembershipRow = RowOf<typeof membershipRow>
 
-/** What somebody is a direct member of, in the order he came to it. */
+/** Direct memberships of a user, oldest first. */
 export const membershipsOf = (userId: number, type: MembershipRow['source_type'] | undefined): List => ({
   type: 'Member',
   select: sql`select coalesce(m.project_id, m.namespace_id) as source_id, coalesce(p.name, n.name) as source_name,

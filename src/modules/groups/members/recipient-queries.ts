@@ -4,7 +4,7 @@ import { integer, type RowOf, text } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { MemberSource } from './queries.ts'
 
-/** Somebody who wants mail about a project or group, and where to. */
+/** A recipient of mails about a project or group, with the address. */
 export const recipientRow = {
   id: integer,
   name: text,
@@ -13,7 +13,7 @@ export const recipientRow = {
 }
 export type Recipient = RowOf<typeof recipientRow>
 
-/** A project or group as mails name it. */
+/** A project or group as named in mails. */
 export type Place = { readonly of: 'project' | 'group'; readonly id: number; full_name: string; full_path: string }
 
 export async function findPlace(db: Db, source: MemberSource): Promise<Place> {
@@ -36,7 +36,7 @@ export async function findPlace(db: Db, source: MemberSource): Promise<Place> {
 /** Levels of notification_settings (0011_around_members.sql). */
 const [disabled, participating, asInGeneral] = [raw('0'), raw('1'), raw('3')]
 
-/** What `u` set for the project, for the nearest group around that he set something for, or else in general. */
+/** The level that `u` set for the project, else for the nearest group above with a setting, else globally. */
 const levelThere = (source: MemberSource): Sql => sql`coalesce(
   (select s.level from notification_settings s where s.user_id = u.id and s.level <> ${asInGeneral}
     and (s.project_id = ${source.of === 'project' ? source.projectId : null} or s.namespace_id = any(${source.ancestorIds}::bigint[]))
@@ -44,26 +44,26 @@ const levelThere = (source: MemberSource): Sql => sql`coalesce(
   (select s.level from notification_settings s where s.user_id = u.id and s.project_id is null and s.namespace_id is null),
   ${participating})`
 
-/** Where `u` wants mails: to an address of his that he chose, else to that of the account. */
+/** Notification address of `u`: the chosen one if it still belongs to the account, else the account's. */
 export const mailAddress = raw(`coalesce(
   (select s.notification_email from notification_settings s
     join email_addresses a on a.user_id = s.user_id and a.address = lower(s.notification_email)
     where s.user_id = u.id and s.project_id is null and s.namespace_id is null), u.email)`)
 
-/** `select … from users u where …` of people who can act and did not switch mails off there. */
+/** `select … from users u where …` of active people who did not disable mails there. */
 const wanting = (source: MemberSource): Sql => sql`
   select u.id, u.name, u.username, ${mailAddress} as address from users u
   where u.kind = 'human' and u.state = 'active' and ${levelThere(source)} <> ${disabled}
     and not exists (select from namespaces n where n.id = any(${source.ancestorIds}::bigint[]) and n.emails_disabled)`
 
-/** Undefined when he wants no mail about it. */
+/** Undefined if the user disabled mails about it. */
 export const findRecipient = (db: Db, source: MemberSource, userId: number): Promise<Recipient | undefined> =>
   db.row(recipientRow, sql`${wanting(source)} and u.id = ${userId}`)
 
-/** How many of those who decide are bothered at most. */
+/** Maximum recipients of a mail to those who manage members. */
 const mostDeciders = 10
 
-/** Who manages the members of a project or group and wants mail about it: those last active. */
+/** Users who manage the members and did not disable mails, latest activity first. */
 export const recipientsWhoDecide = (db: Db, source: MemberSource): Promise<Recipient[]> => {
   const inGroup = sql`select a.user_id from group_access a where a.group_id = ${source.ancestorIds.at(-1) ?? null}::bigint
     and a.expires_on > current_date and a.level >=`

@@ -21,11 +21,11 @@ import {
   updateMember,
 } from './queries.ts'
 
-/** A group or project whose members change, with what the rules need. */
+/** A group or project whose members change, with the facts that the rules need. */
 export type Membership = MemberSource & {
-  /** The owner of the personal namespace that the project lies in: his membership is fixed. */
+  /** Owner of the personal namespace of the project, whose membership cannot change. */
   readonly fixedUserId: number | null
-  /** Nobody is added while the group says so. */
+  /** The group does not allow new members. */
   readonly locked: boolean
 }
 
@@ -53,7 +53,7 @@ export const isStorable = (membership: Membership, level: number): boolean =>
   [levels.guest, levels.reporter, levels.developer, levels.maintainer].includes(level as 10) ||
   (level === levels.owner && membership.of === 'group')
 
-/** Groups above what the membership is about: there a higher level may be inherited from. */
+/** Groups above, from which a level may be inherited. */
 const above = ({ of, ancestorIds }: Membership): readonly number[] =>
   of === 'group' ? ancestorIds.slice(0, -1) : ancestorIds
 
@@ -90,8 +90,8 @@ export async function addMember(
 }
 
 /**
- * Makes somebody a member, in the name of `actorId` (null: of nobody who is still there). A bot is one of its own project or
- * group alone, from its beginning. The access lock is held.
+ * Adds a member on behalf of `actorId`, null if that account is gone. A bot is added only to its own project or group,
+ * when it is created. The access lock is held.
  */
 export async function admitMember(
   tx: Tx,
@@ -102,7 +102,7 @@ export async function admitMember(
   if (await findMember(tx, membership, userId)) throw conflict('Member already exists')
   const user = await findUser(tx, userId)
   if (user?.kind !== (member.bot ? 'bot' : 'human')) throw notFound('User')
-  // Whoever is being removed is blocked.
+  // Users who are being deleted are blocked.
   if (user.state === 'blocked' && (await isLeaving(tx, userId))) throw notFound('User')
   if (membership.locked) throw new Failure('wrong_state', 'Members of the group are locked')
   await requireLevel(tx, membership, userId, level)
@@ -117,7 +117,7 @@ export async function admitMember(
   })
 }
 
-/** A membership that is over on the day it begins is still answered. */
+/** Builds the response also for a membership that has expired already. */
 async function reload(
   ctx: Ctx,
   member: { userId: number; level: number; expiresAt: DateOnly | null },
@@ -127,7 +127,7 @@ async function reload(
   return { ...user, access_level: member.level, expires_at: member.expiresAt }
 }
 
-/** `expiresAt`: `undefined` keeps what is set, null lets it last. */
+/** `expiresAt`: `undefined` leaves the date unchanged, null removes it. */
 export async function editMember(
   ctx: Ctx,
   membership: Membership,
@@ -138,7 +138,7 @@ export async function editMember(
     const held = await findMember(tx, membership, member.userId)
     if (!held) throw rowNotFound()
     if (membership.fixedUserId === member.userId) throw forbidden()
-    await keepAnOwner(tx, membership, held)
+    await requireOtherOwner(tx, membership, held)
     await requireLevel(tx, membership, member.userId, member.level)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
@@ -160,8 +160,8 @@ export async function editMember(
   })
 }
 
-/** Every group keeps somebody who owns it himself: the membership of the last one is fixed. */
-async function keepAnOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
+/** Throws for the last direct owner of a group, so that every group has one. */
+async function requireOtherOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
   if (
     membership.of === 'group' &&
     held.access_level === levels.owner &&
@@ -170,7 +170,9 @@ async function keepAnOwner(tx: Tx, membership: Membership, held: MemberRow): Pro
     throw forbidden()
 }
 
-/** Ends a membership, with those below a group. Whoever may not manage members may still leave. */
+/**
+ * Ends a membership and, for a group, those below it. Users without the right to manage members may remove themselves.
+ */
 export async function removeMember(
   ctx: Ctx,
   membership: Membership,
@@ -183,7 +185,7 @@ export async function removeMember(
     if (!held) throw rowNotFound()
     if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
     if (membership.fixedUserId === userId) throw forbidden()
-    await keepAnOwner(tx, membership, held)
+    await requireOtherOwner(tx, membership, held)
     for (const ended of await endMembership(tx, membership, userId))
       await emit(tx, {
         kind: 'member_removed',
@@ -194,7 +196,7 @@ export async function removeMember(
   })
 }
 
-/** Deletes the rows and brings the index of access up to date. Returns all that ended. The access lock is held. */
+/** Deletes the rows and updates the access index. Returns all memberships that ended. The access lock is held. */
 async function endMembership(tx: Tx, membership: Membership, userId: number): Promise<MemberSource[]> {
   await deleteMember(tx, membership, userId)
   if (membership.of === 'project') {

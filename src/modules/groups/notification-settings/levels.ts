@@ -1,11 +1,11 @@
-/** How much somebody wants to be told, as the database numbers it. `global`: as he said in general. */
+/** Notification levels, by their number in the database. `global`: the user's global level applies. */
 export const notificationLevels = ['disabled', 'participating', 'watch', 'global', 'mention', 'custom'] as const
 export type NotificationLevel = (typeof notificationLevels)[number]
 
 export const levelNumber = (level: NotificationLevel): number => notificationLevels.indexOf(level)
 export const levelName = (stored: number): NotificationLevel => notificationLevels[stored] ?? 'global'
 
-/** What `custom` chooses among, with what holds until somebody chooses. */
+/** Events of the level `custom`, with their defaults. */
 export const notificationEvents = {
   new_release: false,
   new_note: false,

@@ -5,7 +5,7 @@ import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 import type { NotificationEvent } from './levels.ts'
 
-/** `holder` is a project, a group or, for what somebody wants in general, the installation. */
+/** `holder` is a project, a group or, for global settings, the installation. */
 export const notificationSettingRow = {
   level: integer,
   events: json<Partial<Record<NotificationEvent, boolean>>>(),
@@ -15,7 +15,7 @@ export type NotificationSettingRow = RowOf<typeof notificationSettingRow>
 
 const of = (userId: number, holder: Holder): Sql => sql`s.user_id = ${userId} and ${heldBy('s', holder)}`
 
-/** Null once the address is not his any longer. */
+/** Null if the address does not belong to the user any more. */
 const ownAddress = raw(`(select s.notification_email from email_addresses a
   where a.user_id = s.user_id and a.address = lower(s.notification_email))`)
 
@@ -30,8 +30,8 @@ export const findNotificationSetting = (
   )
 
 /**
- * Sets what is given; events one by one. Memberships repeat the level (0011_around_members.sql). `initialLevel` is for who
- * has set nothing yet.
+ * Updates the given values; events one by one. Rows of memberships repeat the level (0011_around_members.sql).
+ * `initialLevel` applies if the user has no setting yet.
  */
 export async function saveNotificationSetting(
   tx: Tx,
@@ -69,6 +69,6 @@ export async function saveNotificationSetting(
       values (${userId}, ${projectId}, ${namespaceId}, ${level ?? initialLevel}, ${chosen}::jsonb, ${email})
       on conflict do nothing ${returning}`,
     )
-  // Who loses a race to be first changes what the other made.
+  // If a concurrent request inserted the row first, this updates it.
   return (await update()) ?? (await insert()) ?? (await update())!
 }

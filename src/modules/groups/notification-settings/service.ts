@@ -5,10 +5,10 @@ import { type Holder, instanceHolder } from '../holders/holder.ts'
 import { levelNumber, type NotificationEvent, type NotificationLevel } from './levels.ts'
 import { findNotificationSetting, type NotificationSettingRow, saveNotificationSetting } from './queries.ts'
 
-/** What holds until somebody sets something. */
+/** Level until the user sets one. */
 const initialLevel = (holder: Holder): number => levelNumber(holder.of === 'instance' ? 'participating' : 'global')
 
-/** What the caller wants to be told of a project or group. */
+/** The caller's notification setting for a project or group. */
 export const getSetting = async (ctx: Ctx, holder: Holder): Promise<NotificationSettingRow> =>
   (await findNotificationSetting(ctx.db, ctx.actor!.id, holder)) ?? {
     level: initialLevel(holder),
@@ -16,7 +16,7 @@ export const getSetting = async (ctx: Ctx, holder: Holder): Promise<Notification
     notification_email: null,
   }
 
-/** The same in general: to the address of the account, unless another was set. */
+/** The caller's global setting; the address defaults to that of the account. */
 export async function getGlobalSetting(ctx: Ctx): Promise<NotificationSettingRow> {
   const setting = await getSetting(ctx, instanceHolder)
   return { ...setting, notification_email: setting.notification_email ?? ctx.actor!.email }
@@ -27,7 +27,7 @@ export type NotificationInput = {
   notification_email?: string
 } & { [E in NotificationEvent]?: boolean }
 
-/** Sets what is given. */
+/** Updates the given values. */
 export async function changeSetting(
   ctx: Ctx,
   holder: Holder,

@@ -5,10 +5,10 @@ import { lockAccess } from '../../namespaces/index.ts'
 import { closeAccounts } from '../user-removal/service.ts'
 import { findIdleBots } from './queries.ts'
 
-/** Closing one account takes more than a row. */
+/** Closing an account takes several statements. */
 const batchSize = 200
 
-/** Removes bots whose tokens have ended, or whose project or group is gone. They can do nothing from that day on. */
+/** Deletes bots whose tokens have expired, or whose project or group is gone. They cannot act from that day on. */
 export const removeIdleBots = job({
   name: 'remove_idle_bots',
   input: Type.Object({}),
@@ -20,7 +20,7 @@ export const removeIdleBots = job({
       (size) =>
         ctx.transaction(async (tx) => {
           await lockAccess(tx)
-          // Each is blocked by that, so that none is found twice.
+          // This blocks them, so that the next batch does not find them again.
           const idle = await findIdleBots(tx, size)
           await closeAccounts(tx, idle, false)
           return idle.length

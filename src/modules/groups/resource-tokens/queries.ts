@@ -6,10 +6,10 @@ import { tokenColumns, tokenRow } from '../../accounts/index.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 
-/** A project or group that tokens belong to. */
+/** A project or group that has tokens. */
 export type TokenHolder = Holder & { readonly of: 'project' | 'group' }
 
-/** A token with the role of its bot; null once the membership has ended. */
+/** A token with the role of its bot; null if the membership has ended. */
 export const resourceTokenRow = { ...tokenRow, access_level: nullable(integer) }
 export type ResourceTokenRow = RowOf<typeof resourceTokenRow>
 
@@ -44,7 +44,7 @@ export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<
   )
 }
 
-/** Bots whose project or group is gone, or of whose tokens none may be used any more: at most `limit`. */
+/** Bots whose project or group is gone, or without usable tokens; at most `limit`. */
 export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => {
   const rows = await db.rows(
     { id: integer },

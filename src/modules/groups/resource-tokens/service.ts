@@ -13,7 +13,7 @@ import { admitMember, isStorable, type Membership } from '../members/service.ts'
 import { closeAccounts } from '../user-removal/service.ts'
 import { assignBot, findResourceToken, type ResourceTokenRow, type TokenHolder } from './queries.ts'
 
-/** Where a token belongs, with the caller's level there. */
+/** Project or group of a token, with the caller's level there. */
 export type Place = { readonly holder: TokenHolder; readonly membership: Membership; readonly level: number }
 
 export type ResourceTokenWish = {
@@ -29,36 +29,39 @@ export async function getResourceToken(ctx: Ctx, { holder }: Place, id: number):
   return row
 }
 
-/** A token of a project or group: acts as a bot that is made for it, a member with the role asked for. Shown once. */
+/**
+ * Creates a token of a project or group: it acts as a new bot, a member with the requested role. The secret is returned
+ * once.
+ */
 export async function createResourceToken(
   ctx: Ctx,
   { holder, membership, level }: Place,
-  wish: ResourceTokenWish,
+  request: ResourceTokenWish,
 ): Promise<ResourceTokenRow & { token: string }> {
   const actor = ctx.actor!
-  // A token that makes others would outlive being revoked.
+  // A token created by a bot would survive revocation of the bot's own token.
   if (actor.bot) throw forbidden()
-  if (!isStorable(membership, wish.level)) throw invalidFields({ access_level: ['is not included in the list'] })
-  if (!actor.admin && wish.level > level)
+  if (!isStorable(membership, request.level)) throw invalidFields({ access_level: ['is not included in the list'] })
+  if (!actor.admin && request.level > level)
     throw inadmissible("Access level of the token can't be greater the access level of the user who created the token")
   return ctx.transaction(async (tx) => {
     await lockAccess(tx)
-    const userId = await makeBot(tx, ctx, holder, wish.name)
-    // It is no person whom a lock of members keeps out.
+    const userId = await makeBot(tx, ctx, holder, request.name)
+    // A bot is not a person, so the lock of members does not apply.
     await admitMember(
       tx,
       { ...membership, locked: false },
-      { userId, level: wish.level, expiresAt: null, actorId: actor.id, bot: true },
+      { userId, level: request.level, expiresAt: null, actorId: actor.id, bot: true },
     )
-    const made = await createToken(tx, { ...wish, kind: 'resource', userId })
+    const made = await createToken(tx, { ...request, kind: 'resource', userId })
     await emit(tx, {
       kind: 'resource_access_token_created',
       ...placeOf(holder),
       actorId: actor.id,
       payload: { token_id: made.id },
-      facts: { name: wish.name, access_level: wish.level, scopes: wish.scopes },
+      facts: { name: request.name, access_level: request.level, scopes: request.scopes },
     })
-    return { ...made, access_level: wish.level }
+    return { ...made, access_level: request.level }
   })
 }
 
@@ -71,7 +74,7 @@ async function makeBot(tx: Tx, ctx: Ctx, holder: TokenHolder, name: string): Pro
   return userId
 }
 
-/** Revokes a token; its bot goes with it. */
+/** Revokes a token and closes the account of its bot. */
 export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
@@ -87,7 +90,7 @@ export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number):
   })
 }
 
-/** Puts another token of the same bot in the place of one. */
+/** Rotates a token; the bot stays the same. */
 export async function rotateResourceToken(
   ctx: Ctx,
   place: Place,
@@ -96,9 +99,9 @@ export async function rotateResourceToken(
 ): Promise<ResourceTokenRow & { token: string }> {
   const { access_level, user_id } = await getResourceToken(ctx, place, id)
   const actor = ctx.actor!
-  // A bot that had the token of another would outlive being revoked.
+  // With the token of another bot, a bot would survive revocation of its own token.
   if (actor.bot && actor.id !== user_id) throw forbidden()
-  // Its successor would do what the caller may not.
+  // The new token would have rights that the caller lacks.
   if (!actor.admin && (access_level ?? levels.none) > place.level) throw forbidden()
   return { ...(await rotateToken(ctx, id, expiresAt, placeOf(place.holder))), access_level }
 }

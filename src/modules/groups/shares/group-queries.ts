@@ -7,17 +7,17 @@ import { visibleGroups } from '../../namespaces/index.ts'
 export type ProjectGroupFilters = {
   search?: string
   skip_groups?: number[]
-  /** Groups that the project is shared with, too. */
+  /** Include groups that the project is shared with. */
   with_shared: boolean
-  /** Of those, only such as the caller sees. */
+  /** Of those, only groups that the caller sees. */
   shared_visible_only: boolean
-  /** Of those, only such as get this level at least. */
+  /** Of those, only shares with at least this level. */
   shared_min_access_level?: number
 }
 
 /**
- * The groups around a project, as far as the caller may know about them, and with `with_shared` those it is shared with:
- * maintainers, who decide about these, see all of them. By id.
+ * Visible groups above a project and, with `with_shared`, those it is shared with; maintainers, who manage shares, see
+ * all of these. By id.
  */
 export function groupsOfProject(
   caller: Caller,

@@ -4,7 +4,7 @@ import { job } from '../../../jobs/job.ts'
 import { clearEndedAccess, lockAccess } from '../../namespaces/index.ts'
 import { deleteEndedGroupShares, deleteEndedProjectShares } from './queries.ts'
 
-/** Clears away shares that ended. They give no access from their day on; this takes them out of the records, too. */
+/** Deletes expired shares. They give no access from their expiry date on; the job removes them from records too. */
 export const purgeEndedShares = job({
   name: 'purge_ended_shares',
   input: Type.Object({}),
@@ -15,7 +15,8 @@ export const purgeEndedShares = job({
     for (const deleteEnded of [deleteEndedProjectShares, deleteEndedGroupShares])
       await inBatches((size) =>
         ctx.transaction(async (tx) => {
-          // In turn with who shares anew: he holds the project's row, which the share's end writes (0024_shares_endings_and_commit_addresses.sql).
+          // Serialised with new shares: they lock the project's row, which deleting a share updates
+          // (0024_shares_endings_and_commit_addresses.sql).
           await lockAccess(tx)
           return deleteEnded(tx, size)
         }),

@@ -13,12 +13,12 @@ export const projectShareRow = {
 }
 export type ProjectShareRow = RowOf<typeof projectShareRow>
 
-/** How far a share reaches: the highest level it gives, and the first day without it. */
+/** Extent of a share: the maximum level it gives, and the first day without it. */
 export type Share = { level: number; expiresAt: string | null }
 
 const ended = raw('expires_at <= current_date')
 
-/** Undefined when the project is shared with the group already. A share that has ended gives way. */
+/** Undefined if the project is shared with the group already. Replaces an expired share. */
 export async function insertProjectShare(
   tx: Tx,
   projectId: number,
@@ -37,7 +37,7 @@ export async function insertProjectShare(
   )
 }
 
-/** The level that was given; undefined when there is no such share. */
+/** Returns the level of the deleted share; undefined if there was none. */
 export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: number): Promise<number | undefined> =>
   (
     await tx.row(
@@ -46,7 +46,7 @@ export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: num
     )
   )?.group_access
 
-/** False when the group is shared with the other already. A share that has ended gives way. */
+/** False if the group is shared with the other already. Replaces an expired share. */
 export async function insertGroupShare(
   tx: Tx,
   sharedGroupId: number,
@@ -68,7 +68,7 @@ export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupI
     delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`)) >
   0
 
-/** When a project was shared with a group, if it is. */
+/** Creation time of the share of a project with a group, if there is one. */
 export const projectSharedAt = async (db: Db, projectId: number, groupId: number): Promise<Timestamp | undefined> =>
   (
     await db.row(
@@ -77,7 +77,7 @@ export const projectSharedAt = async (db: Db, projectId: number, groupId: number
     )
   )?.created_at
 
-/** When a group was shared with another, if it is. */
+/** Creation time of the share of a group with another, if there is one. */
 export const groupSharedAt = async (
   db: Db,
   sharedGroupId: number,
@@ -90,10 +90,10 @@ export const groupSharedAt = async (
     )
   )?.created_at
 
-/** Deletes shares of projects that have ended, at most `size`; how many it were. The access lock is held. */
+/** Deletes at most `size` expired shares of projects; returns their number. The access lock is held. */
 export const deleteEndedProjectShares = (tx: Tx, size: number): Promise<number> =>
   tx.run(deleteSome('project_group_links', ended, size))
 
-/** The same of groups. */
+/** As `deleteEndedProjectShares`, for shares of groups. */
 export const deleteEndedGroupShares = (tx: Tx, size: number): Promise<number> =>
   tx.run(deleteSome('group_group_links', ended, size))

@@ -16,14 +16,14 @@ import {
   type Share,
 } from './queries.ts'
 
-/** A group that the caller may know about. */
+/** A group that the caller can see; throws `not_found` otherwise. */
 async function invitedGroup(ctx: Ctx, id: number): Promise<GroupSubject> {
   const group = await loadGroup(id, ctx)
   if (!group || !allows(groupPolicy.read_group, ctx.actor, group.facts)) throw new Failure('not_found', 'Not Found')
   return group
 }
 
-/** Members of the group get access to the project, at most of the level of the share. */
+/** Shares a project with a group: its members get access, at most with the level of the share. */
 export async function shareProject(
   ctx: Ctx,
   project: ProjectSubject,
@@ -68,7 +68,10 @@ export async function unshareProject(ctx: Ctx, project: ProjectSubject, groupId:
   })
 }
 
-/** Members of the other group get access to this one and all inside it, at most of the level of the share. */
+/**
+ * Shares a group with another: members of the other get access to this one and its content, at most with the level of
+ * the share.
+ */
 export async function shareGroup(ctx: Ctx, group: GroupSubject, withGroupId: number, share: Share): Promise<void> {
   const invited = await invitedGroup(ctx, withGroupId)
   await ctx.transaction(async (tx) => {

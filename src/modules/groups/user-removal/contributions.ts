@@ -1,13 +1,13 @@
 /**
- * Every column that says who made something, and what becomes of it when he is removed: it goes to the placeholder, or, with
- * `hard_delete`, is deleted or said of nobody. What else names people goes with them (`on delete cascade`). A test holds
- * this list to the foreign keys of the database.
+ * All columns that name the author of a row, and what happens to it when the user is deleted: it goes to the
+ * placeholder account or, with `hard_delete`, is deleted or loses its author. All other references to users are deleted
+ * with them (`on delete cascade`). A test compares this list with the foreign keys of the database.
  */
 export type Contribution = {
   readonly table: string
   readonly column: string
   readonly hard: 'deleted' | 'anonymized'
-  /** Nobody has two rows that are alike in these: what the placeholder has already is dropped. */
+  /** Columns that are unique for each user: rows that the placeholder account has already are dropped. */
   readonly once?: readonly string[]
 }
 

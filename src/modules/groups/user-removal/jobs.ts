@@ -13,7 +13,7 @@ import { deleteByAddress, dropSome, lockAccount, personalNamespace, settleSome }
 async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
   for (const contribution of contributions) {
-    // What is said of nobody then, the deletion of the account does.
+    // Deleting the account sets these columns to null.
     if (hard && contribution.hard === 'anonymized') continue
     const to = placeholder === undefined ? 'delete' : { placeholder }
     const { once } = contribution
@@ -23,7 +23,10 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
   }
 }
 
-/** Takes away somebody who was removed: his own projects, then what he made, then the account with all that hangs on it. */
+/**
+ * Deletes the data of a deleted user: personal projects, then contributions, then the account with everything that
+ * references it.
+ */
 export const removeUser = job({
   name: 'remove_user',
   input: Type.Object({ userId: Type.Integer(), hard: Type.Boolean() }),

@@ -2,7 +2,9 @@ import type { Tx } from '../../../db/db.ts'
 import { addUser, makePlaceholder, plainUser } from '../../accounts/index.ts'
 import { findPlaceholder, freeName } from './queries.ts'
 
-/** The account that has what removed people made; it is made when it is first needed, and nobody signs in to it. */
+/**
+ * Id of the placeholder account, which owns contributions of deleted users. Created on first use; it cannot sign in.
+ */
 export async function ensurePlaceholder(tx: Tx): Promise<number> {
   const found = await findPlaceholder(tx)
   if (found !== undefined) return found

@@ -9,8 +9,8 @@ import { markProjectsDeleting } from '../../projects/index.ts'
 import type { Contribution } from './contributions.ts'
 
 /**
- * Groups that he alone owns himself; for `ofAble`, he alone of those who may act, so that without him nobody could. The outermost
- * first.
+ * Groups whose only direct owner is the user; with `ofAble`, other owners count only if they are active or deactivated.
+ * Outermost first.
  */
 export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): Promise<number[]> {
   const counts = ofAble ? raw(`u.kind <> 'bot' and u.state in ('active', 'deactivated')`) : raw(`u.kind <> 'bot'`)
@@ -27,7 +27,7 @@ export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): 
   return rows.map(({ id }) => id)
 }
 
-/** False when the account is not there any more. Others who change it wait. */
+/** Locks the account against concurrent changes; undefined if it does not exist. */
 export const lockAccount = (
   tx: Tx,
   id: number,
@@ -37,7 +37,7 @@ export const lockAccount = (
     sql`select username, name, kind, admin, state from users where id = ${id} for update`,
   )
 
-/** Their own spaces, and the projects there, are found by nobody any more. */
+/** Hides the personal namespaces of the users and the projects there. */
 export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
   const own = sql`d.owner_id = any(${userIds}::bigint[])`
   // Namespaces first: who creates a project in one has locked its row, and is waited for; none is created after that.
@@ -54,7 +54,7 @@ export const personalNamespace = (
     sql`select id, traversal_ids from namespaces where owner_id = ${userId}`,
   )
 
-/** Moves or removes at most `limit` of his; the number says whether there may be more. */
+/** Moves or deletes at most `limit` rows of the user. A result equal to `limit` means there may be more. */
 export const settleSome = (
   db: Db,
   { table, column }: Pick<Contribution, 'table' | 'column'>,
@@ -70,7 +70,7 @@ export const settleSome = (
   )
 }
 
-/** Drops at most `limit` of his that the placeholder has, too. */
+/** Drops at most `limit` rows of the user that the placeholder account has too. */
 export const dropSome = (
   db: Db,
   { table, column }: Pick<Contribution, 'table' | 'column'>,
@@ -89,8 +89,8 @@ export const dropSome = (
 }
 
 /**
- * Deletes what names the user's e-mail addresses and has no reference to the account: invitations of them, and mails to them that are
- * not sent yet. Addresses that the user did not confirm count, too.
+ * Deletes rows that refer to the user by e-mail address only: invitations, and unsent mails. Includes unconfirmed
+ * addresses.
  */
 export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
   const rows = await tx.rows(
@@ -105,13 +105,13 @@ export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
   await deleteMailsTo(tx, addresses)
 }
 
-/** The placeholder, if there is one. One transaction at a time looks for it. */
+/** The placeholder account, if it exists. Serialises callers until their transactions end. */
 export async function findPlaceholder(tx: Tx): Promise<number | undefined> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtext('placeholder account'))`)
   return (await tx.row({ id: integer }, sql`select id from users where kind = 'ghost'`))?.id
 }
 
-/** `ghost`, or that with the first number that makes a name nobody has. */
+/** The name itself, or with the first number that makes it free. */
 export const freeName = async (tx: Tx, name: string): Promise<string> =>
   (await tx.row(
     { name: text },

@@ -12,22 +12,22 @@ import { removeUser } from './jobs.ts'
 import { deleteMemberships, lockAccount, markSpacesDeleting, soleOwnedGroups } from './queries.ts'
 
 /**
- * Removes an account. From this commit on it opens no door, is member of nothing, and its own projects are found by nobody;
- * a job does the rest. With `hard` what he made goes, too, and the groups that only he owns; without it, they stand in
- * the way.
+ * Deletes an account. From this commit on it cannot act, has no memberships, and its personal projects are hidden; a
+ * job deletes the rest. With `hard`, its contributions and the groups it alone owns are deleted too; without, such
+ * groups are a conflict.
  */
 export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockAccount(tx, userId)
     if (!held) throw notFound('User')
-    // Everything that removed people left is its.
+    // Contributions of deleted users belong to it.
     if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
-    // An owner who is kept out for a while cannot take over, but loses nothing, either.
+    // With `hard`, blocked owners count too: they cannot take over now, but must not lose the group.
     const groups = await soleOwnedGroups(tx, userId, !hard)
     if (groups.length > 0 && !hard) throw conflict('User cannot be removed while is the sole-owner of a group')
     for (const id of groups) {
-      // One inside another is gone with that.
+      // A group inside another one was deleted with it.
       const group = await lockGroup(tx, id)
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
@@ -42,7 +42,10 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
   })
 }
 
-/** From this commit on accounts open no door and are member of nothing; a job does the rest of each. The access lock is held. */
+/**
+ * From this commit on the accounts cannot act and have no memberships; a job for each deletes the rest. The access lock
+ * is held.
+ */
 export async function closeAccounts(tx: Tx, userIds: readonly number[], hard: boolean): Promise<void> {
   if (userIds.length === 0) return
   await deleteMemberships(tx, userIds)

@@ -38,7 +38,7 @@ export const variablesOf = (holder: Holder): List => ({
   keyset: { direction: 'asc' },
 })
 
-/** Those of a key, one for each environment scope; at most two are told. */
+/** Variables of a key, one for each environment scope; at most two, which is enough to detect ambiguity. */
 export const findVariables = (db: Db, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
   db.rows(
     variableRow,
@@ -60,7 +60,7 @@ export async function insertVariable(tx: Tx, holder: Holder, variable: NewVariab
   ))!
 }
 
-/** Nothing when it is gone. */
+/** Undefined if it is gone. */
 export const updateVariable = (
   tx: Tx,
   id: number,
@@ -75,7 +75,7 @@ export const updateVariable = (
     where v.id = ${id} returning ${columns}`,
   )
 
-/** As `findVariables`, and nobody changes them until the transaction ends. */
+/** As `findVariables`, and locks the rows until the transaction ends. */
 export const lockVariables = (tx: Tx, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
   tx.rows(
     variableRow,

@@ -3,7 +3,7 @@ import type { VariableRow } from './queries.ts'
 
 type Named = Pick<VariableRow, 'key' | 'project_id' | 'namespace_id'>
 
-/** Whose variable it is, so that a value opens for nobody else. */
+/** Binds the encrypted value to its holder and key. */
 const purposeOf = ({ key, project_id, namespace_id }: Named): string =>
   `variable ${project_id ?? '-'} ${namespace_id ?? '-'} ${key}`
 

@@ -19,15 +19,15 @@ import { openValue, sealValue } from './sealing.ts'
 
 export { variablesOf }
 
-/** A variable of a key: of several, the one for `scope`. */
+/** A variable by its key; if there are several, `scope` selects one. */
 export type Named = { readonly key: string; readonly scope: string | undefined }
 
 type Absentable<T> = { [K in keyof T]?: T[K] | undefined }
 export type VariableInput = Absentable<VariableAttributes & { value: string }>
 
-const longest = { key: 255, value: 65_536, environment_scope: 255, description: 255 }
+const maxLengths = { key: 255, value: 65_536, environment_scope: 255, description: 255 }
 
-/** What can be found in a log of a job and hidden: a line of at least eight characters that nothing there escapes. */
+/** Values that can be found and masked in a job log: one line of at least eight characters that logs do not escape. */
 const maskable = /^[A-Za-z0-9_+=/@:.~-]{8,}$/
 const scopeShape = /^[A-Za-z0-9_\-/${}. *]+$/
 const scopeText = "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces"
@@ -43,33 +43,33 @@ function check(
       key === ''
         ? [blank]
         : [
-            ...lengthOf(key, longest.key),
+            ...lengthOf(key, maxLengths.key),
             ...(/^[A-Za-z0-9_]+$/.test(key) ? [] : ["can contain only letters, digits and '_'."]),
           ],
-    value: [...lengthOf(value, longest.value), ...(masked && !maskable.test(value) ? ['is invalid'] : [])],
+    value: [...lengthOf(value, maxLengths.value), ...(masked && !maskable.test(value) ? ['is invalid'] : [])],
     environment_scope:
       environment_scope.trim() === ''
         ? [blank]
         : [
-            ...lengthOf(environment_scope, longest.environment_scope),
+            ...lengthOf(environment_scope, maxLengths.environment_scope),
             ...(scopeShape.test(environment_scope) ? [] : [scopeText]),
           ],
-    description: lengthOf(description ?? '', longest.description),
+    description: lengthOf(description ?? '', maxLengths.description),
   })
   if (violations) throw invalidFields(violations)
 }
 
-const several = () =>
+const ambiguous = () =>
   conflict("There are multiple variables with provided parameters. Please use 'filter[environment_scope]'")
 
-function theOne(found: readonly VariableRow[]): VariableRow {
-  if (found.length > 1) throw several()
+function singleVariable(found: readonly VariableRow[]): VariableRow {
+  if (found.length > 1) throw ambiguous()
   if (!found[0]) throw notFound('Variable')
   return found[0]
 }
 
 export const getVariable = async (db: Db, holder: Holder, { key, scope }: Named): Promise<VariableRow> =>
-  theOne(await findVariables(db, holder, key, scope))
+  singleVariable(await findVariables(db, holder, key, scope))
 
 const defaults = ({ settings }: Ctx): VariableAttributes => ({
   variable_type: 'env_var',
@@ -124,7 +124,7 @@ export async function editVariable(
 ): Promise<VariableRow> {
   return ctx
     .transaction(async (tx) => {
-      const held = theOne(await lockVariables(tx, holder, key, scope))
+      const held = singleVariable(await lockVariables(tx, holder, key, scope))
       const wanted = { ...held, value: openValue(ctx.secrets, held), ...given(input) }
       check(key, wanted)
       const changed = (await updateVariable(tx, held.id, {
@@ -139,13 +139,13 @@ export async function editVariable(
 
 export async function removeVariable(ctx: Ctx, holder: Holder, { key, scope }: Named): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const held = theOne(await lockVariables(tx, holder, key, scope))
+    const held = singleVariable(await lockVariables(tx, holder, key, scope))
     await deleteVariable(tx, held.id)
     await record(ctx, tx, 'variable_deleted', holder, held)
   })
 }
 
-/** Everything but the value. */
+/** Emits an event with all attributes but the value. */
 const record = (
   ctx: Ctx,
   tx: Tx,

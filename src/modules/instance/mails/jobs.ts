@@ -16,7 +16,7 @@ export const deliverMail = job({
   async run({ mailId }, ctx) {
     const mail = await findMail(ctx.db, mailId)
     if (!mail) return
-    const { body } = framed(mail, await findFrame(ctx.db), ctx)
+    const { body } = withFrame(mail, await findFrame(ctx.db), ctx)
     const html = ctx.settings.html_emails_enabled ? { html: htmlOf(body, ctx.site) } : {}
     await ctx.mailer.send({ ...mail, body, ...html }, mailId)
     await deleteMail(ctx.db, mailId)
@@ -24,7 +24,7 @@ export const deliverMail = job({
 })
 
 /** Adds header, footer and additional text as they are set when the mail is sent, not when it was queued. */
-function framed(
+function withFrame(
   mail: Mail,
   { header, footer }: { header: string; footer: string },
   { settings }: Pick<Ctx, 'settings'>,
@@ -44,6 +44,6 @@ export const purgeStaleMails = job({
   every: { cron: '15 0 * * *', input: {} },
   async run(_input, ctx) {
     const mails = await deleteStaleMails(ctx.db)
-    if (mails > 0) ctx.log.warn({ mails }, 'forgot mails that could not be sent')
+    if (mails > 0) ctx.log.warn({ mails }, 'deleted undeliverable mails')
   },
 })

@@ -22,7 +22,7 @@ const has = (blocks: BlockList, address: string) => blocks.check(address, isIPv4
  * Ranges that are not globally reachable according to the IANA special-purpose registries (RFC 6890), each with its
  * error message. The first match counts.
  */
-const closed: readonly (readonly [violation: string, BlockList])[] = [
+const forbiddenRanges: readonly (readonly [violation: string, BlockList])[] = [
   ['Requests to localhost are not allowed', list('0.0.0.0/8', '::/128')],
   ['Requests to loopback addresses are not allowed', list('127.0.0.0/8', '::1/128')],
   [
@@ -105,7 +105,7 @@ const ownAddresses = (): string[] =>
 export function violationAbout(address: string, own: readonly string[] = ownAddresses()): string | undefined {
   const plain = plainAddress(address.replace(/%.*$/, ''))
   if (own.includes(plain)) return 'Requests to localhost are not allowed'
-  return closed.find(([, blocks]) => has(blocks, plain))?.[0]
+  return forbiddenRanges.find(([, blocks]) => has(blocks, plain))?.[0]
 }
 
 /** Hosts that an administrator allows: names, addresses and ranges, matched as written. */

@@ -3,9 +3,9 @@ import { bytes, integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
 /**
- * Ignores rows that end more than a minute after the longest possible window: they were written before the clock was
- * set back, and would block a user for hours. The minute covers concurrent requests, because each uses the start time
- * of its transaction.
+ * Both queries ignore rows that end more than a minute after the longest possible window: they were written before the
+ * clock was set back, and would block a user for hours. The minute covers concurrent requests, because each uses the
+ * start time of its transaction.
  */
 
 /** Failures of these keys within the window, with the seconds until they expire. */
@@ -21,7 +21,10 @@ export const findFailures = (
       and ends_at <= now() + make_interval(secs => ${windowSeconds}::integer) + interval '1 minute'`,
   )
 
-/** Counts a failure of each key, and deletes expired rows, more than it adds. `keys` are sorted to avoid deadlocks. */
+/**
+ * Counts a failure of each key, and deletes up to 20 expired rows, which keeps the table small. `keys` are sorted to
+ * avoid deadlocks.
+ */
 export const addFailure = (db: Db, keys: readonly Buffer[], seconds: number): Promise<number> =>
   db.run(sql`
     with ended as (

@@ -9,9 +9,9 @@ import { addFailure, deleteFailures, findFailures } from './queries.ts'
  * within a window, and each failure costs a password check, so it stays small.
  */
 const windowSeconds = 10 * 60
-const mostOfAccount = 10
+const maxFailuresOfAccount = 10
 /** Higher than the limit of an account, because many people may share an address. */
-const mostOfAddress = 100
+const maxFailuresOfAddress = 100
 
 export type ThrottleKeys = { readonly account: Buffer | undefined; readonly address: Buffer }
 
@@ -32,7 +32,9 @@ export const throttleKeys = (
 /** Seconds until the next attempt is allowed; `undefined` if it is allowed now. One statement. */
 export async function isThrottled(db: Db, { account, address }: ThrottleKeys): Promise<number | undefined> {
   const found = await findFailures(db, account ? [account, address] : [address], windowSeconds)
-  const over = found.filter(({ key, failures }) => failures >= (key.equals(address) ? mostOfAddress : mostOfAccount))
+  const over = found.filter(
+    ({ key, failures }) => failures >= (key.equals(address) ? maxFailuresOfAddress : maxFailuresOfAccount),
+  )
   return over.length > 0 ? Math.max(1, ...over.map(({ seconds }) => seconds)) : undefined
 }
 

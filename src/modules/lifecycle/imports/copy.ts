@@ -29,9 +29,9 @@ export function fillFromProject(ctx: Ctx, place: Place, original: Original): Pro
   return fillRepository(
     ctx,
     place,
-    async (repo, wish) => {
-      actorId = wish.actor_id
-      return copy(ctx, repo, original, wish)
+    async (repo, pending) => {
+      actorId = pending.actor_id
+      return copy(ctx, repo, original, pending)
     },
     async (tx) => {
       // The copy may have taken long, and the user may have lost access to the source since it began.
@@ -61,7 +61,7 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
       // A signal means that this process is stopping too: the next run repeats the copy.
       if (!(error instanceof GitError) || error.signal !== null) throw error
       if (attempt < copyAttempts) continue
-      ctx.log.error({ err: error, source: source.id }, 'a source could not be copied')
+      ctx.log.error({ err: error, source: source.id }, 'failed to copy the source repository')
       throw new ImportRefusal('The repository of the source project could not be read.')
     }
   }
@@ -69,8 +69,8 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
 
 /** The source, if the user who requested the copy still has the ability on it. */
 async function permittedSource(ctx: Ctx, { sourceId, ability }: Original, actorId: number | null) {
-  const asker = actorId === null ? undefined : await asAccount(ctx, actorId)
-  if (!asker) return undefined
-  const source = await loadProject(String(sourceId), asker)
-  return source && allows(projectPolicy[ability], asker.actor, source.facts) ? source : undefined
+  const requester = actorId === null ? undefined : await asAccount(ctx, actorId)
+  if (!requester) return undefined
+  const source = await loadProject(String(sourceId), requester)
+  return source && allows(projectPolicy[ability], requester.actor, source.facts) ? source : undefined
 }

@@ -40,24 +40,24 @@ export type Place = { readonly projectId: number; readonly storage: string }
 export async function fillRepository(
   ctx: Ctx,
   { projectId, storage }: Place,
-  fill: (repo: Repository, wish: ImportRow) => Promise<Filling>,
+  fill: (repo: Repository, pending: ImportRow) => Promise<Filling>,
   also?: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   const place = projectRepositoryDir(ctx, { id: projectId, repository_storage: storage })
   // A project is filled by one job at a time, so a fixed name lets the next run find the draft.
   const draft = `${place}.import`
   await ctx.git.removeRepository(draft)
-  const wish = await beginImport(ctx.db, projectId)
-  if (!wish) return
+  const pending = await beginImport(ctx.db, projectId)
+  if (!pending) return
   try {
-    if (wish.attempts > maxAttempts) throw new ImportRefusal('The import was interrupted too often.')
-    const { repository_key: key } = wish
+    if (pending.attempts > maxAttempts) throw new ImportRefusal('The import was interrupted too often.')
+    const { repository_key: key } = pending
     await setAside(ctx, { id: projectId, repository_storage: storage, repository_key: key })
     // Left by a run that was interrupted between its last two steps.
     await ctx.git.removeRepository(place)
     await ctx.git.ensureRepository(draft, { defaultBranch: initialBranch, key })
     const repo = ctx.git.open(draft)
-    const filling = await fill(repo, wish)
+    const filling = await fill(repo, pending)
     await settle(ctx, projectId, { repo, place, filling, also })
   } catch (error) {
     if (!(error instanceof ImportRefusal)) throw error

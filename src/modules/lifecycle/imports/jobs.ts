@@ -12,7 +12,7 @@ import { importRules } from './rules.ts'
 const mebibyte = 1024 * 1024
 const timeoutMs = 3 * 60 * 60_000
 /** Maximum concurrent imports, so that slow servers do not block other jobs. */
-const lanes = 2
+const maxConcurrentImports = 2
 const stuckAfterHours = 15
 
 /** Imports a new project's repository from a URL. */
@@ -21,14 +21,14 @@ export const importFromUrl = job({
   input: Type.Object({
     projectId: Type.Integer(),
     storage: Type.String(),
-    defaultBranch: Type.Optional(Type.String({ description: 'The wished one, if it comes' })),
+    defaultBranch: Type.Optional(Type.String({ description: 'Requested default branch, used if it exists' })),
   }),
   key: ({ projectId }) => `import_from_url:${projectId}`,
-  queue: ({ projectId }) => `imports:${projectId % lanes}`,
+  queue: ({ projectId }) => `imports:${projectId % maxConcurrentImports}`,
   attempts: 10,
   run: ({ defaultBranch, ...place }, ctx) =>
-    fillRepository(ctx, place, async (repo, wish) => {
-      const fetched = await fetchAll(ctx, place.projectId, repo, wish)
+    fillRepository(ctx, place, async (repo, pending) => {
+      const fetched = await fetchAll(ctx, place.projectId, repo, pending)
       const branches = fetched.refs.flatMap(({ name }) => branchName(name) ?? [])
       return defaultBranch !== undefined && branches.includes(defaultBranch) ? { ...fetched, defaultBranch } : fetched
     }),
@@ -56,7 +56,7 @@ async function fetchAll(
   repo: Repository,
   { sealed_url: sealed }: ImportRow,
 ): Promise<Filling> {
-  if (sealed === null) throw new Error('an import without an address')
+  if (sealed === null) throw new Error('the import has no URL')
   // Checked again, because DNS and settings may have changed since the URL was accepted.
   const destination = await guardUrl(ctx, ctx.secrets.open(sealed, urlPurpose(projectId)), importRules)
   if ('blocked' in destination) throw new ImportRefusal(`The address is blocked: ${destination.blocked}`)

@@ -9,7 +9,7 @@ export const copyTemplate = job({
     projectId: Type.Integer(),
     storage: Type.String(),
     templateId: Type.Integer(),
-    defaultBranch: Type.Optional(Type.String({ description: 'The wished one, if it comes' })),
+    defaultBranch: Type.Optional(Type.String({ description: 'Requested default branch, used if it exists' })),
   }),
   key: ({ projectId }) => `copy_template:${projectId}`,
   queue: () => copyQueue,

@@ -31,9 +31,9 @@ export async function createProjectWithContent(
   input: ProjectInput & Beginning & { namespace_id?: number },
   ownerId: number,
 ): Promise<ProjectRecordRow> {
-  const { initialize_with_readme, default_branch: wished, import_url, ...attributes } = input
+  const { initialize_with_readme, default_branch: requested, import_url, ...attributes } = input
   // Compat: glab sends parameters that the user omitted as empty strings.
-  const default_branch = wished || undefined
+  const default_branch = requested || undefined
   if (default_branch !== undefined && branchRef(default_branch) === undefined)
     throw invalidFields({ default_branch: ['is invalid'] })
   const source = sources.find((name) => input[name] !== undefined)

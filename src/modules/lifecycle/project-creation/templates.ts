@@ -19,9 +19,9 @@ export type TemplateWish = {
  * Finds the requested template. Custom templates are projects of a group: directly in the group of the setting, or
  * anywhere below the group that the request names. The product has no built-in templates, so other names are unknown.
  */
-export async function acceptTemplate(ctx: Ctx, wish: TemplateWish): Promise<{ id: number } | undefined> {
-  const { template_name: name, template_project_id: id, group_with_project_templates_id: groupId } = wish
-  if (!wish.use_custom_template) {
+export async function acceptTemplate(ctx: Ctx, request: TemplateWish): Promise<{ id: number } | undefined> {
+  const { template_name: name, template_project_id: id, group_with_project_templates_id: groupId } = request
+  if (!request.use_custom_template) {
     if (id !== undefined || groupId !== undefined) throw new ParameterError('use_custom_template is missing')
     if (name !== undefined) throw unknown('template_name', name)
     return undefined

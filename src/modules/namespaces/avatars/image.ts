@@ -16,7 +16,7 @@ const contentTypes: Readonly<Record<Format, string>> = {
 }
 
 /** Magic bytes of each format: by its name alone, a page with scripts could be served as a picture. */
-const beginnings: Readonly<Record<Format, readonly string[]>> = {
+const magicBytes: Readonly<Record<Format, readonly string[]>> = {
   png: ['89504e470d0a1a0a'],
   jpg: ['ffd8ff'],
   jpeg: ['ffd8ff'],
@@ -39,7 +39,7 @@ export const contentTypeOf = (filename: string): string => {
 /** Whether these first bytes are the magic bytes of the format that the file extension claims. */
 export function isPicture(filename: string, head: Buffer): boolean {
   const format = formatOf(filename)
-  return format !== undefined && beginnings[format].some((beginning) => head.toString('hex').startsWith(beginning))
+  return format !== undefined && magicBytes[format].some((beginning) => head.toString('hex').startsWith(beginning))
 }
 
 /** A file name that is safe in URLs, headers and on disk, with its extension. */

@@ -36,10 +36,12 @@ const lengthViolations = (text: string, maximum: number): string[] =>
 /**
  * In characters, which are bytes in a path. An index entry holds at most 2,700 bytes, and URLs have their own limits.
  */
-const longestFullPath = 2000
+const maxFullPathLength = 2000
 
 export const fullPathViolations = (fullPath: string): string[] =>
-  fullPath.length > longestFullPath ? [`makes the full path too long (maximum is ${longestFullPath} characters)`] : []
+  fullPath.length > maxFullPathLength
+    ? [`makes the full path too long (maximum is ${maxFullPathLength} characters)`]
+    : []
 
 /** Errors in the path of a user or group; `inner` for a subgroup. */
 export function namespacePathViolations(path: string, inner: boolean): string[] {
@@ -77,7 +79,7 @@ export function projectNameViolations(name: string): string[] {
   return violations
 }
 
-/** Letters that Unicode does not decompose into a plain letter. */
+/** Latin letters that Unicode does not decompose into a base letter. */
 const latin: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',

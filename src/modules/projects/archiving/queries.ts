@@ -1,12 +1,12 @@
 import type { Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
-/** False when it was so already. */
+/** False if it has this state already. */
 export const setArchived = async (tx: Tx, id: number, archived: boolean): Promise<boolean> =>
   (await tx.run(sql`update projects set archived = ${archived}, updated_at = now()
     where id = ${id} and archived <> ${archived} and not deleting`)) > 0
 
-/** Takes back the mark, and with it the archiving that came with it. False when there was none. */
+/** Removes the deletion mark, and the archiving that came with it. False if there was none. */
 export const unmarkForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`update projects set archived = false, marked_for_deletion_on = null, updated_at = now()
     where id = ${id} and marked_for_deletion_on is not null and not deleting`)) > 0

@@ -4,7 +4,7 @@ import { invalid } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { setArchived, unmarkForDeletion } from './queries.ts'
 
-/** Makes a project read-only through every door, or takes that back. Nothing happens when it is so already. */
+/** Archives a project, which makes it read-only on every transport, or unarchives it. Idempotent. */
 export async function archive(ctx: Ctx, project: ProjectSubject, archived: boolean): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (await setArchived(tx, project.id, archived))
@@ -18,7 +18,7 @@ export async function archive(ctx: Ctx, project: ProjectSubject, archived: boole
   })
 }
 
-/** Takes back that a project was put away for deletion. */
+/** Unmarks a project that is marked for deletion. */
 export async function restoreProject(ctx: Ctx, project: ProjectSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await unmarkForDeletion(tx, project.id))) throw invalid('Project is not marked for deletion')

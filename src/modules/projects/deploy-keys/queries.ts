@@ -8,12 +8,12 @@ import type { Timestamp } from '../../../db/types.ts'
 import { sshKeyRow } from '../../accounts/index.ts'
 import { projectWhere } from '../../namespaces/index.ts'
 
-/** A deploy key as one project has it. */
+/** A deploy key as enabled in a project. */
 export const deployKeyRow = {
   ...omit(sshKeyRow, 'user_id'),
   can_push: boolean,
   enabled_at: timestamp,
-  /** Of the installation, for every project. */
+  /** Belongs to the installation and is available to every project. */
   public: boolean,
 }
 export type DeployKeyRow = RowOf<typeof deployKeyRow>
@@ -25,7 +25,7 @@ const columns = raw(
 const select = sql`select ${columns}, k.public, d.can_push, d.updated_at as enabled_at
   from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id`
 
-/** Those of a project, oldest first. */
+/** Deploy keys of a project, oldest first. */
 export const deployKeysOf = (projectId: number): List => ({
   type: 'DeployKey',
   select,
@@ -38,7 +38,7 @@ export const deployKeysOf = (projectId: number): List => ({
 export const findDeployKey = (db: Db, projectId: number, keyId: number): Promise<DeployKeyRow | undefined> =>
   db.row(deployKeyRow, sql`${select} where d.project_id = ${projectId} and d.deploy_key_id = ${keyId}`)
 
-/** What a deploy key's list of all says of a project. */
+/** A project in the list of all deploy keys. */
 export type WritableProject = {
   id: number
   description: string | null
@@ -61,7 +61,7 @@ const anyDeployKey = sql`select ${columns},
       where d.deploy_key_id = k.id and d.can_push), '[]') as projects_with_write_access
     from ssh_keys k`
 
-/** Every deploy key there is, oldest first; with `isPublic`, those of the installation. */
+/** All deploy keys, oldest first; with `isPublic`, only those of the installation. */
 export const allDeployKeys = (isPublic: boolean): List => ({
   type: 'DeployKey',
   select: anyDeployKey,
@@ -74,28 +74,28 @@ export const allDeployKeys = (isPublic: boolean): List => ({
 export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyRow | undefined> =>
   db.row(anyDeployKeyRow, sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
 
-/** Whether a deploy key is enabled in some project that the caller maintains, or is everybody's: then it is his to use. */
+/** Whether the caller may use a deploy key: it is public, or enabled in a project that they maintain. */
 const maintained = (actor: Actor) =>
   actor.admin
     ? raw('true')
     : sql`(k.public or exists (select from deploy_key_projects e join projects p on p.id = e.project_id
         where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))}))`
 
-/** A deploy key that the caller may enable elsewhere, by number. */
+/** A deploy key that the caller may enable elsewhere, by id. */
 export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ id: number } | undefined> =>
   db.row(
     { id: integer },
     sql`select k.id from ssh_keys k where k.id = ${id} and k.user_id is null and ${maintained(actor)}`,
   )
 
-/** The same, by SHA-256. */
+/** As `findMaintainedKey`, by SHA-256. */
 export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string): Promise<{ id: number } | undefined> =>
   db.row(
     { id: integer },
     sql`select k.id from ssh_keys k where k.fingerprint_sha256 = ${sha256} and k.user_id is null and ${maintained(actor)}`,
   )
 
-/** Enables a key in a project; where it is already, nothing changes. `undefined` when the key has gone meanwhile. */
+/** Enables a key in a project; no change if it is enabled already. `undefined` if the key is gone. */
 export const enableKey = (
   db: Db,
   enabled: { projectId: number; keyId: number; canPush: boolean },
@@ -115,7 +115,10 @@ export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: bo
     update deploy_key_projects set can_push = ${canPush}, updated_at = now()
     where project_id = ${projectId} and deploy_key_id = ${keyId} and can_push <> ${canPush}`)
 
-/** Takes a key from a project; the key itself goes when that was its last. `undefined` when the project does not have it. */
+/**
+ * Disables a key in a project; a trigger deletes the key if that was its last project, unless it is public. `undefined`
+ * if it is not enabled there.
+ */
 export const disableKey = (tx: Tx, projectId: number, keyId: number): Promise<{ title: string } | undefined> =>
   tx.row(
     { title: text },

@@ -31,8 +31,8 @@ export async function getDeployKey(ctx: Ctx, project: ProjectSubject, keyId: num
 }
 
 /**
- * Gives a project a deploy key. One that the caller's other projects have is enabled here, too; what the project has
- * already stays as it is.
+ * Adds a deploy key to a project. A key of the caller's other projects is enabled here too; a key that the project has
+ * already is unchanged.
  */
 export async function addDeployKey(
   ctx: Ctx,
@@ -42,7 +42,7 @@ export async function addDeployKey(
   return ctx.transaction(async (tx) => {
     const { keyId, isNew } = await keyFor(ctx, tx, input)
     const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push })
-    if (!enabled) throw goneMeanwhile()
+    if (!enabled) throw keyRemoved()
     const { can_push } = input
     if (enabled.added)
       await record(ctx, tx, isNew ? 'deploy_key_added' : 'deploy_key_enabled', project, keyId, {
@@ -53,7 +53,7 @@ export async function addDeployKey(
   })
 }
 
-/** The key of this text: one that the caller may use already, or a new one. */
+/** The key with this text: one that the caller may use already, or a new one. */
 async function keyFor(ctx: Ctx, tx: Tx, input: KeyInput): Promise<{ keyId: number; isNew: boolean }> {
   const actor = ctx.actor!
   const parsed = parsePublicKey(input.key)
@@ -62,19 +62,19 @@ async function keyFor(ctx: Ctx, tx: Tx, input: KeyInput): Promise<{ keyId: numbe
   if (known) return { keyId: known.id, isNew: false }
   const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: actor.id })
   if ('added' in result) return { keyId: result.added.id, isNew: true }
-  // Another request may have added it since it was looked for.
+  // A concurrent request may have added it.
   const meanwhile = await find()
   if (!meanwhile) throw invalidFields(ofDeployKey(result.refused))
   return { keyId: meanwhile.id, isNew: false }
 }
 
-/** Violations are about a key within the record that enables it. */
+/** Errors refer to the key inside the record that enables it. */
 const ofDeployKey = (fields: Readonly<Record<string, readonly string[]>>) =>
   Object.fromEntries(Object.entries(fields).map(([name, violations]) => [`deploy_key.${name}`, violations]))
 
-const goneMeanwhile = () => new Failure('conflict', 'The key was removed meanwhile')
+const keyRemoved = () => new Failure('conflict', 'The key was removed meanwhile')
 
-/** Enables, without leave to push, a key that another project of the caller's has. */
+/** Enables a key of another project of the caller, without permission to push. */
 export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<DeployKeyRow> {
   const known = await findMaintainedKey(ctx.db, ctx.actor!, keyId)
   if (!known) throw notFound('Deploy Key')
@@ -87,7 +87,7 @@ export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: 
   return getDeployKey(ctx, project, keyId)
 }
 
-/** The name is the key's, wherever it is enabled, or the installation's; whether it may push is this project's. */
+/** The title belongs to the key and changes wherever it is enabled; the permission to push belongs to this project. */
 export async function updateDeployKey(
   ctx: Ctx,
   project: ProjectSubject,
@@ -118,7 +118,7 @@ export async function removeDeployKey(ctx: Ctx, project: ProjectSubject, keyId: 
   })
 }
 
-/** A key of the installation, which every project may enable. */
+/** Adds a public deploy key, which every project may enable. */
 export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeployKeyRow> {
   return ctx.transaction(async (tx) => {
     const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: ctx.actor!.id })
@@ -135,7 +135,7 @@ export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeploy
   })
 }
 
-/** Ends a key of the installation, wherever it is enabled. */
+/** Deletes a public deploy key, wherever it is enabled. */
 export async function removePublicKey(ctx: Ctx, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await deletePublicKey(tx, id)

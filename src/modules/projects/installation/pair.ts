@@ -19,18 +19,18 @@ import {
 export type Folder = { readonly dataDir: string; readonly repositoriesDir: string }
 
 /**
- * Refuses, with one sentence, a database and a data folder that do not belong together. The first start gives both the same
- * id; the first start after the upgrade to this version also gives the repositories of projects their keys. For a start,
- * before anything uses repositories: the caller holds the lock of the data folder.
+ * Refuses, in one sentence, a database and a data folder that do not belong together. The first start gives both the
+ * same id; the first start after the upgrade to this version also gives repositories the keys of their projects. Call
+ * it at startup before repositories are used, with the lock of the data folder held.
  */
 export async function pairInstallation(db: Database, folder: Folder): Promise<void> {
-  const sides = await lookAt(db, folder)
+  const sides = await inspectSides(db, folder)
   const { id, marker, projects, commits, repositories } = sides
   if (id !== undefined && id === marker?.id) {
     if (marker.pending) await writeMarker(folder.dataDir, { id, pending: false })
     return
   }
-  // From here on at most one of them has an id that counts.
+  // From here on, at most one side has a valid id.
   if (marker && !marker.pending) throw refusal(folder, sides)
   if (id !== undefined) {
     if (marker || projects || repositories) throw refusal(folder, sides)
@@ -46,27 +46,27 @@ export async function pairInstallation(db: Database, folder: Folder): Promise<vo
   await writeMarker(folder.dataDir, { id: made, pending: false })
 }
 
-/** Refuses a database that has the id of another installation: for what comes first, before its schema is brought up to date. */
+/** Refuses a database with the id of another installation; runs before migrations. */
 export async function refuseOther(db: Database, folder: Folder): Promise<void> {
   const marker = readMarker(folder.dataDir)
   if (!marker || !(await knowsInstallations(db))) return
   const id = await findInstallationId(db)
-  if (id !== undefined && id !== marker.id) throw refusal(folder, await lookAt(db, folder))
+  if (id !== undefined && id !== marker.id) throw refusal(folder, await inspectSides(db, folder))
 }
 
-/** As `pairInstallation`, without writing: for commands beside the service. */
+/** As `pairInstallation`, without writing: for command-line tools. */
 export async function requirePair(db: Database, folder: Folder): Promise<void> {
-  const sides = await lookAt(db, folder)
+  const sides = await inspectSides(db, folder)
   if (sides.id !== sides.marker?.id) throw refusal(folder, sides)
 }
 
 /**
- * Makes a database and a data folder belong together because their operator says so, each project with the repository at its
- * place: that one gets the key of the project, or the project its key. Repositories of no project stay without. The caller holds
- * the lock of the data folder. Returns the id.
+ * Pairs a database and a data folder on the operator's request. Each project and the repository at its place get the
+ * same key: the repository takes that of the project, or the project that of the repository. Other repositories stay
+ * without a key. The caller holds the lock of the data folder. Returns the id.
  */
 export async function adoptInstallation(db: Database, folder: Folder): Promise<string> {
-  // A new id: the database that the folder had before, and the folder that the database had, no longer belong to these.
+  // A new id, so that the former counterparts of both are refused from now on.
   const made = randomUUID()
   const keys: { projectId: number; key: string }[] = []
   await forEachRepository(db, folder, async (project, gitDir) => {
@@ -82,9 +82,9 @@ export async function adoptInstallation(db: Database, folder: Folder): Promise<s
   return made
 }
 
-type Sides = Awaited<ReturnType<typeof lookAt>>
+type Sides = Awaited<ReturnType<typeof inspectSides>>
 
-const lookAt = async (db: Database, { dataDir, repositoriesDir }: Folder) => ({
+const inspectSides = async (db: Database, { dataDir, repositoriesDir }: Folder) => ({
   id: await findInstallationId(db),
   marker: readMarker(dataDir),
   ...(await findContent(db)),
@@ -109,7 +109,7 @@ async function hasRepositories(repositoriesDir: string): Promise<boolean> {
   return false
 }
 
-/** Of a folder that may be absent, or be a file. */
+/** Names in a folder; none if it is absent or a file. */
 const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
@@ -117,10 +117,10 @@ const namesIn = (folder: string): Promise<string[]> =>
   })
 
 const page = 500
-/** Each writes and flushes a file. */
-const atOnce = 16
+/** Maximum concurrency; each task writes and flushes a file. */
+const maxConcurrent = 16
 
-/** All repositories that are at the place of a project. */
+/** Runs `work` for each repository at the place of a project. */
 async function forEachRepository(
   db: Database,
   folder: Folder,
@@ -133,7 +133,7 @@ async function forEachRepository(
     const found = projects
       .map((project) => ({ project, gitDir: projectRepositoryDir(folder, project) }))
       .filter(({ gitDir }) => existsSync(gitDir))
-    for (let at = 0; at < found.length; at += atOnce)
-      await Promise.all(found.slice(at, at + atOnce).map(({ project, gitDir }) => work(project, gitDir)))
+    for (let at = 0; at < found.length; at += maxConcurrent)
+      await Promise.all(found.slice(at, at + maxConcurrent).map(({ project, gitDir }) => work(project, gitDir)))
   }
 }

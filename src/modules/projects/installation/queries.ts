@@ -4,7 +4,7 @@ import { literal, sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 
-/** False for a database that is empty or of a version without installation ids. */
+/** False for an empty database and for versions without installation ids. */
 export const knowsInstallations = async (db: Db): Promise<boolean> =>
   (await db.row({ known: boolean }, sql`select to_regclass('installation') is not null as known`))!.known
 
@@ -12,11 +12,11 @@ export const knowsInstallations = async (db: Db): Promise<boolean> =>
 export const findInstallationId = async (db: Db): Promise<string | undefined> =>
   (await db.row({ id: text }, sql`select id from installation`))?.id
 
-/** Replaces the one that is there. */
+/** Inserts or replaces the id. */
 export const saveInstallationId = (tx: Tx, id: string): Promise<number> =>
   tx.run(sql`insert into installation (id) values (${id}) on conflict (is_only) do update set id = excluded.id`)
 
-/** Whether there are projects, and whether any of them has a repository with commits. */
+/** Whether there are projects, and whether a project has a repository with commits. */
 export const findContent = async (db: Db): Promise<{ projects: boolean; commits: boolean }> =>
   (await db.row(
     { projects: boolean, commits: boolean },
@@ -25,7 +25,7 @@ export const findContent = async (db: Db): Promise<{ projects: boolean; commits:
       exists (select from projects where default_branch is not null) as commits`,
   ))!
 
-/** Projects with an id above `after`, in order, those that are being removed, too. */
+/** Projects with an id above `after`, in order, including those that are being deleted. */
 export const projectKeysAfter = (db: Db, after: number, limit: number): Promise<Located[]> =>
   db.rows(
     locatedRow,

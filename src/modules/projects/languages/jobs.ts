@@ -8,8 +8,8 @@ import { languagesCommit, saveLanguages } from './queries.ts'
 import { languageShares } from './shares.ts'
 
 /**
- * Counts the languages of the default branch after a push to it, or when another branch is the default (src/reactions.ts). One
- * project at a time, since that keeps a processor busy.
+ * Counts the languages of the default branch after a push to it or a change of the default branch (src/reactions.ts).
+ * One project at a time, because it uses a whole CPU core.
  */
 export const refreshLanguages = job({
   name: 'refresh_languages',
@@ -17,7 +17,7 @@ export const refreshLanguages = job({
   key: ({ projectId }) => `refresh_languages:${projectId}`,
   queue: () => 'languages',
   throttled: true,
-  // Over four minutes: a shorter outage of the database must not cost what records show.
+  // Retries for over four minutes, so that records are updated after a short outage of the database.
   attempts: 6,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)

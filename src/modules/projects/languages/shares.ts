@@ -17,21 +17,21 @@ export type Share = RowOf<typeof shareRow>
 /** Maximum files that are classified, the largest first: each takes up to a millisecond, and small ones hardly count. */
 const maxListed = 100_000
 const maxNamed = 20_000
-/** Files that are looked into because their names do not tell, the largest first, and how much of each. */
+/** Maximum files whose content is read because their names are ambiguous, largest first, and the bytes of each. */
 const maxRead = 1000
 const maxReadBytes = 512 * 1024
-const lookedAtCharacters = 16 * 1024
+const maxReadCharacters = 16 * 1024
 const maxAttributesBytes = 256 * 1024
 const timeoutMs = 2 * 60_000
 const shown = 5
 
 /**
- * The languages of a commit with their shares of its bytes in percent, the largest five. Files that are vendored,
- * generated, documentation or binary do not count, nor do data and prose; `linguist-*` attributes of the root say otherwise.
+ * The five languages of a commit with the largest shares of its bytes, in percent. Vendored, generated, documentation
+ * and binary files, data and prose do not count, unless `linguist-*` attributes in the root say otherwise.
  */
 export async function languageShares(repo: Repository, commit: Oid): Promise<Share[]> {
   const files = (await listSizedFiles(repo, commit, maxListed))
-    // Names that every object knows would confuse the lists that linguist keeps.
+    // Names of properties that every object has would confuse linguist's lookup tables.
     .filter(({ path, sizeBytes }) => sizeBytes > 0 && !(path in {}))
     .sort((a, b) => b.sizeBytes - a.sizeBytes)
     .slice(0, maxNamed)
@@ -77,22 +77,22 @@ async function languagesOf(
 ): Promise<Map<SizedFile, string>> {
   const found = new Map<SizedFile, string>()
   const saysOf = (file: SizedFile, is: typeof isOn) => excluding.some((name) => is(attributes.valueOf(file.path, name)))
-  const told: SizedFile[] = []
+  const attributed: SizedFile[] = []
   const usual: SizedFile[] = []
   const kept: SizedFile[] = []
   for (const file of files) {
     if (saysOf(file, isOn)) continue
-    if (typeof attributes.valueOf(file.path, 'linguist-language') === 'string') told.push(file)
+    if (typeof attributes.valueOf(file.path, 'linguist-language') === 'string') attributed.push(file)
     else (saysOf(file, isOff) ? kept : usual).push(file)
   }
-  await nameTold(told, attributes, linguist, found)
+  await nameByAttribute(attributed, attributes, linguist, found)
   await nameByContent(repo, await nameByPath(usual, false, linguist, found), linguist, found)
   await nameByContent(repo, await nameByPath(kept, true, linguist, found), linguist, found)
   return found
 }
 
-/** An attribute names a language as an editor's mode line does: in any case, or by one of its other names. */
-async function nameTold(
+/** Resolves languages named by attributes: ignoring case, or by alias. */
+async function nameByAttribute(
   files: readonly SizedFile[],
   attributes: PathAttributes,
   linguist: Linguist,
@@ -100,7 +100,7 @@ async function nameTold(
 ): Promise<void> {
   const wanted = (file: SizedFile) => String(attributes.valueOf(file.path, 'linguist-language'))
   const names = [...new Set(files.map(wanted))]
-  const batch = names.map((name, index) => ({ path: `told${index}`, content: `-*- mode: ${name} -*-` }))
+  const batch = names.map((name, index) => ({ path: `attributed${index}`, content: `-*- mode: ${name} -*-` }))
   const answers = await linguist.name({ files: batch, keepVendored: true, weighsContent: false })
   const languages = new Map(
     answers.map((answer, index) => {
@@ -115,7 +115,7 @@ async function nameTold(
   }
 }
 
-/** Names what the path alone tells; returns the files that have to be looked into. */
+/** Classifies by path; returns the files whose content is needed. */
 async function nameByPath(
   files: readonly SizedFile[],
   keepVendored: boolean,
@@ -137,7 +137,7 @@ async function nameByPath(
   return open
 }
 
-/** Names what the first part of the content tells. Those that are not read are as most others of the same extension. */
+/** Classifies by the first part of the content. Files that are not read get the usual language of their extension. */
 async function nameByContent(
   repo: Repository,
   files: readonly SizedFile[],
@@ -154,7 +154,7 @@ async function nameByContent(
       if (content !== undefined) read.push({ file, content })
     }
   }
-  // The path was judged before; here it need not be judged again.
+  // The path was checked before.
   const answers = await linguist.name({
     files: read.map(({ file, content }) => ({ path: file.path, content })),
     keepVendored: true,
@@ -165,7 +165,7 @@ async function nameByContent(
     if (!answer?.language) continue
     const { file } = read[index]!
     found.set(file, answer.language)
-    // The largest speaks for the rest.
+    // The largest file of an extension decides for the files that are not read.
     const extension = extensionOf(file.path)
     if (extension !== '' && !usual.has(extension)) usual.set(extension, answer.language)
   }
@@ -177,12 +177,12 @@ async function nameByContent(
 
 const extensionOf = (path: string): string => /\.[^./]+$/.exec(path)?.[0].toLowerCase() ?? ''
 
-/** Text from the beginning of a file; `undefined` for what is binary or gone. */
+/** Text from the beginning of a file; `undefined` if it is binary or gone. */
 async function beginningOf(repo: Repository, { oid }: SizedFile): Promise<string | undefined> {
   const blob = await readBlob(repo, oid, { maxBytes: maxReadBytes }).catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'too_large') return undefined
     throw error
   })
   if (!blob || blob.content.subarray(0, 8000).includes(0)) return undefined
-  return blob.content.toString('utf8', 0, lookedAtCharacters)
+  return blob.content.toString('utf8', 0, maxReadCharacters)
 }

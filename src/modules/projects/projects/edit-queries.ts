@@ -40,7 +40,7 @@ export const insertProject = async (tx: Tx, project: NewProject): Promise<Locate
     select id, repository_storage, repository_key from made`,
   ))!
 
-/** How many projects lie in somebody's personal namespace. */
+/** Number of projects in a personal namespace. */
 export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>
   (await db.row(
     { count: integer },
@@ -48,19 +48,21 @@ export const countPersonalProjects = async (db: Db, userId: number): Promise<num
     select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`,
   ))!.count
 
-/** How many personal projects somebody may have. Holds off other creations in his namespace until the transaction ends. */
+/**
+ * Maximum number of personal projects of a user. Serialises creations in their namespace until the transaction ends.
+ */
 export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number> =>
   (await tx.row(
     { projects_limit: integer },
     sql`select projects_limit from users where id = ${userId} for no key update`,
   ))!.projects_limit
 
-/** Where the wiki of a project at this path lies, or whose wiki lies at it. */
+/** Path of the wiki of the project at this path, or of the project whose wiki is at this path. */
 const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
 
 /**
- * Violations about a name and path that another project has. A path that is another's wiki, or whose wiki would be
- * another project, is complained about under the name, as it always was. Those being removed still have theirs.
+ * Errors of a name and path that another project has. A path that collides with a wiki is reported under `name`, for
+ * compatibility. Projects that are being deleted still count.
  */
 export async function takenNames(
   db: Db,
@@ -128,14 +130,14 @@ export function updateProject(tx: Tx, id: number, { settings, ...columns }: Proj
   return tx.run(sql`update projects set ${assignments} where id = ${id}`)
 }
 
-/** Locks the project against other edits until the transaction ends. */
+/** Locks the project against concurrent edits until the transaction ends. */
 export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined> =>
   tx.row(
     projectRow,
     sql`select ${columns}, null::smallint as level from projects p where p.id = ${id} and not p.deleting for update`,
   )
 
-/** The visibility of what a project was forked from, which stays until the transaction ends. Undefined without a source. */
+/** Visibility of the source of a fork, locked until the transaction ends. Undefined without a source. */
 export const lockForkSource = async (tx: Tx, projectId: number): Promise<number | undefined> =>
   (
     await tx.row(

@@ -8,7 +8,7 @@ const level = (what: string) =>
 const flag = (what: string) =>
   Optional(Flag({ description: `${what}: deprecated form of the access level`, deprecated: true }))
 
-/** Feature switches of a project as parameters: the access level, and the older form that only switches on or off. */
+/** Feature parameters of a project: the access level, and the older form that only enables or disables. */
 export const featureParams = {
   issues_access_level: level('issues'),
   repository_access_level: level('the repository'),
@@ -59,7 +59,7 @@ const olderForms: Readonly<Record<string, FeatureColumn>> = {
 
 const columns = Object.keys(featureParams).filter((name) => name.endsWith('_access_level')) as FeatureColumn[]
 
-/** The levels that the parameters name; the newer form wins. */
+/** Access levels from the parameters; the newer form takes precedence. */
 export function featuresAmong(params: Readonly<Record<string, unknown>>): Partial<FeatureLevels> {
   const levels: Partial<FeatureLevels> = {}
   for (const [older, column] of Object.entries(olderForms))
@@ -73,7 +73,7 @@ export function featuresAmong(params: Readonly<Record<string, unknown>>): Partia
 
 const wider = 'cannot have higher visibility level than repository access level'
 
-/** Merge requests and pipelines need the repository, so they may not be open to more people than it is. */
+/** Merge requests and pipelines need the repository, so their access level must not exceed its level. */
 export function featureViolations(levels: FeatureLevels): FieldViolations {
   const violations: Record<string, string[]> = {}
   for (const column of ['merge_requests_access_level', 'builds_access_level'] as const)
@@ -81,7 +81,7 @@ export function featureViolations(levels: FeatureLevels): FieldViolations {
   return violations
 }
 
-/** `pages` follows the visibility unless it is named. */
+/** `pages` follows the visibility unless it is set. */
 export const newFeatures = (isPrivate: boolean): FeatureLevels => ({
   issues_access_level: featureLevels.enabled,
   repository_access_level: featureLevels.enabled,

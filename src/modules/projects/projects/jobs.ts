@@ -14,10 +14,10 @@ import {
   projectsBeingRemoved,
 } from './removal-queries.ts'
 
-/** Each takes its commits, versions and notes along. */
+/** Small, because each one cascades to its commits, versions and notes. */
 const mergeRequestsAtOnce = 100
 
-/** Takes away what a removed project had: first what lies on disk, then its rows, so that a crash leaves the rest to a second run. */
+/** Deletes the data of a deleted project: files first, then rows, so that a second run can finish after a crash. */
 export const removeProject = job({
   name: 'remove_project',
   input: Type.Object({ projectId: Type.Integer() }),
@@ -26,7 +26,7 @@ export const removeProject = job({
   async run({ projectId }, ctx) {
     const project = await findDeleting(ctx.db, projectId)
     if (!project) return
-    // What is there and not its own stays, elsewhere.
+    // A foreign repository at the place is moved away, not deleted.
     await setAside(ctx, project)
     await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
     await inBatches((size) => deleteSomeMergeRequests(ctx.db, projectId, size), mergeRequestsAtOnce)
@@ -35,7 +35,7 @@ export const removeProject = job({
   },
 })
 
-/** Removes projects that were put away long enough ago. */
+/** Deletes projects whose deletion period is over. */
 export const removeMarkedProjects = job({
   name: 'remove_marked_projects',
   input: Type.Object({}),
@@ -45,7 +45,7 @@ export const removeMarkedProjects = job({
   async run(_input, ctx) {
     for (const projectId of await dueForRemoval(ctx.db, ctx.settings.deletion_adjourned_period))
       await ctx.transaction(async (tx) => {
-        // Restored meanwhile, it stays.
+        // A project that was restored is skipped.
         const due = await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period)
         if (!due) return
         await enqueue(tx, removeProject, { projectId })
@@ -54,7 +54,10 @@ export const removeMarkedProjects = job({
   },
 })
 
-/** Begins removals anew that failed too often: what is half removed does not come back, and its path must not stay taken. */
+/**
+ * Restarts deletions whose job failed on every attempt: a half-deleted project cannot be restored, and its path must
+ * become free.
+ */
 export const resumeProjectRemovals = job({
   name: 'resume_project_removals',
   input: Type.Object({}),

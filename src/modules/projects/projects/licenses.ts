@@ -1,4 +1,4 @@
-/** A licence as project records show it. */
+/** A licence as shown in project records. */
 export type License = {
   key: string
   name: string
@@ -15,7 +15,7 @@ const license = (key: string, name: string, nickname: string | null, source_url:
   source_url,
 })
 
-/** Licences we can tell by their text, with the phrases that all must occur in it. */
+/** Licences recognised by their text, with phrases that must all occur in it. */
 const known: readonly { license: License; phrases: readonly string[] }[] = [
   {
     license: license(
@@ -113,14 +113,14 @@ const known: readonly { license: License; phrases: readonly string[] }[] = [
 
 const byKey = new Map(known.map(({ license: one }) => [one.key, one]))
 
-/** A licence file whose text is none of those we know. */
+/** A licence file with an unknown text. */
 const other = { key: 'other', name: 'Other', nickname: null, html_url: null, source_url: null }
 
 export const licenseOf = (key: string) => byKey.get(key) ?? other
 
 /**
- * The key of the licence with this text; `other` when it is none we know. Compares words, whatever their spacing and case.
- * Licences name one another: it is the one that is named first.
+ * Key of the licence with this text; `other` if it is unknown. Ignores spacing and case. Licences mention one another,
+ * so the first match counts.
  */
 export function licenseKeyOf(text: string): string {
   const words = text.toLowerCase().replace(/[“”]/g, '"').replace(/\s+/g, ' ')

@@ -30,20 +30,20 @@ export type ProjectFilters = {
   with_security_reports?: boolean
 }
 
-/** Where a list of projects begins. */
+/** The projects that a list starts from. */
 export type ProjectSet =
   | { of: 'everyone' }
   | { of: 'nothing' }
   | { of: 'user'; userId: number }
   | { of: 'stars'; userId: number }
-  /** In which somebody did something that the feed tells the caller, besides coming and going. */
+  /** Projects with activity of the user that the caller may see, other than joining and leaving. */
   | { of: 'contributions'; userId: number }
   | { of: 'forks'; sourceId: number }
   | {
       of: 'group'
       groupId: number
       traversalIds: readonly number[]
-      /** Projects shared with the group: beside its own, left out, or nothing else. */
+      /** Whether projects shared with the group are included, excluded, or the only ones. */
       shared: 'with' | 'without' | 'only'
       includeSubgroups: boolean
     }
@@ -57,7 +57,7 @@ const orderColumns: Record<ProjectOrder, Sql> = {
   last_activity_at: raw('p.last_activity_at'),
 }
 
-/** Where somebody did something that is shown to all who see the project, to those who read its code, or its merge requests. */
+/** Projects with activity of the user that is visible with the project, with its code, or with its merge requests. */
 const contributions = (
   userId: number,
   shownTo: 'all' | 'code' | 'merge requests',
@@ -87,7 +87,7 @@ const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
   return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
 }
 
-/** The feature is on for the caller: everyone's, or members' when he is one. */
+/** Whether the feature is enabled for the caller: for everyone, or for members if they are one. */
 const featureOn = (caller: Caller, column: string, wanted: boolean, from: number): Sql => {
   const on =
     caller?.admin === true
@@ -99,7 +99,7 @@ const featureOn = (caller: Caller, column: string, wanted: boolean, from: number
 const memberAtLeast = (caller: Caller, level: number): Sql =>
   caller === null ? raw('false') : projectWhere(caller, level, raw('p.id'), raw('p.namespace_id'))
 
-/** Projects the caller can see, newest first unless `sort` says otherwise; ties by id, newest first. As stamps, or as whole records. */
+/** Projects the caller can see, newest first unless `sort` is ascending; ties by id. As stamps or as whole records. */
 export function listProjects(
   caller: Caller,
   set: ProjectSet,
@@ -124,7 +124,7 @@ export function listProjects(
     )
   if (filters.repository_checksum_failed) where.push(raw('p.repository_check_failed'))
   if (filters.wiki_checksum_failed) where.push(raw('p.wiki_check_failed'))
-  // Reports come from jobs; until jobs run here, no project has one.
+  // Security reports come from CI jobs, which are not run yet, so no project has one.
   if (filters.with_security_reports) where.push(raw('false'))
   if (filters.id_after !== undefined) where.push(sql`p.id > ${filters.id_after}`)
   if (filters.id_before !== undefined) where.push(sql`p.id < ${filters.id_before}`)
@@ -148,7 +148,7 @@ export function listProjects(
   }
 }
 
-/** In his personal namespace, or in a group that he owns, be it through one above. */
+/** In the user's personal namespace, or in a group that they own directly or through a parent. */
 const ownedBy = (userId: number): Sql => sql`p.namespace_id in (
   select group_id from group_access where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date)`
 

@@ -5,7 +5,7 @@ import { keptProjects, keptSimpleProjects, Project } from './entity.ts'
 import { listProjects, type ProjectFilters, type ProjectSet } from './list-queries.ts'
 import { projectRecordRow } from './record-queries.ts'
 
-/** A page of a list of projects, in the form that the caller asked for or may have. */
+/** A page of projects, in the form that the caller requested and may see. */
 export async function projectsPage(
   ctx: Ctx,
   set: ProjectSet,

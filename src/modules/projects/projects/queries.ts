@@ -14,7 +14,7 @@ import {
 import { featureLevelsRow } from './features.ts'
 import { settingDefaults } from './settings.ts'
 
-/** What every operation on a project needs, with the caller's level: one probe of each index. */
+/** The columns that every operation on a project needs, with the caller's level: one probe of each index. */
 export const projectRow = {
   ...featureLevelsRow,
   id: integer,
@@ -29,11 +29,11 @@ export const projectRow = {
   repository_storage: text,
   repository_key: text,
   updated_at: timestamp,
-  /** Whoever reads the project reads its jobs. */
+  /** All readers of the project may read its jobs. */
   public_builds: boolean,
-  /** Null without any. */
+  /** Null without membership. */
   level: nullable(integer),
-  /** Only with a token that is limited. */
+  /** For limited tokens only. */
   within_limits: optional(boolean),
 }
 export type ProjectRow = RowOf<typeof projectRow>
@@ -42,11 +42,11 @@ const featureColumns = raw(
   'p.issues_access_level, p.repository_access_level, p.merge_requests_access_level, p.builds_access_level, p.wiki_access_level, p.snippets_access_level, p.pages_access_level, p.forking_access_level',
 )
 
-/** Columns of ProjectRow without the caller's level; the project is `p`. */
+/** Columns of ProjectRow without the caller's level, of the project with the alias `p`. */
 export const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.repository_key, p.updated_at,
   coalesce((p.settings->>'public_builds')::boolean, ${settingDefaults.public_builds}) as public_builds, ${featureColumns}`
 
-/** The level a caller has in the project `p`. */
+/** The caller's level in the project `p`. */
 export const levelOf = (caller: Caller): Sql =>
   caller === null
     ? raw('null::smallint')
@@ -56,14 +56,14 @@ export const levelOf = (caller: Caller): Sql =>
         ? deployTokenLevel(caller.deployToken.id, raw('p.id'), raw('p.namespace_id'))
         : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
 
-/** Whether the project `p` is within what the token of the caller is limited to. */
+/** Whether the project `p` is within the limits of the caller's token. */
 export const withinLimits = (caller: Actor): Sql => projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))
 
-/** `within_limits`, after a comma, for limited tokens; nothing for other callers. */
+/** `within_limits`, after a comma, for limited tokens; empty for other callers. */
 export const limitsColumn = (caller: Caller): Sql =>
   caller?.limits ? sql`, ${withinLimits(caller)} as within_limits` : empty
 
-/** By number, or by full path in any case; an old path leads to what was renamed. */
+/** By id, or by full path ignoring case, including redirects. */
 export const named = (name: { number: number } | { path: string }): { join: Sql; condition: Sql } =>
   'number' in name
     ? { join: empty, condition: sql`p.id = ${name.number}` }
@@ -74,11 +74,11 @@ const found = forCaller((caller, name) => {
   return sql`select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p ${join} where ${condition} and not p.deleting`
 })
 
-/** One statement. Projects that are being removed are not found. */
+/** Excludes projects that are being deleted. One statement. */
 export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
   db.kept.row(projectRow, found(caller, idOrPath))
 
-/** The same of several; those that are gone are left out. One statement. */
+/** As `findProject`, for several; missing ones are left out. One statement. */
 export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<ProjectRow[]> =>
   db.rows(
     projectRow,
@@ -87,7 +87,7 @@ export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Pr
     where p.id = any(${ids}::bigint[]) and not p.deleting`,
   )
 
-/** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
+/** Projects the caller may see: SQL twin of `projectPolicy.read_project`. */
 export function visibleProjects(caller: Caller): Sql {
   if (caller === null) return sql`p.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
@@ -96,7 +96,7 @@ export function visibleProjects(caller: Caller): Sql {
   return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
 }
 
-/** The same for one project: asks for its level rather than for all that the caller has a level in. */
+/** As `visibleProjects`, for one project: looks up the level there rather than all memberships of the caller. */
 export function visibleProject(caller: Caller): Sql {
   if (caller === null || caller.admin) return visibleProjects(caller)
   const open = caller.external ? visibilities.public : visibilities.internal
@@ -104,7 +104,9 @@ export function visibleProject(caller: Caller): Sql {
   return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
 }
 
-/** Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, for what is visible to him. */
+/**
+ * Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, given that the project is visible.
+ */
 export function readableCode(caller: Caller): Sql {
   const { disabled, enabled } = featureLevels
   if (caller?.admin) return sql`p.repository_access_level > ${disabled}`
@@ -116,8 +118,8 @@ export function readableCode(caller: Caller): Sql {
 }
 
 /**
- * Projects `p` whose merge requests the caller may read: SQL twin of `projectPolicy.read_merge_request`, for what is visible to
- * him.
+ * Projects `p` whose merge requests the caller may read: SQL twin of `projectPolicy.read_merge_request`, given that the
+ * project is visible.
  */
 export function readableMergeRequests(caller: Caller): Sql {
   const { disabled, enabled } = featureLevels
@@ -132,7 +134,7 @@ export function readableMergeRequests(caller: Caller): Sql {
 const memberAtLeast = (actor: Actor, level: number): Sql =>
   projectWhere(actor, level, raw('p.id'), raw('p.namespace_id'))
 
-/** The kind of namespace a project lies in. */
+/** Kind of the namespace of a project. */
 export const namespaceKindOf = async (db: Db, id: number): Promise<'user' | 'group'> =>
   (
     await db.row(

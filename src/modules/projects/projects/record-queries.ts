@@ -32,17 +32,17 @@ import {
 import type { ProjectSettings } from './settings.ts'
 
 /**
- * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
- * record shows something of, and with the caller's level and memberships: a row of a table is told from its other versions
- * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shares_endings_and_commit_addresses.sql). Which
- * of them somebody sees who does not see all is asked of shared projects alone (`completeStamps`): the stamps of these say so.
+ * Version of a project's record for the caller. `stamp` changes with every row that the record shows, and with the
+ * caller's level and memberships; row versions are identified by transaction and place. Shares change the version of
+ * the project's row (0024_shares_endings_and_commit_addresses.sql). Which shares the caller can see is loaded
+ * separately, for shared projects only (`completeStamps`); their stamps are marked.
  */
 export const projectStampRow = { id: integer, stamp: text, seen_shares: optional(nullable(text)) }
 export type ProjectStamp = RowOf<typeof projectStampRow>
 
 type Membership = { access_level: number; notification_level: number }
 
-/** Everything the full record shows. */
+/** All columns of the full record. */
 export const projectRecordRow = {
   ...projectRow,
   /** See ProjectStamp. */
@@ -71,7 +71,7 @@ export const projectRecordRow = {
   namespace_full_name: text,
   namespace_parent_id: nullable(integer),
   namespace_avatar: nullable(text),
-  /** Null leaves it to the installation. */
+  /** Null inherits the setting of the installation. */
   namespace_lfs_enabled: nullable(boolean),
   owner: nullable(json<UserReferenceRow & { created_at: Timestamp }>()),
   has_repository: boolean,
@@ -88,7 +88,7 @@ export const projectRecordRow = {
       }[]
     >(),
   forked_from: nullable(json<ForkSource>()),
-  /** Only when asked for. */
+  /** Only when requested. */
   statistics: optional(nullable(json<ProjectStatistics>())),
   custom_attributes: optional(json<{ key: string; value: string }[]>()),
 }
@@ -126,11 +126,14 @@ export type ProjectStatistics = {
 export type RecordOptions = {
   statistics?: boolean
   customAttributes?: boolean
-  /** The highest membership among the group and its ancestors rather than that of the group itself. */
+  /** The highest membership of the group and its ancestors, rather than that of the group itself. */
   inheritedMembership?: boolean
 }
 
-/** `shown` of the caller's membership `m`: of the project, or of its group and with `inherited` the highest of those above. */
+/**
+ * `shown` of the caller's membership `m`: of the project, of its group, or with `inherited` the highest of the groups
+ * above.
+ */
 const membership = (caller: Caller, of: 'project' | 'group', inherited: boolean | undefined, shown: Sql): Sql => {
   if (caller === null) return raw('null::json')
   const valid = sql`m.user_id = ${caller.id} and (m.expires_at is null or m.expires_at > current_date)`
@@ -148,8 +151,8 @@ const membershipJson = raw(
 )
 
 /**
- * `shown` of the groups a project is shared with. Maintainers decide about them and see all; others see those groups that
- * they may know about anyway.
+ * `shown` of the groups a project is shared with. Maintainers, who manage shares, see all; others see those with groups
+ * they can see.
  */
 const shares = (caller: Caller, level: Sql, shown: Sql): Sql => {
   const seen =
@@ -165,11 +168,11 @@ const shareJson =
     'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')`)
 const shareIds = raw(`coalesce(string_agg(l.id::text, ',' order by l.id), '')`)
 
-/** How stamps of shared projects end, for those who may see some of the shares and not others. */
+/** Suffix of the stamps of shared projects, for callers who may see only some of the shares. */
 const sharedMark = 'shared'
 const seesSome = (caller: Caller): caller is Actor => caller !== null && !caller.admin
 
-/** Stamps with the shares that the caller sees. No statement when no project is shared, else one. */
+/** Adds the shares that the caller sees to the stamps. One statement, none if no project is shared. */
 export async function completeStamps(db: Db, caller: Caller, stamps: readonly ProjectStamp[]): Promise<ProjectStamp[]> {
   const ids = stamps.filter(({ stamp }) => stamp.endsWith(` ${sharedMark}`)).map(({ id }) => id)
   if (ids.length === 0) return [...stamps]
@@ -181,7 +184,7 @@ export async function completeStamps(db: Db, caller: Caller, stamps: readonly Pr
   return stamps.map((stamp) => ({ ...stamp, seen_shares: seen.get(stamp.id) ?? null }))
 }
 
-/** What an administrator sees does not depend on his level. */
+/** Administrators see the same record at any level. */
 const stampOf = (
   caller: Caller,
   { inheritedMembership: inherited }: RecordOptions,
@@ -201,7 +204,7 @@ const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
 export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
   sql`select p.id, ${stampOf(caller, options)} as stamp ${tables}`
 
-/** `select … from projects p …` for full records, a page or one: one statement whatever the number. */
+/** `select … from projects p …` for full records. One statement for any number. */
 export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
   select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}, ${stampOf(caller, options)} as stamp,
     ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
@@ -235,15 +238,15 @@ const forkSourceJson = (
   'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
   'readme_path', p.readme_path, 'visibility', p.visibility, 'readable', ${readableCode(caller)})`
 
-/** What a fork shows of its source, if the caller may know about that. */
+/** Attributes of a fork's source, if the caller may see it. */
 function forkSource(caller: Caller, shown: Sql): Sql {
-  // The alias `p` is the source in here, so that the twin of read_project applies to it.
+  // The alias `p` is the source in here, so that the SQL twin of read_project applies to it.
   return sql`(select ${shown}
     from (select p.forked_from_project_id as source_id) as fork join projects p on p.id = fork.source_id
     join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProject(caller)})`
 }
 
-/** What rules on a project ask, with the stamp of its record. One statement. */
+/** Columns for permissions, with the stamp of the record. One statement. */
 export const findStampedProject = (
   db: Db,
   caller: Caller,
@@ -253,12 +256,12 @@ export const findStampedProject = (
 
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)
-  // `offset 0` keeps the level from being looked up once for each of its uses.
+  // `offset 0` makes PostgreSQL look up the level once rather than for each use.
   return sql`select ${columns}, own.level, ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp${limitsColumn(caller)}
     ${tables} cross join lateral (select ${levelOf(caller)} as level offset 0) as own ${join} where ${condition} and not p.deleting`
 })
 
-/** Full records of these projects, in no order. */
+/** Full records of these projects, unordered. */
 export const listProjectRecords = (
   db: Db,
   caller: Caller,

@@ -5,11 +5,11 @@ import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 
-/** From here on nobody finds it; a job removes it for good. False when that is so already. */
+/** Hides a project; a job deletes it. False if it is hidden already. */
 export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)) > 0
 
-/** As `markDeleting`, if it is still marked and was put away at least `days` ago. `undefined` when it is not. */
+/** As `markDeleting`, if the project is still marked for deletion since at least `days` ago; otherwise `undefined`. */
 export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ full_path: string } | undefined> =>
   tx.row(
     { full_path: text },
@@ -17,7 +17,10 @@ export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ ful
     where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`,
   )
 
-/** Puts it away, read-only. False when it was put away before, which then counts; undefined when it is being removed. */
+/**
+ * Marks a project for deletion and archives it. False if it was marked before, and that date stays; undefined if it is
+ * being deleted.
+ */
 export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | undefined> =>
   (
     await tx.row(
@@ -29,18 +32,18 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
     )
   )?.newly
 
-/** A project that is being removed. */
+/** A project that is being deleted. */
 export const findDeleting = (db: Db, id: number): Promise<Located | undefined> =>
   db.row(locatedRow, sql`select id, repository_storage, repository_key from projects where id = ${id} and deleting`)
 
-/** At most `size` of its merge requests, with all that is said of them; how many there were. */
+/** Deletes at most `size` merge requests with their data; returns their number. */
 export const deleteSomeMergeRequests = (db: Db, projectId: number, size: number): Promise<number> =>
   db.run(deleteSome('merge_requests', sql`project_id = ${projectId}`, size))
 
 export const deleteProjectRow = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from projects where id = ${id} and deleting`)
 
-/** Projects put away at least `days` ago. */
+/** Projects marked for deletion at least `days` ago, at most 1,000. */
 export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
@@ -50,7 +53,7 @@ export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Projects that are being removed by themselves, not with a group. */
+/** Projects that are being deleted, other than with a group; at most 1,000. */
 export async function projectsBeingRemoved(db: Db): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },

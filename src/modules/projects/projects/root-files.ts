@@ -6,7 +6,7 @@ import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { licenseKeyOf } from './licenses.ts'
 
-/** What records show of the root of the default branch; null for what is not there. */
+/** Facts about the root of the default branch that records show; null if absent. */
 export type RootFiles = {
   readonly readmePath: string | null
   readonly licensePath: string | null
@@ -18,7 +18,7 @@ export const noRootFiles: RootFiles = { readmePath: null, licensePath: null, lic
 
 const maxLicenseBytes = 200 * 1024
 
-/** README and licence at the root of a commit. A few round trips the first time, no process. */
+/** README and licence at the root of a commit. A few reads the first time, then cached; starts no process. */
 export async function rootFilesAt(repo: Repository, oid: Oid): Promise<RootFiles> {
   const commit = await readCommit(repo, oid)
   const files = ((commit && (await readTree(repo, commit.tree))) ?? []).filter(({ type }) => type === 'blob')
@@ -32,7 +32,7 @@ export async function rootFilesAt(repo: Repository, oid: Oid): Promise<RootFiles
 
 async function licenseKeyAt(repo: Repository, blob: Oid): Promise<string | undefined> {
   const judge = async (repo: Repository) => {
-    // Of what is too large to be a licence that we know, the beginning tells nothing either.
+    // A file above the size limit cannot be a known licence, so it is not read.
     if (((await blobSize(repo, blob)) ?? 0) > maxLicenseBytes) return { key: licenseKeyOf('') }
     const text = (await readBlob(repo, blob))?.content.toString('utf8')
     return text === undefined ? undefined : { key: licenseKeyOf(text) }
@@ -42,7 +42,7 @@ async function licenseKeyAt(repo: Repository, blob: Oid): Promise<string | undef
 
 const rendered = /\.(md|markdown|mdown|mkdn?|adoc|asciidoc|ad|rst|org|creole|textile|mediawiki|wiki|rdoc|pod)$/i
 
-/** Files named `readme`, in any case; those a page can render first. */
+/** Files named `readme`, ignoring case; those in a format that can be rendered come first. */
 const readmeAmong = (names: readonly string[]): string | undefined => {
   const candidates = names.filter((name) => /^readme(\..*)?$/i.test(name))
   return candidates.find((name) => rendered.test(name)) ?? candidates[0]

@@ -49,10 +49,10 @@ import { settingsAmong, settingViolations } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
 import { topicsOf, topicViolations } from './topics.ts'
 
-const longestDescription = 2000
+const maxDescriptionLength = 2000
 
 const descriptionViolations = (description: string | null | undefined): string[] =>
-  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+  [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
 
 function visibilityViolations(
   ctx: Ctx,
@@ -62,13 +62,13 @@ function visibilityViolations(
   if (ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin)
     return [`${visibility} has been restricted by your Stithy administrator`]
   const limit = Object.entries(visibilities).find(([, level]) => level === namespace.visibility)?.[0]
-  // Personal namespaces do not bound what lies in them.
+  // Personal namespaces do not limit the visibility of their projects.
   if (namespace.kind === 'group' && visibilities[visibility] > namespace.visibility)
     return [`${visibility} is not allowed in a ${limit} group.`]
   return []
 }
 
-/** What projects are set to by the installation when they are made. */
+/** Settings that new projects take from the installation. */
 const newSettings = ({ settings }: Ctx) => ({
   ...(settings.default_ci_config_path && { ci_config_path: settings.default_ci_config_path }),
   ...(!settings.shared_runners_enabled && { shared_runners_enabled: false }),
@@ -77,7 +77,7 @@ const newSettings = ({ settings }: Ctx) => ({
 
 const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
 
-/** Violations about a fork that would be more visible than its source; none without a source. */
+/** Errors of a fork that would be more visible than its source; none without a source. */
 export const forkVisibilityViolations = (visibility: Visibility, sourceVisibility: number | undefined): string[] =>
   sourceVisibility !== undefined && visibilities[visibility] > sourceVisibility
     ? [`${visibility} is not allowed since the fork source project has lower visibility.`]
@@ -94,8 +94,8 @@ export type ProjectInput = Readonly<Record<string, unknown>> & {
 }
 
 /**
- * A project in a namespace where the caller may make some; `owner` is whose own the default namespace is. `also` is done
- * in the same transaction, once the project is there.
+ * Creates a project in a namespace where the caller may create projects; default: the personal namespace of `ownerId`.
+ * Runs `also` in the same transaction, after the insert.
  */
 export async function createProject(
   ctx: Ctx,
@@ -148,13 +148,13 @@ export async function createProject(
         runnersToken: newRunnersToken(),
       })
       const projectId = made.id
-      // A restored database uses ids again for which there are repositories.
+      // After a restore, the database may reuse ids that still have repositories.
       await setAside(ctx, made, tx).catch((err) => {
         if (!('syscall' in err)) throw err
-        ctx.log.error({ err, project_id: projectId }, 'what is at the place of a new repository cannot be set aside')
+        ctx.log.error({ err, project_id: projectId }, 'failed to move a foreign repository to lost+found')
         throw invalidFields({ base: ['There is already a repository with that name on disk'] })
       })
-      // Somebody may have taken either since they were looked at.
+      // A concurrent request may have taken the name or path since the checks.
       if (!(await claimRoute(tx, fullPath, { projectId }))) throw invalidFields({ path: [isTaken] })
       if (avatar) await saveAvatar(tx, 'project', projectId, avatar)
       await emit(tx, {
@@ -176,7 +176,10 @@ function asTaken(error: unknown): never {
   throw error
 }
 
-/** Personal projects are counted, one creation after the other; those of groups are not. */
+/**
+ * Throws `limit_reached` if the owner has too many personal projects. Serialises creations; group projects do not
+ * count.
+ */
 export async function requireRoom(tx: Tx, ownerId: number): Promise<void> {
   const limit = await lockProjectsLimit(tx, ownerId)
   if (limit > 0 && (await countPersonalProjects(tx, ownerId)) < limit) return
@@ -195,10 +198,10 @@ export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow>
   return record
 }
 
-/** Who may do what in a project may be another question where it lies now. */
+/** Permissions may differ in the new namespace. */
 export const movedMeanwhile = (): Failure => conflict('The project was moved meanwhile')
 
-/** Changes what is given. Renames keep the old path as a redirect. */
+/** Changes the given attributes. A rename leaves a redirect at the old path. */
 export async function editProject(
   ctx: Ctx,
   project: ProjectSubject,
@@ -217,9 +220,9 @@ export async function editProject(
 
   await ctx
     .transaction(async (tx) => {
-      // In the order in which a rename of the group takes them.
+      // Locks in the same order as a rename of the group, to avoid deadlocks.
       const namespace = await lockNamespace(tx, project.namespace_id)
-      // Before its fork, in the order in which a lower visibility comes down.
+      // Locks the source before its fork, in the same order as lowering a visibility, to avoid deadlocks.
       const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
       const held = await lockProject(tx, project.id)
       if (!held) throw notFound('Project')
@@ -271,7 +274,8 @@ export async function editProject(
       }
       await updateProject(tx, held.id, changes)
       if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
-      // Last, so that a refusal above leaves HEAD alone. Should the commit fail, the next edit or push sets HEAD anew.
+      // Last, so that a refusal above leaves HEAD unchanged. If the commit fails, the next edit or push sets HEAD
+      // again.
       if (input.default_branch !== undefined) {
         await setDefaultBranch(await openForWriting(ctx, project), input.default_branch)
       }
@@ -298,7 +302,7 @@ export async function editProject(
   return getRecord(ctx, project.id)
 }
 
-/** What a branch shows of its root, once it is the default one. Refuses a branch that is not there. */
+/** Root files of a branch that becomes the default. Throws `invalid` if the branch does not exist. */
 async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): Promise<RootFiles> {
   const repo = openRepository(ctx, project)
   const ref = branchRef(branch)
@@ -308,8 +312,8 @@ async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): P
 }
 
 /**
- * Removes a project, or puts it away for the days of the setting: on plans that offer that, for projects of groups.
- * Nobody finds a removed one from the moment of this commit; a job takes its data away.
+ * Deletes a project, or marks it for deletion: for group projects, on plans with a deletion period. A deleted project
+ * is hidden from this commit on; a job deletes its data.
  */
 export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
   if (planOffers(ctx.plan, 'premium') && ctx.settings.default_project_deletion_protection && !ctx.actor?.admin)
@@ -320,7 +324,7 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
     if (waits) {
       const newly = await markForDeletion(tx, project.id)
       if (newly === undefined) throw notFound('Project')
-      // Once more is a success of which there is nothing to tell.
+      // Repeating the request succeeds without an event.
       if (!newly) return
     } else {
       if (!(await markDeleting(tx, project.id))) throw notFound('Project')

@@ -7,8 +7,8 @@ const flag = (description: string) => Optional(Flag({ description }))
 const text = (description: string) => Optional(Nullable(Text({ description })))
 
 /**
- * Settings of a project that nothing filters by, as parameters of create and edit. They are stored as given in
- * `projects.settings`; those absent have the default below.
+ * Settings of a project that no query filters by, as parameters of create and edit. Stored as given in
+ * `projects.settings`; absent ones have the defaults below.
  */
 export const settingParams = {
   container_registry_enabled: flag('The project has a container registry'),
@@ -57,7 +57,7 @@ export const settingParams = {
 type Stored = Static<TObject<typeof settingParams>>
 export type ProjectSettings = { [K in keyof Stored]-?: Exclude<Stored[K], undefined> }
 
-/** What a project is set to when nobody said otherwise. Source: supplement to the API documents, "Project create". */
+/** Default settings. Source: supplement to the API documents, "Project create". */
 export const settingDefaults: ProjectSettings = {
   container_registry_enabled: true,
   lfs_enabled: true,
@@ -86,7 +86,7 @@ export const settingDefaults: ProjectSettings = {
   external_authorization_classification_label: null,
 }
 
-const longestText = 255
+const maxTextLength = 255
 const texts = [
   'suggestion_commit_message',
   'build_coverage_regex',
@@ -94,12 +94,12 @@ const texts = [
   'external_authorization_classification_label',
 ] as const
 
-/** Violations about settings whose type alone does not say what they may be. */
+/** Errors of settings beyond their type. */
 export function settingViolations(params: Readonly<Record<string, unknown>>): FieldViolations {
   const violations: Record<string, string[]> = {}
   for (const name of texts) {
     const value = params[name]
-    if (typeof value === 'string' && [...value].length > longestText) violations[name] = [tooLong(longestText)]
+    if (typeof value === 'string' && [...value].length > maxTextLength) violations[name] = [tooLong(maxTextLength)]
   }
   const path = params['ci_config_path']
   if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))
@@ -109,6 +109,6 @@ export function settingViolations(params: Readonly<Record<string, unknown>>): Fi
 
 const names = Object.keys(settingParams) as (keyof ProjectSettings)[]
 
-/** Those of the given parameters that are settings. */
+/** The settings among the given parameters. */
 export const settingsAmong = (params: Readonly<Record<string, unknown>>): Partial<ProjectSettings> =>
   Object.fromEntries(names.filter((name) => params[name] !== undefined).map((name) => [name, params[name]]))

@@ -10,7 +10,7 @@ import { findStampedProject, type ProjectStamp, type RecordOptions } from './rec
 export type ProjectSubject = ProjectRow & { readonly facts: Facts }
 export type StampedProject = ProjectRow & ProjectStamp & { readonly facts: Facts }
 
-/** What rules on a project look at. */
+/** Facts for the policy of projects. */
 export const projectFacts = (row: ProjectRow): Facts => ({
   visibility: row.visibility,
   level: row.level ?? 0,
@@ -22,7 +22,7 @@ export const projectFacts = (row: ProjectRow): Facts => ({
     builds: row.builds_access_level,
     wiki: row.wiki_access_level,
     snippets: row.snippets_access_level,
-    // A fork is a copy of the repository.
+    // A fork copies the repository, so forking needs access to it.
     forking: Math.min(row.forking_access_level, row.repository_access_level),
   },
   flags: {
@@ -34,8 +34,8 @@ export const projectFacts = (row: ProjectRow): Facts => ({
 })
 
 /**
- * How a path names a project: digits are its id; anything else must hold a slash to be a full path. A `.json` after
- * the id, as some clients send, changes nothing.
+ * Parses the project in a path: digits are an id; any other text must contain a slash and is a full path. Some clients
+ * append `.json` to the id, which is ignored.
  */
 export function projectName(id: string): number | string | undefined {
   const digits = /^(\d{1,15})(\.json)?$/.exec(id)
@@ -51,7 +51,7 @@ export async function loadProject(id: string, ctx: Ctx): Promise<ProjectSubject 
   return row && { ...row, facts: projectFacts(row) }
 }
 
-/** A project with what most operations need. One statement. */
+/** A project with the columns that most operations need. One statement. */
 export const project = subject({
   what: 'Project',
   params,
@@ -60,13 +60,13 @@ export const project = subject({
   load: ({ id }, ctx) => loadProject(id, ctx),
 })
 
-/** All that the record of one project may show; the entity leaves out what was not asked for or may not be seen. */
+/** All options of a single record; the entity omits what was not requested or the caller may not see. */
 export const recordOptions = (ctx: Ctx): RecordOptions => ({
   statistics: true,
   customAttributes: ctx.actor?.admin === true,
 })
 
-/** A project with what tells whether its record is known. One statement. */
+/** A project with the stamp of its record, which tells whether the record is cached. One statement. */
 export const stampedProject = subject({
   what: 'Project',
   params,

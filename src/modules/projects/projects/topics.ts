@@ -1,23 +1,23 @@
 import type { FieldViolations } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 
-/** Topics as a request names them, under the newer word, the older, or both. */
+/** Topics of a request: by the newer parameter, the older one, or both. */
 export type TopicWish = { readonly tag_list?: readonly string[]; readonly topics?: readonly string[] }
 
-/** As many characters as a topic has that administrators declare. */
-const longest = 255
+/** Maximum characters, as for topics that administrators declare. */
+const maxTopicLength = 255
 
-/** Sorted, without blanks and duplicates. */
+/** Sorted, trimmed, without empty names and duplicates. */
 export const topicsOf = (names: readonly string[]): string[] =>
   [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))].sort()
 
-/** Violations about topics that could not be declared, under the words that were used. */
+/** Errors of invalid topics, by the parameter that was used. */
 export const topicViolations = ({ tag_list, topics }: TopicWish): FieldViolations => ({
   tag_list: violationsAbout(tag_list),
   topics: violationsAbout(topics),
 })
 
 const violationsAbout = (names: readonly string[] = []): string[] => [
-  ...(names.some((name) => [...name.trim()].length > longest) ? [tooLong(longest)] : []),
+  ...(names.some((name) => [...name.trim()].length > maxTopicLength) ? [tooLong(maxTopicLength)] : []),
   ...(names.some((name) => /\p{Cc}/u.test(name.trim())) ? ['is invalid'] : []),
 ]

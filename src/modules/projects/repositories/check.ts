@@ -14,8 +14,9 @@ import { setAside } from './set-aside.ts'
 const page = 500
 
 /**
- * Runs `git fsck` on every repository and compares them with their projects: a default branch that is not there, a
- * repository that belongs to nothing or carries another key. One sentence for each finding. Reads everything; for a quiet hour.
+ * Runs `git fsck` on every repository and compares repositories with projects: missing default branches, repositories
+ * without a project or with another key. Returns one sentence for each problem. Reads all data; run it when load is
+ * low.
  */
 export async function checkRepositories(
   ctx: Ctx,
@@ -53,9 +54,10 @@ export async function checkRepositories(
     }
     progress(`checked repositories up to project ${after}`)
   }
-  // Theirs go with them.
+  // The repositories of projects that are being deleted are deleted with them.
   for (const project of await removedProjects(ctx.db)) known.add(projectRepositoryDir(ctx, project))
-  for (const storage of storages) problems.push(...(await strangers(join(ctx.repositoriesDir, storage), known)))
+  for (const storage of storages)
+    problems.push(...(await unownedRepositories(join(ctx.repositoriesDir, storage), known)))
   for (const name of await readdir(lostAndFound(ctx.repositoriesDir)).catch(() => []))
     problems.push(
       `${join(lostAndFound(ctx.repositoriesDir), name)} was in the place of a project that it does not belong to`,
@@ -63,13 +65,13 @@ export async function checkRepositories(
   return problems
 }
 
-/** Repositories on disk that no project names. */
-async function strangers(folder: string, known: ReadonlySet<string>): Promise<string[]> {
+/** Repositories on disk that belong to no project. */
+async function unownedRepositories(folder: string, known: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = []
   for (const shard of await readdir(folder)) {
     for (const name of await readdir(join(folder, shard))) {
       const path = join(folder, shard, name)
-      // Those that crashes left go by themselves (jobs.ts); one that is being filled lies beside its place.
+      // A job deletes leftovers of crashes (jobs.ts); a repository that is being imported is beside its place.
       if (!isTemporaryName(name) && !known.has(path.replace(/\.import$/, '')))
         found.push(`${path} belongs to no project`)
     }

@@ -11,13 +11,13 @@ import { findHousekeeping, type HousekeepingRow, saveHousekeeping } from './quer
 export type Housekeeping = 'incremental' | 'full' | 'gc'
 
 /**
- * What nothing reaches is removed when it is older than this. Objects of a push under way are in a folder of their own
- * until refs name them, and writers through the API renew what they find: both are younger by far.
+ * Minimum age of unreachable objects before gc deletes them. Objects of pending pushes are in quarantine until refs
+ * point to them, and API writes renew existing objects, so both are much younger.
  */
 const keptUnreachableMs = 14 * 24 * 60 * 60_000
 const staleLockMs = 60 * 60_000
 
-/** The kinds whose period of pushes is over, as the settings say; the most thorough first, which is as good as the others. */
+/** The kinds of housekeeping whose period of pushes is over, most thorough first, which includes the others. */
 export function dueHousekeeping(row: HousekeepingRow, settings: Settings): Housekeeping[] {
   if (!settings.housekeeping_enabled) return []
   const isOver = (since: number, period: number) => period > 0 && row.pushes - since >= period
@@ -29,24 +29,24 @@ export function dueHousekeeping(row: HousekeepingRow, settings: Settings): House
   return kinds.flatMap(([kind, since, period]) => (isOver(since, period) ? [kind] : []))
 }
 
-/** In a steady stream of pushes each kind is due all the time. */
+/** Limits how often each kind runs: with continuous pushes each is always due. */
 const throttle = new Throttle()
 const throttleKey = (projectId: number, kind: Housekeeping) => `${projectId} ${kind}`
 
-/** The kinds that are due, and after how many milliseconds each has rested. */
+/** The due kinds, and in how many milliseconds each may run again. */
 async function dueNow(ctx: Ctx, projectId: number): Promise<{ kind: Housekeeping; inMs: number }[]> {
   const row = await findHousekeeping(ctx.db, projectId)
   const kinds = row ? dueHousekeeping(row, ctx.settings) : []
   return kinds.map((kind) => ({ kind, inMs: throttle.delayMs(throttleKey(projectId, kind)) }))
 }
 
-/** After how many milliseconds there is something to do, if there is. */
+/** Milliseconds until the next housekeeping; undefined if none is due. */
 export async function housekeepingDueIn(ctx: Ctx, projectId: number): Promise<number | undefined> {
   const due = await dueNow(ctx, projectId)
   return due.length === 0 ? undefined : Math.min(...due.map(({ inMs }) => inMs))
 }
 
-/** Does the most thorough of what is due and has rested. One at a time for a repository. */
+/** Runs the most thorough kind that is due and may run. The caller serialises runs for a repository. */
 export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Repository): Promise<void> {
   const kind = (await dueNow(ctx, projectId)).find(({ inMs }) => inMs === 0)?.kind
   if (!kind) return
@@ -56,8 +56,8 @@ export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Reposi
 }
 
 /**
- * Packs the repository; `gc` also packs its refs and removes what nothing has reached for two weeks. Pushes and reads go on
- * meanwhile. One at a time for a repository.
+ * Packs the repository; `gc` also packs refs and deletes objects that have been unreachable for two weeks. Pushes and
+ * reads continue meanwhile. The caller serialises runs for a repository.
  */
 export async function housekeep(ctx: Ctx, projectId: number, repo: Repository, kind: Housekeeping): Promise<void> {
   const before = await findHousekeeping(ctx.db, projectId)

@@ -4,10 +4,10 @@ import { Type } from 'typebox'
 import { removeOldLeftovers } from '../../../git/repository/leftovers.ts'
 import { job } from '../../../jobs/job.ts'
 
-/** Longer than making or removing any repository takes. */
-const leftMs = 60 * 60_000
+/** Longer than creating or deleting any repository takes. */
+const minAgeMs = 60 * 60_000
 
-/** Removes the folders in which repositories were being made or removed when a process was killed. */
+/** Deletes temporary folders of repositories that a killed process left. */
 export const removeRepositoryLeftovers = job({
   name: 'remove_repository_leftovers',
   input: Type.Object({}),
@@ -18,7 +18,7 @@ export const removeRepositoryLeftovers = job({
     let removed = 0
     for (const storage of await readdir(ctx.repositoriesDir).catch(() => []))
       for (const shard of await readdir(join(ctx.repositoriesDir, storage)))
-        removed += await removeOldLeftovers(join(ctx.repositoriesDir, storage, shard), leftMs)
-    if (removed > 0) ctx.log.info({ removed }, 'removed what was left of repositories')
+        removed += await removeOldLeftovers(join(ctx.repositoriesDir, storage, shard), minAgeMs)
+    if (removed > 0) ctx.log.info({ removed }, 'deleted temporary folders of repositories')
   },
 })

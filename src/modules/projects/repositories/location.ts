@@ -4,16 +4,16 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
 
 /**
- * Where repositories lie, drawn out:
+ * Path of a repository:
  *
  *     <data dir>/repositories/<storage>/
  *       0a7/          the id modulo 4096 in hex, so that no folder grows large
  *         167.git
  *         167.wiki.git
  *     <data dir>/lost+found/
- *       default-167.git-<uuid>    was at the place of a project and is not its own
+ *       default-167.git-<uuid>    was at the place of a project without its key
  *
- * Made from the id, never from a name: renames and transfers move nothing, and no input reaches a path.
+ * The path depends on the id, never on a name: renames and transfers move no files, and no input reaches a path.
  */
 export function repositoryDir(
   root: string,
@@ -27,23 +27,23 @@ export function repositoryDir(
   return join(root, storage, shard, kind === 'wiki' ? `${projectId}.wiki.git` : `${projectId}.git`)
 }
 
-/** What of a project says where its repository is. */
+/** The columns that determine the path of a project's repository. */
 export const placedRow = {
   id: integer,
   repository_storage: text,
 }
 export type Placed = RowOf<typeof placedRow>
 
-/** What of a project says which repository is its own. Load it with the facts that decide about the request. */
+/** With the key that identifies the project's own repository. Load it together with the facts for permissions. */
 export const locatedRow = { ...placedRow, repository_key: text }
 export type Located = RowOf<typeof locatedRow>
 
 export const projectRepositoryDir = (ctx: Pick<Ctx, 'repositoriesDir'>, project: Placed): string =>
   repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)
 
-/** The folder for what is at the place of a project and is not its own. */
+/** Folder of repositories that were at the place of a project without its key. */
 export const lostAndFound = (repositoriesDir: string): string => join(dirname(repositoriesDir), 'lost+found')
 
-/** A free name in it. */
+/** A free name in that folder. */
 export const lostName = (repositoriesDir: string, { repository_storage }: Placed, gitDir: string): string =>
   join(lostAndFound(repositoriesDir), `${repository_storage}-${basename(gitDir)}-${randomUUID()}`)

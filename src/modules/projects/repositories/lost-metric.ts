@@ -4,12 +4,12 @@ import { lostAndFound } from './location.ts'
 
 let observed: string | undefined
 
-/** The figure of `/-/metrics` is that of this folder of repositories from now on. */
+/** Sets the folder that the gauge of `/-/metrics` counts. */
 export function observeLostAndFound(repositoriesDir: string): void {
   observed = lostAndFound(repositoriesDir)
 }
 
-// All workers see the same folder, so the greatest is as good as any.
+// All workers see the same folder, so any value, such as the maximum, is right.
 new Gauge({
   name: 'stithy_repositories_lost_and_found',
   help: 'Repositories that were in the place of a project and not its own, and wait for an operator in lost+found',

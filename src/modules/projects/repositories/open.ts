@@ -6,24 +6,25 @@ import { type Located, projectRepositoryDir } from './location.ts'
 import { setAside, setAsideSoon } from './set-aside.ts'
 
 /**
- * The project's repository, for as long as the caller waits and from their share of git processes. Costs a `stat`. A repository
- * that was never written to reads as empty, and so does a place that holds one with another key, which is set aside.
+ * Opens the project's repository; its git processes end when the client disconnects and count against the caller's
+ * share. Costs a `stat`. A missing repository reads as empty, as does one with another key, which is moved to
+ * lost+found.
  */
 export function openRepository(ctx: Ctx, project: Located): Repository {
   const dir = projectRepositoryDir(ctx, project)
   const belonging = belongingOf(dir, project.repository_key)
   if (belonging !== 'foreign') {
     const repo = ctx.git.open(dir, project.repository_key)
-    // This process may have read it before another moved it away.
+    // This process may have cached it before another process moved it away.
     if (belonging === 'absent') repo.lookAgain()
     return repo.withSignal(ctx.signal).for(ctx.shareKey)
   }
   setAsideSoon(ctx, project)
-  // A path where nothing is ever made.
+  // A path where no repository is ever created.
   return ctx.git.open(`${dir}.absent`)
 }
 
-/** The same for writing: makes the repository if this is the first write. */
+/** As `openRepository`, for writing: creates the repository if it is missing. */
 export async function openForWriting(
   ctx: Ctx,
   project: Located & { default_branch: string | null },
@@ -39,5 +40,5 @@ export async function openForWriting(
   return ctx.git.open(dir, key).for(ctx.shareKey)
 }
 
-/** What HEAD names until a first push says otherwise. */
+/** Target of HEAD until the first push. */
 export const initialBranch = 'master'

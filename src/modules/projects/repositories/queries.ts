@@ -11,7 +11,7 @@ export const storedRepositoryRow = {
 }
 export type StoredRepository = RowOf<typeof storedRepositoryRow>
 
-/** Projects with an id above `after`, in order. Those being removed are left out. */
+/** Projects with an id above `after`, in order, without those that are being deleted. */
 export const projectsAfter = (db: Db, after: number, limit: number): Promise<StoredRepository[]> =>
   db.rows(
     storedRepositoryRow,
@@ -19,7 +19,7 @@ export const projectsAfter = (db: Db, after: number, limit: number): Promise<Sto
     where id > ${after} and not deleting order by id limit ${literal(limit)}`,
   )
 
-/** Projects that are being removed, whose repositories may still be there. */
+/** Projects that are being deleted, whose repositories may still exist. */
 export const removedProjects = (db: Db): Promise<Pick<StoredRepository, 'id' | 'repository_storage'>[]> =>
   db.rows(
     pick(storedRepositoryRow, 'id', 'repository_storage'),
@@ -30,7 +30,7 @@ export const removedProjects = (db: Db): Promise<Pick<StoredRepository, 'id' | '
 export const lockPlace = (tx: Tx, dir: string): Promise<number> =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`place of a repository: ${dir}`}, 0))`)
 
-/** Pushes so far, and those at the last run of each kind of housekeeping. */
+/** Number of pushes, in total and at the last run of each kind of housekeeping. */
 export const housekeepingRow = {
   pushes: integer,
   incremental_at: integer,
@@ -45,7 +45,7 @@ export const findHousekeeping = (db: Db, projectId: number): Promise<Housekeepin
     sql`select pushes, incremental_at, full_at, gc_at from project_housekeeping where project_id = ${projectId}`,
   )
 
-/** Remembers a run that took in the first `pushes`; the more thorough kinds count as the lesser. */
+/** Records a run that covered the first `pushes`; a thorough kind includes the lesser kinds. */
 export const saveHousekeeping = (
   db: Db,
   projectId: number,
@@ -56,7 +56,7 @@ export const saveHousekeeping = (
     full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
     gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end where project_id = ${projectId}`)
 
-/** Remembers what a check found, for lists of broken repositories. */
+/** Saves the result of a check, for lists of broken repositories. */
 export const saveCheck = (db: Db, projectId: number, failed: boolean): Promise<number> =>
   db.run(
     sql`update projects set repository_check_failed = ${failed} where id = ${projectId} and repository_check_failed <> ${failed}`,

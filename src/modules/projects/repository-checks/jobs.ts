@@ -8,15 +8,15 @@ import { noteCheck, projectsDueForCheck } from './queries.ts'
 
 const periodDays = 30
 /** Maximum checks per hour, because a check reads the whole repository. */
-const mostAtOnce = 50
+const maxChecks = 50
 const loggedProblems = 10
 
-/** Reads the whole repository of a project, and remembers for lists and the log whether it is damaged. */
+/** Checks all objects of a repository; saves and logs the result. */
 export const checkRepository = job({
   name: 'check_repository',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `check_repository:${projectId}`,
-  // One at a time in all of the installation.
+  // One at a time in the whole installation.
   queue: () => 'repository_checks',
   attempts: 3,
   async run({ projectId }, ctx) {
@@ -27,7 +27,7 @@ export const checkRepository = job({
     if (problems.length > 0)
       ctx.log.error(
         { project: project.full_path, problems: problems.slice(0, loggedProblems) },
-        'a repository is damaged',
+        'the repository is damaged',
       )
     await ctx.transaction(async (tx) => {
       await saveCheck(tx, projectId, problems.length > 0)
@@ -36,7 +36,7 @@ export const checkRepository = job({
   },
 })
 
-/** Has those repositories checked whose last check was a month ago, a few at a time. */
+/** Queues checks of repositories that were last checked a month ago, a few at a time. */
 export const checkDueRepositories = job({
   name: 'check_due_repositories',
   input: Type.Object({}),
@@ -45,7 +45,7 @@ export const checkDueRepositories = job({
   every: { cron: '40 * * * *', input: {} },
   async run(_input, ctx) {
     if (!ctx.settings.repository_checks_enabled) return
-    const due = await projectsDueForCheck(ctx.db, periodDays, mostAtOnce)
+    const due = await projectsDueForCheck(ctx.db, periodDays, maxChecks)
     await ctx.transaction(async (tx) => {
       for (const projectId of due) await enqueue(tx, checkRepository, { projectId })
     })

@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 
-/** Projects whose repositories were not checked for `days` days: never checked ones first, then the longest ago. */
+/** Projects whose repositories were not checked for `days` days: never checked ones first, then the oldest check. */
 export async function projectsDueForCheck(db: Db, days: number, limit: number): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },

@@ -6,14 +6,14 @@ import { type RowOf, timestamp } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { openTo, userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 
-/** False when it was starred already. The count follows in the same statement. */
+/** False if it was starred already. Updates the count in the same statement. */
 export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
     with starred as (
       insert into stars (user_id, project_id) values (${userId}, ${projectId}) on conflict do nothing returning project_id)
     update projects set star_count = star_count + 1 where id in (select project_id from starred)`)) > 0
 
-/** False when it was not starred. */
+/** False if it was not starred. */
 export const deleteStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
     with unstarred as (
@@ -23,7 +23,10 @@ export const deleteStar = async (tx: Tx, userId: number, projectId: number): Pro
 export const starrerRow = { ...userReferenceRow, starred_since: timestamp }
 export type StarrerRow = RowOf<typeof starrerRow>
 
-/** Who starred a project, the first one first. People with private profiles show to themselves and administrators. */
+/**
+ * Users who starred a project, oldest star first. Users with private profiles are visible to themselves and
+ * administrators only.
+ */
 export const starrersOf = (projectId: number, caller: Actor | null, search: string | undefined): List => ({
   type: 'User',
   select: sql`select ${userReferenceColumns}, s.created_at as starred_since from stars s join users u on u.id = s.user_id`,

@@ -10,18 +10,18 @@ export const topicRow = {
   title: nullable(text),
   description: nullable(text),
   avatar: nullable(text),
-  /** Of those that are open to the caller by their visibility; of all, for administrators. */
+  /** Number of projects whose visibility is open to the caller; all for administrators. */
   projects: integer,
 }
 export type TopicRow = RowOf<typeof topicRow>
 
-/** Projects that count for the caller. */
+/** Number of projects, as counted for the caller. */
 const counted = (caller: Caller): Sql => {
   if (caller?.admin) return raw('(t.public_projects + t.internal_projects + t.private_projects)')
   return raw(caller && !caller.external ? '(t.public_projects + t.internal_projects)' : 't.public_projects')
 }
 
-/** A name that only closed projects use is theirs. */
+/** Names that only private projects use are not revealed. */
 const visible = (caller: Caller): Sql => (caller?.admin ? raw('true') : sql`(t.declared or ${counted(caller)} > 0)`)
 
 const columns = (caller: Caller): Sql =>
@@ -29,7 +29,7 @@ const columns = (caller: Caller): Sql =>
 
 export type TopicFilters = { search?: string | undefined; without_projects?: boolean | undefined }
 
-/** The most used first. */
+/** Most used first. */
 export const listTopics = (caller: Caller, { search, without_projects }: TopicFilters): List => ({
   type: 'Topic',
   select: sql`select ${columns(caller)} from topics t`,
@@ -50,7 +50,7 @@ export const listTopics = (caller: Caller, { search, without_projects }: TopicFi
 export const findTopic = (db: Db, caller: Caller, id: number): Promise<TopicRow | undefined> =>
   db.row(topicRow, sql`select ${columns(caller)} from topics t where t.id = ${id} and ${visible(caller)}`)
 
-/** What administrators say about a topic. */
+/** Attributes of a topic that administrators set. */
 export const topicAttributesRow = {
   name: text,
   title: nullable(text),
@@ -58,7 +58,7 @@ export const topicAttributesRow = {
 }
 export type TopicAttributes = RowOf<typeof topicAttributesRow>
 
-/** A topic that projects have already is there: then it is declared now. Nothing when it was declared before. */
+/** Declares a topic; projects may use it already. Undefined if it is declared already. */
 export const insertTopic = async (tx: Tx, topic: TopicAttributes): Promise<number | undefined> =>
   (
     await tx.row(
@@ -75,7 +75,7 @@ export const insertTopic = async (tx: Tx, topic: TopicAttributes): Promise<numbe
 export const lockTopic = (tx: Tx, id: number): Promise<TopicAttributes | undefined> =>
   tx.row(topicAttributesRow, sql`select name, title, description from topics where id = ${id} for update`)
 
-/** Under a new name it counts nothing until its projects have that, too: `renameInProjects`. */
+/** A renamed topic has no projects until they use the new name: `renameInProjects`. */
 export const updateTopic = (tx: Tx, id: number, { name, title, description }: TopicAttributes): Promise<number> =>
   tx.run(sql`
     update topics t set name = ${name}, title = ${title}, description = ${description}, declared = true, updated_at = now(),
@@ -84,17 +84,19 @@ export const updateTopic = (tx: Tx, id: number, { name, title, description }: To
       private_projects = case when renamed then 0 else private_projects end
     from (select lower(name) <> lower(${name}) as renamed from topics where id = ${id}) as change where t.id = ${id}`)
 
-/** Projects with the topic, in any spelling. */
+/** Projects with the topic, ignoring case. */
 const having = (name: string): Sql => sql`topics <> '{}' and topic_keys(topics) @> array[lower(${name})]`
 
-/** Puts the new name where the old one was; each project keeps its topics sorted and once. */
+/** Replaces a topic's name in all projects; their topics stay sorted and unique. */
 export const renameInProjects = (tx: Tx, name: string, newName: string): Promise<number> =>
   tx.run(sql`
     update projects set topics = array(
       select distinct case when lower(topic) = lower(${name}) then ${newName} else topic end from unnest(topics) as topic order by 1)
     where ${having(name)}`)
 
-/** Puts one topic where another was, but only once, and as a project spells it that has it already. */
+/**
+ * Replaces a topic by another in all projects. A project that has the other already has it once, in its own spelling.
+ */
 export const replaceInProjects = (tx: Tx, name: string, newName: string): Promise<number> =>
   tx.run(sql`
     update projects set topics = array(

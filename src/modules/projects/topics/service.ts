@@ -18,7 +18,7 @@ import {
   updateTopic,
 } from './queries.ts'
 
-const longest = { name: 255, title: 255, description: 1024 }
+const maxLengths = { name: 255, title: 255, description: 1024 }
 
 function check({ name, title, description }: TopicAttributes): void {
   const tooLongFor = (text: string | null, maximum: number) =>
@@ -28,12 +28,12 @@ function check({ name, title, description }: TopicAttributes): void {
       name.trim() === ''
         ? [blank]
         : [
-            ...tooLongFor(name, longest.name),
-            // Lists of topics are text with commas; names of projects' topics are trimmed.
+            ...tooLongFor(name, maxLengths.name),
+            // Lists of topics are comma-separated, and topics of projects are trimmed.
             ...(/,|\p{Cc}/u.test(name) || name !== name.trim() ? ['is invalid'] : []),
           ],
-    title: tooLongFor(title, longest.title),
-    description: tooLongFor(description, longest.description),
+    title: tooLongFor(title, maxLengths.title),
+    description: tooLongFor(description, maxLengths.description),
   })
   if (violations) throw invalidFields(violations)
 }
@@ -49,7 +49,7 @@ export async function getTopic(ctx: Ctx, id: number): Promise<TopicRow> {
   return topic
 }
 
-/** Says more about a topic, whether or not projects have it already. */
+/** Declares a topic, whether or not projects use it. */
 export async function createTopic(
   ctx: Ctx,
   topic: TopicAttributes,
@@ -67,7 +67,7 @@ export async function createTopic(
   return getTopic(ctx, id)
 }
 
-/** Absent attributes stay. Under a new name, the projects that have the topic have it under that. */
+/** Absent attributes stay. A new name replaces the old one in all projects. */
 export async function editTopic(
   ctx: Ctx,
   id: number,
@@ -98,7 +98,7 @@ export async function editTopic(
   return getTopic(ctx, id)
 }
 
-/** Takes it from all projects, too. */
+/** Deletes a topic, also from all projects. */
 export async function removeTopic(ctx: Ctx, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     const held = await lockTopic(tx, id)
@@ -109,11 +109,11 @@ export async function removeTopic(ctx: Ctx, id: number): Promise<void> {
   })
 }
 
-/** Projects that have the source have the target from then on; the source goes. */
+/** Replaces the source topic by the target in all projects and deletes the source. */
 export async function mergeTopics(ctx: Ctx, sourceId: number, targetId: number): Promise<TopicRow> {
   if (sourceId === targetId) throw invalid('The source topic and the target topic are identical')
   await ctx.transaction(async (tx) => {
-    // In the order of their numbers, so that two merges cannot wait for one another.
+    // Locks in the order of ids, to avoid a deadlock of two merges.
     const held = new Map<number, TopicAttributes>()
     for (const id of [sourceId, targetId].sort((one, other) => one - other)) {
       const topic = await lockTopic(tx, id)

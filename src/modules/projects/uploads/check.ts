@@ -3,7 +3,10 @@ import { storedUploads } from './queries.ts'
 
 const page = 1000
 
-/** Uploads whose blob is gone or cut, one sentence each. One look at the blob store for every upload. */
+/**
+ * Describes each upload whose blob is missing or truncated, one sentence each. Checks the blob store once for each
+ * upload.
+ */
 export async function checkUploads(ctx: Ctx): Promise<string[]> {
   const problems: string[] = []
   let after = 0

@@ -1,11 +1,11 @@
-const longestBytes = 255
-/** What is longer is no extension, and may be cut. */
-const longestExtensionBytes = 32
+const maxNameBytes = 255
+/** Maximum length of an extension; a longer one may be truncated. */
+const maxExtensionBytes = 32
 
 /**
- * A name that is harmless in addresses, Markdown, headers and on disk, and still tells what the file was called: letters,
- * digits and marks of any script, `_`, `-`, `+` and `.`; everything else is a `_`. It begins with no dot and has 1 to 255
- * bytes, with the extension kept.
+ * A file name that is safe in URLs, Markdown, headers and on disk: letters, digits and marks of any script, `_`, `-`,
+ * `+` and `.`; other characters become `_`. It does not begin with a dot and has 1 to 255 bytes including the
+ * extension.
  */
 export function safeFilename(given: string): string {
   const name = given
@@ -15,8 +15,8 @@ export function safeFilename(given: string): string {
     .replace(/^(?=\.)/, '_')
   if (name === '') return 'unnamed'
   const extension = extensionOf(name)
-  const kept = Buffer.byteLength(extension) <= longestExtensionBytes ? extension : ''
-  return cut(name.slice(0, name.length - kept.length), longestBytes - Buffer.byteLength(kept)) + kept
+  const kept = Buffer.byteLength(extension) <= maxExtensionBytes ? extension : ''
+  return cut(name.slice(0, name.length - kept.length), maxNameBytes - Buffer.byteLength(kept)) + kept
 }
 
 /** From the last dot, which is not the first character. */

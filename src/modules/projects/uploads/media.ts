@@ -1,6 +1,6 @@
 import { extensionOf } from './filename.ts'
 
-/** What texts show in place, and browsers may, too: nothing that could hold a script. By extension, since names are what tells. */
+/** File types that pages may show inline: none that can contain a script. By extension. */
 const shown: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -17,7 +17,7 @@ const shown: Readonly<Record<string, string>> = {
   ogv: 'video/ogg',
 }
 
-/** The media type of a picture or video; `undefined` for every other file, which is only ever handed out to be saved. */
+/** Media type of a picture or video; `undefined` for all other files, which are downloads only. */
 export function shownMediaType(filename: string): string | undefined {
   const extension = extensionOf(filename).slice(1).toLowerCase()
   return Object.hasOwn(shown, extension) ? shown[extension] : undefined

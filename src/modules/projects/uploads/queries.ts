@@ -12,7 +12,7 @@ export const uploadRow = {
 }
 export type UploadRow = RowOf<typeof uploadRow>
 
-/** False when the project is going. */
+/** False if the project is being deleted. */
 export const insertUpload = async (
   tx: Tx,
   projectId: number,
@@ -24,18 +24,18 @@ export const insertUpload = async (
     select p.id, ${secret}, ${filename}, ${digest}, ${size}::bigint, ${uploaderId}
     from projects p where p.id = ${projectId} and not p.deleting for no key update`)) > 0
 
-/** An upload as those see it who look after the project. */
+/** An upload as shown to maintainers. */
 export const listedUploadRow = {
   id: integer,
   filename: text,
   size: integer,
   created_at: timestamp,
-  /** Null when he is gone. */
+  /** Null if the account is gone. */
   uploader: nullable(json<{ id: number; username: string; name: string }>()),
 }
 export type ListedUploadRow = RowOf<typeof listedUploadRow>
 
-/** The newest first. */
+/** Newest first. */
 export const uploadsOf = (projectId: number): List => ({
   type: 'Upload',
   select: raw(`select p.id, p.filename, p.size, p.created_at,
@@ -47,7 +47,7 @@ export const uploadsOf = (projectId: number): List => ({
   keyset: { direction: 'desc' },
 })
 
-/** How a path names an upload of a project: by number, or by both parts of its address. */
+/** An upload in a path: by id, or by the secret and file name of its URL. */
 export type UploadName = { readonly id: number } | { readonly secret: string; readonly filename: string }
 
 const named = (projectId: number, name: UploadName): Sql =>
@@ -58,7 +58,7 @@ const named = (projectId: number, name: UploadName): Sql =>
 export const findUpload = (db: Db, projectId: number, name: UploadName): Promise<UploadRow | undefined> =>
   db.row(uploadRow, sql`select secret, filename, digest, size from uploads where ${named(projectId, name)}`)
 
-/** The row alone: the collection of blobs takes the bytes, should nothing else name them. */
+/** Deletes the row only; blob collection deletes the bytes if no other row references them. */
 export const deleteUpload = (
   tx: Tx,
   projectId: number,
@@ -69,11 +69,11 @@ export const deleteUpload = (
     sql`delete from uploads where ${named(projectId, name)} returning id, filename`,
   )
 
-/** Digests of these that are uploads: for the collection of blobs. */
+/** The given digests that belong to uploads, for blob collection. */
 export const digestsOfUploads = (digests: readonly Digest[]): Sql =>
   sql`select digest from uploads where digest = any(${digests}::text[])`
 
-/** Every upload in the order of its number, after `after`. */
+/** Every upload ordered by id, starting after `after`. */
 export const storedUploads = (
   db: Db,
   after: number,

@@ -14,7 +14,7 @@ import { deleteUpload, findUpload, insertUpload, type UploadName } from './queri
 
 const mebibyte = 1024 * 1024
 
-/** Stores a file of a project. `undefined` when it is larger than the setting allows. */
+/** Stores a file of a project. `undefined` if it exceeds the size limit of the settings. */
 export async function storeUpload(
   ctx: Ctx,
   project: ProjectSubject,
@@ -31,7 +31,7 @@ export async function storeUpload(
   return { secret, filename, project_full_path: project.full_path }
 }
 
-/** What was uploaded, to be saved rather than shown, but for pictures and videos. */
+/** Opens an upload. Pictures and videos are shown inline; other files are downloads. */
 export async function openUpload(ctx: Ctx, reply: Reply, project: ProjectSubject, name: UploadName): Promise<RawBody> {
   const upload = await findUpload(ctx.db, project.id, name)
   const blob = upload && (await ctx.blobs.get(upload.digest))
@@ -42,7 +42,7 @@ export async function openUpload(ctx: Ctx, reply: Reply, project: ProjectSubject
   return { ...blob, contentType: type ?? 'application/octet-stream' }
 }
 
-/** Takes a file away from wherever texts link to it. */
+/** Deletes a file; texts that link to it stay unchanged. */
 export async function removeUpload(ctx: Ctx, project: ProjectSubject, name: UploadName): Promise<void> {
   await ctx.transaction(async (tx) => {
     const removed = await deleteUpload(tx, project.id, name)

@@ -16,12 +16,12 @@ import {
   listLocks,
 } from './lock-queries.ts'
 
-const longestPathBytes = 2000
+const maxPathBytes = 2000
 
 /** Account that owns a new lock; for a deploy key, the user who created the key. */
 function ownerOf(ctx: Ctx): number {
   const id = accountOf(ctx.actor!)
-  if (id === null) throw new Failure('forbidden', 'A lock needs an account that holds it')
+  if (id === null) throw new Failure('forbidden', 'A lock needs an account as its owner')
   return id
 }
 
@@ -31,7 +31,7 @@ export async function lockFile(
   project: ProjectSubject,
   path: string,
 ): Promise<{ lock: LockRow; made: boolean }> {
-  if (!isTreePath(path) || !path.isWellFormed() || Buffer.byteLength(path) > longestPathBytes)
+  if (!isTreePath(path) || !path.isWellFormed() || Buffer.byteLength(path) > maxPathBytes)
     throw new Failure('unprocessable', 'path is invalid')
   const ownerId = ownerOf(ctx)
   return await ctx.transaction(async (tx) => {

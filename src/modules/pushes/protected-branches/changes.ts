@@ -22,7 +22,7 @@ export function grantChanges(
     }
     if (destroy) return []
     const named = Object.keys(holder).length > 0
-    if (!named) throw invalid(`allowed_to_${action}: an entry names nobody`)
+    if (!named) throw invalid(`allowed_to_${action}: an entry needs access_level, user_id or group_id`)
     return [grantOf(holder)]
   })
   return { [action]: { add, remove } }

@@ -12,7 +12,7 @@ const levelFor = (developers: boolean | undefined): Grant[] => [
   grantOf({ access_level: developers ? accessLevels.developers : accessLevels.maintainers }),
 ]
 
-const instead = (developers: boolean | undefined): GrantChanges | undefined =>
+const replacedLevels = (developers: boolean | undefined): GrantChanges | undefined =>
   developers === undefined ? undefined : { remove: 'all', add: levelFor(developers) }
 
 /** Protects the branch of this name, or changes the levels of its existing rule. */
@@ -27,7 +27,7 @@ export async function protectOneBranch(
     await protectRef(ctx, project, { kind: 'branch', name }, { push: levelFor(push), merge: levelFor(merge) })
     return
   }
-  const [pushes, merges] = [instead(push), instead(merge)]
+  const [pushes, merges] = [replacedLevels(push), replacedLevels(merge)]
   await changeProtectedRef(
     ctx,
     project,

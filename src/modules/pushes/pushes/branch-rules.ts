@@ -42,7 +42,8 @@ function deletion({ ctx, project, way }: PushFacts): string | undefined {
 }
 
 /**
- * Users who may merge but not push may create a protected branch only from a commit that a protected branch contains.
+ * Users who may merge but not push may create a protected branch only through the API, and only from a commit that a
+ * protected branch contains.
  */
 async function creation(name: string, to: Oid, facts: PushFacts): Promise<string | undefined> {
   const { protections, way } = facts

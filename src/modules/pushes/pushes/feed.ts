@@ -34,8 +34,8 @@ export async function feedOfPush(
   const alike = Map.groupBy(moved.flatMap(named), ({ type, action }) => `${type} ${action}`)
   const entries: FeedEntry[] = []
   for (const changes of alike.values()) {
-    if (changes.length > ctx.settings.push_event_activities_limit) entries.push(together(changes))
-    else for (const one of changes) entries.push(await alone(repo, defaultBranch, one))
+    if (changes.length > ctx.settings.push_event_activities_limit) entries.push(groupedEntry(changes))
+    else for (const one of changes) entries.push(await singleEntry(repo, defaultBranch, one))
   }
   return entries
 }
@@ -50,7 +50,7 @@ function named(change: RefChange): Named[] {
 
 const entry = (push: PushedRefs): FeedEntry => ({ action: 'pushed', code: true, push })
 
-const together = (changes: readonly Named[]): FeedEntry =>
+const groupedEntry = (changes: readonly Named[]): FeedEntry =>
   entry({
     commit_count: 0,
     action: changes[0]!.action,
@@ -62,7 +62,7 @@ const together = (changes: readonly Named[]): FeedEntry =>
     ref_count: changes.length,
   })
 
-async function alone(
+async function singleEntry(
   repo: Repository,
   defaultBranch: string | null,
   { change: { from, to }, name, type, action }: Named,

@@ -69,7 +69,7 @@ export async function settle(
       moved.map(({ name }) => name),
     )
     if (!settled || moved.length === 0) return []
-    await writeConsequences(ctx, tx, repo, project, {
+    await settleEffects(ctx, tx, repo, project, {
       id: push.id,
       actorId: push.actor_id,
       transport: push.transport,
@@ -81,7 +81,7 @@ export async function settle(
 }
 
 /** The default branch differs from the caller's, or another process settled the push. */
-const notAsThought = new Error('not as it was thought')
+const staleAssumption = new Error('the push was settled or the default branch changed meanwhile')
 
 /**
  * As `settle`, if all changes of the push certainly happened. Assumes the default branch that the caller read. One
@@ -96,13 +96,16 @@ export async function conclude(
   const { id, projectId, changes } = push
   const known = new Set(changes.map(({ name }) => name))
   if (main === null) return void (await settle(ctx, id, known))
-  const told = await tell(ctx, repo, changes, main)
+  const effects = await buildEffects(ctx, repo, changes, main)
   try {
     await ctx.transaction(async (tx) => {
       const names = [...known]
       // The first statement locks the project, as `settle` locks it first.
-      const [branch, settled] = await Promise.all([write(tx, projectId, push, told), settlePush(tx, id, names)])
-      if (!settled || branch !== main) throw notAsThought
+      const [branch, settled] = await Promise.all([
+        writeEffects(tx, projectId, push, effects),
+        settlePush(tx, id, names),
+      ])
+      if (!settled || branch !== main) throw staleAssumption
     })
   } catch {
     // The transaction was rolled back; `settle` reads everything again.
@@ -111,7 +114,7 @@ export async function conclude(
 }
 
 /** Writes the effects of moved refs. */
-async function writeConsequences(
+async function settleEffects(
   ctx: Ctx,
   tx: Tx,
   repo: Repository,
@@ -123,28 +126,33 @@ async function writeConsequences(
     await setDefaultBranch(repo, first)
     await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
   }
-  const told = await tell(ctx, repo, push.changes, project.default_branch ?? first ?? null)
-  await write(tx, project.id, push, { ...told, first })
+  const effects = await buildEffects(ctx, repo, push.changes, project.default_branch ?? first ?? null)
+  await writeEffects(tx, project.id, push, { ...effects, first })
 }
 
 /** Feed entries of a push, and the root files of the default branch if it moved. */
-type Told = {
+type Effects = {
   readonly feed: readonly FeedEntry[]
   readonly rootFiles: RootFiles | undefined
   readonly first?: string | undefined
 }
 
-async function tell(ctx: Ctx, repo: Repository, changes: readonly RefChange[], main: string | null): Promise<Told> {
+async function buildEffects(
+  ctx: Ctx,
+  repo: Repository,
+  changes: readonly RefChange[],
+  main: string | null,
+): Promise<Effects> {
   const tip = changes.find(({ name }) => branchName(name) === main)?.to ?? undefined
   return { feed: await feedOfPush(ctx, repo, main, changes), rootFiles: tip && (await rootFilesAt(repo, tip)) }
 }
 
 /** Sends all statements at once. Resolves with the default branch. */
-async function write(
+async function writeEffects(
   tx: Tx,
   projectId: number,
   { id, actorId, changes }: Omit<NewPush, 'projectId'> & { id: number },
-  { feed, rootFiles, first }: Told,
+  { feed, rootFiles, first }: Effects,
 ): Promise<string | null | undefined> {
   const [branch] = await Promise.all([
     notePush(tx, projectId, { firstBranch: first, rootFiles, refCount: changes.length }),

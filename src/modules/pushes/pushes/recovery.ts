@@ -41,7 +41,7 @@ export async function recoverPushes(
       await settle(ctx, id)
       recovered++
     } catch (error) {
-      ctx.log.error({ err: error, push_id: id }, 'a push cannot be settled')
+      ctx.log.error({ err: error, push_id: id }, 'failed to settle a push')
     }
   }
   return recovered

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import type { ArchiveFormat } from '../../../git/transfer/archive.ts'
 
-/** What a caller may write after `archive.`, and what he gets. */
+/** Suffixes after `archive.`, with their formats. */
 export const archiveSuffixes = {
   'tar.gz': 'tar.gz',
   gz: 'tar.gz',
@@ -20,12 +20,12 @@ export type ArchiveSuffix = keyof typeof archiveSuffixes
 export const suffixes = Object.keys(archiveSuffixes) as readonly ArchiveSuffix[]
 
 /**
- * The name of the directory within an archive and, with its suffix, of the file: `<project>-<ref>-<commit>[-<path>]`, the
+ * Name of the top directory of an archive and, with the suffix, of the file: `<project>-<ref>-<commit>[-<path>]`, the
  * ref as the caller wrote it, with `-` for each `/`.
  */
 export const archiveName = (project: string, ref: string, commit: Oid, path: string | undefined): string =>
   [project, ref, commit, ...(path === undefined ? [] : [path])].join('-').replaceAll('/', '-')
 
-/** What lets every client save the file rather than look into it. */
+/** Media type that makes clients save the file rather than open it. */
 export const contentTypeOf = (format: ArchiveFormat): string =>
   format === 'zip' ? 'application/zip' : 'application/octet-stream'

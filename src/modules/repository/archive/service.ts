@@ -12,8 +12,8 @@ import { type ArchiveSuffix, archiveName, archiveSuffixes, contentTypeOf } from 
 export type Wanted = { readonly sha?: string; readonly path?: string; readonly suffix: ArchiveSuffix }
 
 /**
- * A project's files at a commit as a body that streams. One round trip to git and one process; for HEAD no process.
- * Fails when there is no such commit or path, and where the machine lacks the program for the format.
+ * Streams an archive of a project's files at a commit. One round trip to git and one process; none for HEAD. Throws if
+ * the commit or path does not exist, or if the program for the format is not installed.
  */
 export async function archiveBody(
   ctx: Ctx,
@@ -28,7 +28,7 @@ export async function archiveBody(
   if (path !== undefined && !(await findEntry(repo, commit, path))) throw notFound('File')
   const format = archiveSuffixes[suffix]
   if (!(await canArchive(repo, format)))
-    throw new Failure('unprocessable', 'This server has no bzip2: ask for tar.gz, tar or zip')
+    throw new Failure('unprocessable', 'This server has no bzip2: request tar.gz, tar or zip')
   const name = archiveName(project.path, sha || project.default_branch || 'HEAD', commit, path)
   reply.header('content-disposition', disposition('attachment', `${name}.${format}`))
   if (isImmutable(sha ?? '', commit)) reply.header('cache-control', immutableCacheControl)

@@ -8,10 +8,13 @@ import { loadProject, openRepository } from '../../projects/index.ts'
 import { loadProtections, moveRefs } from '../../pushes/index.ts'
 import { defaultTip, nameOfBranch } from './service.ts'
 
-/** In one push. */
+/** Maximum branches per push. */
 const batch = 100
 
-/** Deletes what the default branch has all of, but for protected branches and itself, for whoever asked and still may. */
+/**
+ * Deletes branches that are merged into the default branch, on behalf of the user who requested it and only as far as
+ * they may. Skips the default and protected branches.
+ */
 export const deleteMergedBranches = job({
   name: 'delete_merged_branches',
   input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),
@@ -19,12 +22,12 @@ export const deleteMergedBranches = job({
   queue: ({ projectId }) => `repository:${projectId}`,
   attempts: 5,
   async run({ projectId, actorId }, ctx) {
-    const asker = await asAccount(ctx, actorId)
-    if (!asker) return
-    const project = await loadProject(String(projectId), asker)
-    if (!project || !allows(projectPolicy.push_code, asker.actor, project.facts)) return
-    const repo = openRepository(asker, project)
-    const [tip, protections] = await Promise.all([defaultTip(repo, project), loadProtections(asker, project)])
+    const requester = await asAccount(ctx, actorId)
+    if (!requester) return
+    const project = await loadProject(String(projectId), requester)
+    if (!project || !allows(projectPolicy.push_code, requester.actor, project.facts)) return
+    const repo = openRepository(requester, project)
+    const [tip, protections] = await Promise.all([defaultTip(repo, project), loadProtections(requester, project)])
     if (!tip) return
     const merged = (await listRefTips(repo, 'refs/heads/', { mergedInto: tip })).filter((ref) => {
       const name = nameOfBranch(ref)
@@ -32,9 +35,9 @@ export const deleteMergedBranches = job({
     })
     for (let at = 0; at < merged.length; at += batch) {
       const changes = merged.slice(at, at + batch).map(({ name, oid }) => ({ name, from: oid, to: null }))
-      if ((await moveRefs(asker, projectId, repo, changes)) === 'moved') continue
-      // Somebody pushed to one of them: that one stays.
-      for (const change of changes) await moveRefs(asker, projectId, repo, [change])
+      if ((await moveRefs(requester, projectId, repo, changes)) === 'moved') continue
+      // One of the branches changed meanwhile: that one stays.
+      for (const change of changes) await moveRefs(requester, projectId, repo, [change])
     }
   },
 })

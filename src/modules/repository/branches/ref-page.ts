@@ -3,12 +3,12 @@ import { type Page, type Paged, slicePage } from '../../../api/page.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { Optional, Text } from '../../../api/params/types.ts'
 
-/** Of lists of refs, which have no number to continue after. */
+/** Parameter of lists of refs, which have no ids to continue after. */
 export const pageTokenParam = Optional(Text({ description: 'Keyset pagination: the last name of the previous page' }))
 
 /**
- * A page of a list of refs. By keyset it begins behind the name that `token` is, and the address of the next page is
- * made here; `query` holds the other parameters of the list.
+ * A page of a list of refs. With keyset pagination it starts after the name `token`, and this sets the URL of the next
+ * page; `query` has the other parameters of the list.
  */
 export function refPage<Row>(
   all: readonly Row[],

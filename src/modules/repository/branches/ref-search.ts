@@ -1,7 +1,4 @@
-/**
- * The names that a search finds, in any case: `^begin`, `end$`, both, or a part. A name that is the part itself comes
- * first.
- */
+/** Names that match a search, ignoring case: `^prefix`, `suffix$`, both, or a part. An exact match comes first. */
 export function searchNames<Named>(all: readonly Named[], search: string, nameOf: (each: Named) => string): Named[] {
   const begins = search.startsWith('^')
   const ends = search.endsWith('$') && search.length > 1

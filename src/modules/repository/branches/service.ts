@@ -17,13 +17,13 @@ import { searchNames } from './ref-search.ts'
 
 export const nameOfBranch = ({ name }: RefTip): string => branchName(name) ?? name
 
-/** Where the default branch is; `undefined` without one. */
+/** Commit of the default branch; `undefined` without one. */
 export async function defaultTip(repo: Repository, project: ProjectSubject): Promise<Oid | undefined> {
   const ref = project.default_branch === null ? undefined : branchRef(project.default_branch)
   return ref && readRef(repo, ref)
 }
 
-/** All branches that a search finds; do not change the array. Reads files of refs: no process. */
+/** All branches that match a search. The array is cached: do not modify it. Reads files of refs; starts no process. */
 export async function findBranches(
   repo: Repository,
   search: string | undefined,
@@ -34,8 +34,8 @@ export async function findBranches(
 }
 
 /**
- * The branches of a page with their commits: one statement, at most one round trip to git, and one look at the history
- * for what was not asked about before.
+ * The branches of a page with their commits: one statement, at most one round trip to git, and one walk of the history
+ * for results that are not cached.
  */
 export async function branchRows(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<BranchRow[]> {
   const repo = openRepository(ctx, project)
@@ -61,15 +61,15 @@ export async function branchRows(ctx: Ctx, project: ProjectSubject, refs: readon
   })
 }
 
-/** The records of a page, kept as text. */
+/** The records of a page as cached text. */
 export async function branchTexts(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<RecordText[]> {
   const rows = await branchRows(ctx, project, refs)
   return Promise.all(rows.map((row) => textOf(ctx, Branch, branchKey(row), async () => row)))
 }
 
 /**
- * One branch. Fails when there is none of this name. A statement; at most a round trip to git, the first time for its
- * commit.
+ * A branch; throws `not_found` if there is none of this name. One statement, and at most one round trip to git for a
+ * commit that is not cached.
  */
 export async function getBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<BranchRow> {
   const ref = branchRef(name)
@@ -79,7 +79,7 @@ export async function getBranch(ctx: Ctx, project: ProjectSubject, name: string)
   return row
 }
 
-/** When its commit was made; `undefined` for no branch. */
+/** Commit time of a branch; `undefined` if it does not exist. */
 export async function branchChangedAt(ctx: Ctx, project: ProjectSubject, name: string): Promise<string | undefined> {
   const repo = openRepository(ctx, project)
   const ref = branchRef(name)
@@ -88,7 +88,10 @@ export async function branchChangedAt(ctx: Ctx, project: ProjectSubject, name: s
   return commit && formatSignatureTime(commit.committer)
 }
 
-/** A new branch at what `from` names: a branch rather than a tag of that name, or a commit. Of two at once, one is made. */
+/**
+ * Creates a branch at `from`: a branch, in preference to a tag of the same name, or a commit. Of two concurrent
+ * requests one succeeds.
+ */
 export async function createBranch(ctx: Ctx, project: ProjectSubject, name: string, from: string): Promise<BranchRow> {
   const ref = branchRef(name)
   if (!ref) throw invalid('Branch name is invalid')
@@ -101,7 +104,7 @@ export async function createBranch(ctx: Ctx, project: ProjectSubject, name: stri
   return getBranch(ctx, project, name)
 }
 
-/** Deletes a branch as it is now. Fails with a conflict when it moves meanwhile. */
+/** Deletes a branch. Throws `conflict` if it moves meanwhile. */
 export async function deleteBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
   const repo = openRepository(ctx, project)
   const ref = branchRef(name)

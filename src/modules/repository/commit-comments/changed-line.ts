@@ -5,7 +5,7 @@ import { type Commit, readCommit } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type ChangedLine, linesOf } from '../../discussion/index.ts'
 
-/** What a commit changed against its first parent. */
+/** Changes of a commit against its first parent. */
 export async function changedFiles(
   repo: Repository,
   commit: Commit,
@@ -15,7 +15,7 @@ export async function changedFiles(
   return (await patchesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree, limits)).files
 }
 
-/** Whether a commit added or removed that line. Context does not count. Costs what the commit's diff costs. */
+/** Whether a commit added or removed this line; context lines do not count. Costs as much as the diff of the commit. */
 export async function isChangedLine(
   repo: Repository,
   commit: Commit,

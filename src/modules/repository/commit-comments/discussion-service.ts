@@ -38,7 +38,7 @@ export async function getDiscussion(
   return found
 }
 
-/** Begins a discussion of a commit, or of a line that its diff shows. */
+/** Starts a discussion on a commit, or on a line in its diff. */
 export async function beginDiscussion(
   ctx: Ctx,
   project: ProjectSubject,
@@ -54,7 +54,7 @@ export async function beginDiscussion(
   return getDiscussion(ctx, project, commit, id)
 }
 
-/** Answers in a discussion, about what that is about. */
+/** Replies in a discussion; the reply has the same position. */
 export async function answer(
   ctx: Ctx,
   project: ProjectSubject,
@@ -75,7 +75,7 @@ export async function answer(
   return getNote(ctx, project, commit, { discussionId, noteId: id })
 }
 
-/** How the path names a note. */
+/** A note in a path. */
 type NoteName = { readonly discussionId: string; readonly noteId: number }
 
 export async function getNote(
@@ -89,7 +89,7 @@ export async function getNote(
   return note
 }
 
-/** A note that the caller may change: his own, or anybody's for those who maintain the project. */
+/** A note that the caller may change: their own, or any for maintainers. */
 async function getOwnNote(ctx: Ctx, project: ProjectSubject, commit: Commit, name: NoteName): Promise<NoteRow> {
   const note = await getNote(ctx, project, commit, name)
   if (note.author.id !== ctx.actor!.id && !allows(projectPolicy.admin_note, ctx.actor, project.facts)) throw forbidden()

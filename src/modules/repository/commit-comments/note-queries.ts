@@ -22,15 +22,15 @@ export const noteRow = {
 export type NoteRow = RowOf<typeof noteRow>
 
 export const discussionRow = {
-  /** Of its first note. */
+  /** Id of its first note. */
   id: integer,
   discussion_id: text,
-  /** The oldest first; at least one. */
+  /** Oldest first; at least one. */
   notes: json<NoteRow[]>(),
 }
 export type DiscussionRow = RowOf<typeof discussionRow>
 
-/** A discussion of a commit. */
+/** Identifies a discussion on a commit. */
 export type DiscussionKey = { readonly projectId: number; readonly commit: Oid; readonly discussionId: string }
 
 const noteColumns = sql`n.id, n.commit_oid, n.note, ${userReferenceJson('u')} as author, n.created_at, n.updated_at, n.path, n.threaded, n.position`
@@ -47,7 +47,7 @@ const isFirst =
   raw(`not exists (select from commit_comments e where e.project_id = c.project_id and e.commit_oid = c.commit_oid
   and e.discussion_id = c.discussion_id and e.id < c.id)`)
 
-/** Those of a commit, in the order in which they began. */
+/** Discussions on a commit, oldest first. */
 export const discussionsOf = (projectId: number, commit: Oid): List => ({
   type: 'Discussion',
   select: discussion,
@@ -66,7 +66,7 @@ export const findDiscussion = (
     and c.discussion_id = ${discussionId} order by c.id limit 1`,
   )
 
-/** What the first note of a discussion is about, as its answers are. */
+/** Position of the first note of a discussion, which its replies share. */
 export async function findRoot(
   db: Db,
   { projectId, commit, discussionId }: DiscussionKey,
@@ -89,7 +89,7 @@ export async function findRoot(
   return { threaded, position, at }
 }
 
-/** Notes of a discussion, the oldest first. */
+/** Notes of a discussion, oldest first. */
 export const notesOf = ({ projectId, commit, discussionId }: DiscussionKey): List => ({
   type: 'Note',
   select: sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id`,
@@ -110,10 +110,10 @@ export const findNote = (
     where n.project_id = ${projectId} and n.commit_oid = ${commit} and n.discussion_id = ${discussionId} and n.id = ${id}`,
   )
 
-/** False when it has gone. */
+/** False if it is gone. */
 export const updateNote = async (tx: Tx, id: number, note: string): Promise<boolean> =>
   (await tx.run(sql`update commit_comments set note = ${note}, updated_at = now() where id = ${id}`)) > 0
 
-/** False when it has gone. */
+/** False if it is gone. */
 export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from commit_comments where id = ${id}`)) > 0

@@ -6,8 +6,8 @@ import { findLine, type Place, type WantedLine } from '../../discussion/index.ts
 import { changedFiles } from './changed-line.ts'
 
 /**
- * The place that is wanted, or `undefined` when the diff of the commit against its first parent does not show it. Costs what
- * the commit's diff costs.
+ * The requested position, or `undefined` if the diff of the commit against its first parent does not show it. Costs as
+ * much as the diff of the commit.
  */
 export async function findPlace(
   repo: Repository,

@@ -29,7 +29,7 @@ const columns = sql`c.id, c.note, c.path, c.line, c.line_type, c.created_at,
   json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'email', u.email, 'state', u.state, 'avatar', u.avatar,
     'public_email', u.public_email, 'private_profile', u.private_profile, 'created_at', ${wireTime(sql`u.created_at`)}) as author`
 
-/** What was said about a commit, the oldest first. */
+/** Comments on a commit, oldest first. */
 export const commentsOf = (projectId: number, commit: Oid): List => ({
   type: 'CommitComment',
   select: sql`select ${columns} from commit_comments c join users u on u.id = c.author_id`,
@@ -44,13 +44,13 @@ export type NewComment = {
   commit: Oid
   authorId: number
   note: string
-  /** What it is about; of the whole commit without. */
+  /** The line; `undefined` for the whole commit. */
   at: ChangedLine | undefined
-  /** Begins a discussion that may be answered, or is part of one. A comment by itself without. */
+  /** The discussion it starts or belongs to; `undefined` for a single comment. */
   discussion?: { readonly id: string; readonly threaded: boolean; readonly position: TextPosition | null }
 }
 
-/** Nothing when the project is going. */
+/** Undefined if the project is being deleted. */
 export const insertComment = (
   tx: Tx,
   { projectId, commit, authorId, note, at, discussion }: NewComment,

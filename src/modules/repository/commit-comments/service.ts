@@ -10,13 +10,13 @@ import { getCommit as commitOf } from '../commits/revision.ts'
 import { isChangedLine } from './changed-line.ts'
 import { type CommitCommentRow, insertComment, type NewComment } from './queries.ts'
 
-/** Fails unless the text names a commit. One round trip. */
+/** The commit with this name; throws `not_found` otherwise. One round trip. */
 export const getCommit = (ctx: Ctx, project: ProjectRow, name: string): Promise<Commit> =>
   commitOf(openRepository(ctx, project), name)
 
 /**
- * Says something about a commit; about one line of it when the commit changed that line, otherwise about the whole. Tells
- * `note_created` in the same transaction.
+ * Comments on a commit: on a line if the commit changed that line, otherwise on the whole. Emits `note_created` in the
+ * same transaction.
  */
 export async function createComment(
   ctx: Ctx,
@@ -32,7 +32,7 @@ export async function createComment(
   return saveComment(ctx, project, commit, { note, at })
 }
 
-/** Writes down what somebody says, with what follows of it. */
+/** Saves a comment and emits its event. */
 export function saveComment(
   ctx: Ctx,
   project: ProjectRow,

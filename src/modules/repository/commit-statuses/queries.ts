@@ -8,7 +8,7 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import { isFinished, type Status } from '../../ci/index.ts'
 import type { Report } from './report.ts'
 
-/** A status with what it shows of its pipeline. */
+/** A status with attributes of its pipeline. */
 export const statusRow = {
   id: integer,
   name: text,
@@ -36,11 +36,11 @@ export const statusRow = {
   created_at: timestamp,
   started_at: nullable(timestamp),
   finished_at: nullable(timestamp),
-  /** Seconds that it ran, so far or in all. */
+  /** Seconds of run time, so far or in total. */
   duration: nullable(double),
-  /** Seconds that it waited. */
+  /** Seconds in the queue. */
   queued_duration: nullable(double),
-  /** Null when he is gone. */
+  /** Null if the account is gone. */
   author: nullable(json<UserReferenceRow>()),
   pipeline: json<{
     id: number
@@ -57,7 +57,7 @@ export type StatusRow = RowOf<typeof statusRow>
 const seconds = (from: string, to: string): Sql =>
   raw(`extract(epoch from coalesce(${to}, now()) - ${from})::double precision`)
 
-/** Of a row named `s`, with its pipeline `p` and author `u`. */
+/** Columns of a row with the alias `s`, with its pipeline `p` and author `u`. */
 const columns = sql`s.id, s.name, s.ref, s.stage, s.status, s.failure_reason, s.allow_failure, s.target_url, s.description, s.coverage,
   s.created_at, s.started_at, s.finished_at, ${seconds('s.started_at', 's.finished_at')} as duration,
   ${seconds('s.queued_at', 'coalesce(s.started_at, s.finished_at)')} as queued_duration,
@@ -79,7 +79,7 @@ const list = (type: string, where: readonly Sql[], direction: 'asc' | 'desc'): L
 
 export type StatusFilters = { ref?: string; stage?: string; name?: string; all: boolean }
 
-/** What was said of a commit in all of its pipelines, the oldest first; without `all`, the latest of each name. */
+/** Statuses of a commit in all its pipelines, oldest first; without `all`, the latest of each name. */
 export const statusesOf = (projectId: number, sha: Oid, { ref, stage, name, all }: StatusFilters): List =>
   list(
     'CommitStatus',
@@ -96,11 +96,11 @@ export const statusesOf = (projectId: number, sha: Oid, { ref, stage, name, all 
 const anyOf = (statuses: readonly Status[] | undefined): Sql[] =>
   statuses === undefined ? [] : [sql`s.status = any(${statuses}::text[])`]
 
-/** Statuses of a project as jobs, the newest first. */
+/** Statuses of a project as jobs, newest first. */
 export const jobsOfProject = (projectId: number, statuses: readonly Status[] | undefined): List =>
   list('Job', [sql`s.project_id = ${projectId}`, ...anyOf(statuses)], 'desc')
 
-/** The same of one pipeline; those that later ones stand for only when they are wanted. */
+/** Statuses of a pipeline as jobs; with `includeRetried` also those that later ones replaced. */
 export const jobsOfPipeline = (
   pipelineId: number,
   statuses: readonly Status[] | undefined,
@@ -119,7 +119,7 @@ export const findStatus = (db: Db, projectId: number, id: number): Promise<Statu
     sql`select ${columns} from commit_statuses s ${joined} where s.project_id = ${projectId} and s.id = ${id}`,
   )
 
-/** Whose status is meant. */
+/** Identifies the status that a report updates. */
 export type StatusKey = {
   readonly projectId: number
   readonly pipelineId: number
@@ -128,7 +128,7 @@ export type StatusKey = {
   readonly userId: number
 }
 
-/** The newest that has not finished. */
+/** The newest unfinished status. */
 export const findOpenStatus = (tx: Tx, key: StatusKey): Promise<{ id: number; status: Status } | undefined> =>
   tx.row(
     {
@@ -153,7 +153,7 @@ export const findOpenStatus = (tx: Tx, key: StatusKey): Promise<{ id: number; st
     order by id desc limit 1`,
   )
 
-/** A status that nothing is said of yet. It counts instead of earlier ones of its name. */
+/** Inserts a status without a report. It replaces earlier ones of its name. */
 export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
   await tx.run(sql`
     update commit_statuses set retried = true where pipeline_id = ${key.pipelineId} and name = ${key.name} and not retried`)
@@ -168,8 +168,8 @@ export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
 }
 
 /**
- * Gives a status the state of a report, and takes over what that says besides. What runs was queued, and begins once;
- * what waits again has not begun; what ends says when.
+ * Updates a status with the state and the given attributes of a report. A running status was queued and starts once; a
+ * pending one has not started; a finished one has an end time.
  */
 export async function updateStatus(tx: Tx, id: number, { state, ...said }: Report): Promise<StatusRow> {
   const queued = state === 'pending' || state === 'running'

@@ -1,10 +1,10 @@
 import { type FieldViolations, invalidFields } from '../../../kernel/failure.ts'
 import type { State } from './states.ts'
 
-/** What is said of a commit; of what is left out, an earlier report of the same name stays in force. */
+/** A report about a commit; absent attributes keep those of an earlier report of the same name. */
 export type Report = {
   readonly state: State
-  /** Tells it from others of the same commit. */
+  /** Distinguishes statuses of the same commit. */
   readonly name: string
   readonly targetUrl: string | undefined
   readonly description: string | undefined
@@ -12,9 +12,9 @@ export type Report = {
   readonly coverage: number | undefined
 }
 
-const longest = 255
+const maxLength = 255
 const lengthViolation = (text: string | undefined): string[] =>
-  [...(text ?? '')].length > longest ? [`is too long (maximum is ${longest} characters)`] : []
+  [...(text ?? '')].length > maxLength ? [`is too long (maximum is ${maxLength} characters)`] : []
 
 function urlViolation(text: string | undefined): string[] {
   if (text === undefined) return []
@@ -22,7 +22,7 @@ function urlViolation(text: string | undefined): string[] {
   return /^https?:$/.test(new URL(text).protocol) ? [] : ['is blocked: Only allowed schemes are http, https']
 }
 
-/** Fails when it cannot be shown as it is. */
+/** Throws `invalid` with the errors of a report. */
 export function requireReport({ name, targetUrl, description }: Report): void {
   const violations: FieldViolations = {
     name: name.trim() === '' ? ["can't be blank"] : lengthViolation(name),

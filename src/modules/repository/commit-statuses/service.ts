@@ -22,19 +22,19 @@ import { findCommitId } from '../commits/revision.ts'
 import { findOpenStatus, insertStatus, type StatusKey, type StatusRow, updateStatus } from './queries.ts'
 import { type Report, requireReport } from './report.ts'
 
-/** The commit that a text names. Fails when it names none. One round trip for what was never read. */
+/** The commit with this name; throws `not_found` otherwise. One round trip, unless it is cached. */
 export async function getCommitId(ctx: Ctx, project: ProjectSubject, name: string): Promise<Oid> {
   const id = await findCommitId(openRepository(ctx, project), name)
   if (!id) throw notFound('Commit')
   return id
 }
 
-/** `refs/heads/main` and `refs/tags/v1` as pipelines call them. */
+/** Shortens `refs/heads/main` and `refs/tags/v1` to the names in pipelines. */
 export const shortRef = (text: string): string => text.replace(/^refs\/(heads|tags)\//, '')
 
 /**
- * Of which ref a list of statuses is when nobody says: the default branch if it has the commit and something was said of
- * it there, else any. One process the first time for a commit and tip.
+ * Default ref of a list of statuses: the default branch if it contains the commit and has statuses of it, otherwise any
+ * ref. One process the first time for a commit and tip.
  */
 export async function defaultStatusRef(ctx: Ctx, project: ProjectSubject, sha: Oid): Promise<string | undefined> {
   const name = project.default_branch
@@ -48,7 +48,7 @@ export async function defaultStatusRef(ctx: Ctx, project: ProjectSubject, sha: O
 
 type PipelineRef = Pick<PipelineRow, 'ref' | 'tag'>
 
-/** What a first pipeline of a commit is for: the ref that is named, else the first branch that has it. */
+/** Ref of the first pipeline of a commit: the given one, else the first branch that contains the commit. */
 async function firstRef(repo: Repository, sha: Oid, named: string | undefined): Promise<PipelineRef> {
   const missing = notFound('References for commit')
   if (named !== undefined) {
@@ -68,10 +68,10 @@ export type Target = {
 }
 
 /**
- * Says something of a commit: of what the caller said under that name and is not finished, whatever it was, or anew; in the
- * newest fitting pipeline, or in a first one. Reports on one commit take turns, so that of two at once each answer is
- * true. Tells `commit_status_changed` unless it was so, and `pipeline_changed` when the pipeline becomes something else. One git process
- * where there is no pipeline yet and no ref is named.
+ * Reports a status: updates the caller's unfinished status of this name, or inserts one, in the newest matching
+ * pipeline or a new one. Reports on a commit are serialised, so that each response is accurate. Emits
+ * `commit_status_changed` if the status changed, and `pipeline_changed` if that of the pipeline did. One git process if
+ * there is no pipeline yet and no ref is given.
  */
 export async function reportStatus(
   ctx: Ctx,
@@ -85,7 +85,7 @@ export async function reportStatus(
   const choice = { projectId: project.id, sha, ref, id: pipelineId }
   const known = await choosePipeline(ctx.db, choice)
   const first = known ?? (await firstRef(openRepository(ctx, project), sha, named))
-  // `heads/main` was another name for it.
+  // A name such as `heads/main` was resolved to the short name.
   const wanted = ref === undefined ? choice : { ...choice, ref: first.ref }
   return ctx.transaction(async (tx) => {
     if (!(await lockCommit(tx, project.id, sha))) throw notFound('Project')
@@ -94,7 +94,7 @@ export async function reportStatus(
       (await insertPipeline(tx, { projectId: project.id, sha, ref: first.ref, tag: first.tag, userId }))
     const key = { projectId: project.id, pipelineId: pipeline.id, name: report.name, ref: pipeline.ref, userId }
     const { before, row } = await moveStatus(tx, key, report)
-    if (row.status !== before) await tellStatus(tx, key, before, row)
+    if (row.status !== before) await emitStatusChange(tx, key, before, row)
     const now = await refreshPipeline(tx, pipeline, userId)
     return { ...row, pipeline: { ...row.pipeline, status: now.status } }
   })
@@ -106,7 +106,7 @@ async function moveStatus(tx: Tx, key: StatusKey, report: Report): Promise<{ bef
   return { before: open?.status ?? null, row }
 }
 
-const tellStatus = (tx: Tx, { projectId, userId }: StatusKey, before: Status | null, row: StatusRow) =>
+const emitStatusChange = (tx: Tx, { projectId, userId }: StatusKey, before: Status | null, row: StatusRow) =>
   emit(tx, {
     kind: 'commit_status_changed',
     projectId,

@@ -1,3 +1,3 @@
-/** What may be reported. */
+/** States that can be reported. */
 export const states = ['pending', 'running', 'success', 'failed', 'canceled'] as const
 export type State = (typeof states)[number]

@@ -5,7 +5,7 @@ import { type StoredProject, storedProject } from '../commits/testing.ts'
 type Options = Parameters<typeof storedProject>[1]
 export type Reported = { project: StoredProject; first: Oid; second: Oid }
 
-/** A project with two commits on `main`; the second is on `feature`, too. */
+/** A project with two commits on `main`; the second is on `feature` too. */
 export async function reported(world: World, options: Options = {}): Promise<Reported> {
   const project = await storedProject(world, options)
   const first = project.repository.commit({ 'a.txt': 'a\n' })

@@ -1,6 +1,6 @@
 import { Flag, List, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 
-/** Paths are not looked at here: what is wrong with one is said by whoever edits the tree. */
+/** Paths are not validated here, because editing the tree reports errors of paths. */
 const action = Params(
   {
     action: OneOf(['create', 'delete', 'move', 'update', 'chmod'], { description: 'Type of the change' }),
@@ -28,5 +28,5 @@ const action = Params(
   },
 )
 
-/** Of `POST …/commits`. */
+/** Parameter of `POST …/commits`. */
 export const actionsParam = List(action, { description: 'Changes, applied in order, all or none' })

@@ -5,17 +5,18 @@ import { type Failure, forbidden, invalid } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { canPushToBranch, collaborationBranches, loadProtections } from '../../pushes/index.ts'
 
-/** How a refused branch reads to those who commit through the API. */
+/** Message for a refused branch in the API. */
 const refusal = 'You are not allowed to push into this branch'
 
-/** Who is refused a branch gets a 403 from the endpoints of commits, and a 400 from those of files. */
+/** Kind of failure for a refused branch: endpoints of commits answer 403, those of files 400. */
 export type RefusalKind = 'forbidden' | 'invalid'
 
 const refused = (kind: RefusalKind): Failure => (kind === 'forbidden' ? forbidden(refusal) : invalid(refusal))
 
 /**
- * Fails early, before anything else is looked at, unless role and protection let the caller push to the branch, or a merge
- * request does. One statement for who may. The verdict on what is pushed comes with the move of the branch, which may have been protected meanwhile.
+ * Throws early unless role and protection, or a merge request that allows collaboration, let the caller push to the
+ * branch. One statement if they may. Moving the branch makes the binding decision, because the branch may have been
+ * protected in the meantime.
  */
 export async function requireBranchAccess(
   ctx: Ctx,
@@ -27,14 +28,14 @@ export async function requireBranchAccess(
   if (canPushToBranch(ctx, project, protections, branch)) return
   const isShared = !protections.isProtected('branch', branch) && (await collaborationBranches(ctx, project)).has(branch)
   if (isShared) return
-  // Where files are written, who pushes nowhere is refused as everywhere.
+  // Callers who may push nowhere get the usual 403 from endpoints of files too.
   throw kind === 'invalid' && !allows(projectPolicy.push_code, ctx.actor, project.facts) ? forbidden() : refused(kind)
 }
 
-/** Refusals of access by the verdict on pushes; others (of push rules) are told as they are. */
+/** Access refusals of push rules; refusals of other rules are shown unchanged. */
 const ofAccess = /^(You are not allowed|You can only|A default branch)\b/
 
-/** What the verdict on a push says, in the words of the API. */
+/** Translates the refusal of a push rule for the API. */
 export const refusalOf =
   (kind: RefusalKind) =>
   (reason: string): Failure =>

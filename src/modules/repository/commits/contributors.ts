@@ -12,21 +12,21 @@ export type ContributorRow = {
   readonly deletions: number
 }
 
-/** How many commits are looked at: the newest, merges apart. */
-const looksBack = 2000
-/** Commits whose changes are asked for at once: others get answers from the same process in between. */
-const atOnce = 50
+/** Maximum commits that are counted: the newest, without merges. */
+const maxCommits = 2000
+/** Commits whose changes are requested at once, so that the shared process can answer other requests in between. */
+const batchSize = 50
 
-/** Who wrote the newest commits before `tip`, by exact address, newest first. Remembered. */
+/** Authors of the newest commits reachable from `tip`, by exact address, newest first. Cached. */
 export async function listContributors(repo: Repository, tip: Oid): Promise<readonly ContributorRow[]> {
   const found = await memoize(
     repo,
     `contributors ${tip}`,
     async (repo) => {
-      const commits = await listCommits(repo, { from: [tip], merges: 'none' }, { limit: looksBack })
+      const commits = await listCommits(repo, { from: [tip], merges: 'none' }, { limit: maxCommits })
       const byEmail = new Map<string, { -readonly [Key in keyof ContributorRow]: ContributorRow[Key] }>()
-      for (let at = 0; at < commits.length; at += atOnce) {
-        const some = commits.slice(at, at + atOnce)
+      for (let at = 0; at < commits.length; at += batchSize) {
+        const some = commits.slice(at, at + batchSize)
         const stats = await Promise.all(some.map(({ oid }) => commitStats(repo, oid)))
         for (const [index, { author }] of some.entries()) {
           const row = byEmail.get(author.email) ?? {
@@ -49,7 +49,7 @@ export async function listContributors(repo: Repository, tip: Oid): Promise<read
   return found
 }
 
-/** In the order asked for; who is alike stays newest first. Names and addresses as plain text, by code unit. */
+/** Sorted; ties stay newest first. Compares names and addresses by code unit. */
 export function sortContributors(
   rows: readonly ContributorRow[],
   by: 'name' | 'email' | 'commits',

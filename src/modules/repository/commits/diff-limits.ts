@@ -1,7 +1,7 @@
 import type { PatchLimits } from '../../../git/history/patches.ts'
 import type { Settings } from '../../../settings/settings.ts'
 
-/** How much of a difference is shown. */
+/** Limits of a diff. */
 export const diffLimits = ({ diff_max_patch_bytes }: Settings): PatchLimits => ({
   files: 1000,
   lines: 50_000,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 
-/** The answer to what was only tried; a failure answers as it would otherwise. */
+/** Response to a successful dry run; failures answer as usual. */
 export const DryRun = entity({
   name: 'DryRun',
   schema: Type.Object({ dry_run: Type.String({ description: 'success' }) }),

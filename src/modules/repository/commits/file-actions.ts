@@ -7,25 +7,25 @@ import type { TreeEdit } from '../../../git/objects/tree-edit.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
 
-/** One change to a file, or to a submodule (`point`). Parameters that an action has no use for are ignored. */
+/** A change of a file, or of a submodule (`point`). Parameters that an action does not use are ignored. */
 export type FileAction = {
   readonly action: 'create' | 'update' | 'delete' | 'move' | 'chmod' | 'point'
   readonly file_path: string
-  /** Where a moved file was. */
+  /** Path of a moved file before the move. */
   readonly previous_path?: string
   readonly content?: string
   readonly encoding?: 'text' | 'base64'
   readonly last_commit_id?: string
   readonly execute_filemode?: boolean
-  /** Where a submodule is to point. */
+  /** New target of a submodule. */
   readonly commit?: Oid
 }
 
-/** The path of the file as it was before the action. */
+/** The path of the file before the action. */
 export const pathBefore = ({ action, file_path, previous_path }: FileAction): string =>
   action === 'move' ? (previous_path ?? '') : file_path
 
-/** Every path that the action has to do with. */
+/** All paths that the action reads or writes. */
 export const touchedPaths = (action: FileAction): string[] =>
   action.action === 'move' ? [pathBefore(action), action.file_path] : [action.file_path]
 
@@ -33,9 +33,9 @@ const submodule = '160000'
 const directory = '040000'
 
 /**
- * Applies actions to a tree one after another. Returns the new contents, not stored yet. Fails with the first action
- * that cannot be done. `stored` says what is committed for the content of a new file: itself, unless that is a large file.
- * No process, unless files are written that git itself reads.
+ * Applies actions to a tree in order. Returns the new contents, which are not stored yet. Throws at the first action
+ * that cannot be applied. `stored` maps the content of a new file to the committed content, which differs for large
+ * files. Starts no process, unless a file is written that git itself reads.
  */
 export async function applyActions(
   repo: Repository,
@@ -59,7 +59,7 @@ export async function applyActions(
   return [...contents.values()]
 }
 
-/** The content of a file that only gets another name. */
+/** The content of a file that is moved unchanged. */
 async function storedBlob(repo: Repository, oid: Oid): Promise<NewObject> {
   const blob = await readBlob(repo, oid)
   if (!blob) throw new Error(`the blob ${oid} is missing`)
@@ -92,7 +92,7 @@ async function applyAction(tree: TreeEdit, action: FileAction, put: Put, stored:
       if (found.mode === submodule) throw missing()
       return put(path, found.mode, contentOf(action))
     case 'chmod':
-      // A link or a submodule has no such bit.
+      // Links and submodules have no executable bit.
       if (!found.mode.startsWith('100')) throw missing()
       return put(path, action.execute_filemode ? '100755' : '100644', found.oid)
     case 'move': {
@@ -111,22 +111,22 @@ function requirePath(path: string): void {
   if (path.split(/[/\\]/).includes('..')) throw invalid('Path cannot include directory traversal')
 }
 
-/** Fails unless a file may come to be there; `except` is about to go. */
+/** Throws `invalid` unless a file can be created at the path; `except` is about to be removed. */
 async function requireFree(tree: TreeEdit, path: string, except?: string): Promise<void> {
   const found = await tree.find(path)
   if (found) throw invalid(`A ${found.mode === directory ? 'directory' : 'file'} with this name already exists`)
-  // A file where a directory is needed is not lost silently either.
+  // A file in place of a needed directory is an error too; it is not replaced silently.
   if ((await tree.isBlocked(path)) && !(except !== undefined && path.startsWith(`${except}/`)))
     throw invalid('A file with this name already exists')
   if (!isSafePath(path) || path.split('/').slice(0, -1).some(isReadByGit)) throw invalid(`invalid path: '${path}'`)
 }
 
-/** Base64 as it is sent: with line breaks, perhaps without padding. */
+/** Base64 as clients send it: with line breaks, possibly without padding. */
 const base64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
 
 function contentOf({ content = '', encoding }: FileAction): Buffer {
   if (encoding !== 'base64') return Buffer.from(content)
-  // What is no Base64 would otherwise be dropped, and something else stored.
+  // Node skips invalid Base64 characters, which would store a different content.
   if (!base64.test(content)) throw invalid('The content is not valid Base64')
   return Buffer.from(content, 'base64')
 }

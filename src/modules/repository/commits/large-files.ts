@@ -12,7 +12,7 @@ import { openStorage, storeFile } from '../../pushes/index.ts'
 
 const maxAttributesBytes = 1024 * 1024
 
-/** Files that a commit of the API adds and that the branch keeps as large files: what is committed is a pointer. */
+/** Files that an API commit adds and that `.gitattributes` declares as large files: a pointer is committed instead. */
 export class NewLargeFiles {
   readonly #ctx: Ctx
   readonly #project: ProjectSubject
@@ -25,7 +25,9 @@ export class NewLargeFiles {
     this.#attributes = attributes
   }
 
-  /** `undefined` when the tree has no such files or the project has them switched off: one look at the tree for most. */
+  /**
+   * `undefined` if the tree declares no such files or the project disables them. Costs one lookup in the tree for most.
+   */
   static async of(
     ctx: Ctx,
     project: ProjectSubject,
@@ -40,7 +42,9 @@ export class NewLargeFiles {
     return new NewLargeFiles(ctx, project, new FilterAttributes(text))
   }
 
-  /** The pointer to commit in place of a content, or the content, where that is no large file or a pointer already. */
+  /**
+   * The pointer to commit instead of a content; the content itself if it is not a large file, or is a pointer already.
+   */
   readonly pointerTo = (path: string, content: Buffer): Buffer => {
     if (this.#attributes.filterOf(path) !== 'lfs' || parsePointer(content.toString('utf8', 0, 1024))) return content
     const oid = hash('sha256', content) as Digest
@@ -48,7 +52,7 @@ export class NewLargeFiles {
     return Buffer.from(pointerText({ oid, sizeBytes: content.length }))
   }
 
-  /** Gives the project the files. Before the commit: pointers come after what they point to. */
+  /** Adds the files to the project. Call it before the commit, so that pointers never lack their files. */
   async store(): Promise<void> {
     for (const [oid, content] of this.#contents)
       await storeFile(this.#ctx, this.#project.id, { oid, size: content.length }, Readable.from([content]))

@@ -20,20 +20,20 @@ export type CommitFilters = {
   readonly order: 'default' | 'topo'
 }
 
-/** What a rename is followed through to count at most: every commit of the history is looked at for it. */
+/** Maximum commits that are counted when a rename is followed, because that examines every commit of the history. */
 const countedFollowing = 1000
-/** Git reads these numbers into an `int`. */
-const largest = 2 ** 31 - 1
-const largestSkip = largest - 1000
+/** Git parses these numbers as `int`. */
+const maxInt = 2 ** 31 - 1
+const maxSkip = maxInt - 1000
 
 type Order = NonNullable<HistoryPage['order']>
 
 const nothing: Paged<Commit> = { rows: [], total: 0, hasNext: false }
 
 /**
- * A page of commits. A path that is a file is followed through its renames. For a page that was asked for before: one
- * round trip to git, whatever moved in between. Otherwise a walk of the history for the page, and another one for the
- * total unless this is the last page or a file's; with `all` these are processes, and run each time.
+ * A page of commits. A file is followed through its renames. A cached page costs one round trip to git, even if refs
+ * moved in between. Otherwise one walk of the history for the page, and another for the total, except for the last page
+ * and for files; with `all` these are processes and not cached.
  */
 export async function commitsPage(
   repo: Repository,
@@ -53,9 +53,9 @@ export async function commitsPage(
     ...(path && { path, follow: await isFile(repo, range?.from[0], path) }),
     firstParent: filters.first_parent,
   }
-  const skip = Math.min((page.page - 1) * page.perPage, largestSkip)
+  const skip = Math.min((page.page - 1) * page.perPage, maxSkip)
   const order: Order = filters.order === 'topo' ? 'topo' : 'time'
-  // One more than asked for tells whether there is a next page.
+  // One more than requested shows whether there is a next page.
   const end = skip + page.perPage + 1
   const found =
     history.follow && end <= countedFollowing
@@ -66,46 +66,46 @@ export async function commitsPage(
   const ends = !hasNext && (found.length > 0 || skip === 0)
   return {
     rows: commits.filter((commit) => commit !== undefined),
-    total: ends ? upTo(mostCounted(history), skip + found.length) : await total(repo, history, order),
+    total: ends ? upTo(maxCounted(history), skip + found.length) : await total(repo, history, order),
     hasNext,
   }
 }
 
-/** Remembered when it starts from commits, which is a fact; what starts from "all refs" is not. */
+/** Cached if it starts from commits, which are immutable; "all refs" is not. */
 function idsOf(repo: Repository, history: HistoryFilters, page: HistoryPage): Promise<readonly Oid[]> {
   const ids = (repo: Repository) => listCommitIds(repo, history, page)
   if (history.from === 'all') return ids(repo)
   return memoize(repo, `ids ${JSON.stringify([page, history])}`, ids, (oids) => 80 * oids.length)
 }
 
-/** The beginning of a file's history. To count it is to list it, so one walk does for the total and for all its pages. */
+/** The first part of a file's history. Counting requires listing, so one walk serves the total and all pages. */
 const followed = (repo: Repository, history: HistoryFilters, order: Order): Promise<readonly Oid[]> =>
   idsOf(repo, history, { order, limit: countedFollowing + 1 })
 
-/** How many there are in all; `undefined` above what is counted. */
+/** The total; `undefined` above the maximum that is counted. */
 async function total(repo: Repository, history: HistoryFilters, order: Order): Promise<number | undefined> {
   const count = history.follow
     ? (await followed(repo, history, order)).length
     : await countCommits(repo, history, { atMost: countedRows + 1 })
-  return upTo(mostCounted(history), count)
+  return upTo(maxCounted(history), count)
 }
 
-const mostCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : countedRows)
+const maxCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : countedRows)
 
-/** A total, unless it is above what is counted: then no page tells it, not the last one either. */
+/** A total, unless it exceeds the maximum: then no page reports it, not even the last. */
 const upTo = (most: number, count: number): number | undefined => (count > most ? undefined : count)
 
-/** Only one file can be followed; the path of a directory, or of what is gone, is taken as it is. */
+/** Only files can be followed; directories and missing paths are matched as given. */
 const isFile = async (repo: Repository, tip: Parameters<typeof findEntry>[1] | undefined, path: string) =>
   tip !== undefined && (await findEntry(repo, tip, path))?.type === 'blob'
 
-/** Within what git can read; `undefined` when nothing can lie between. */
+/** The period within the range of git; `undefined` if it is empty. */
 function period({ since, until }: CommitFilters): Pick<HistoryFilters, 'since' | 'until'> | undefined {
   const seconds = (date: Date) => date.getTime() / 1000
-  if (since && seconds(since) > largest) return undefined
+  if (since && seconds(since) > maxInt) return undefined
   if (until && seconds(until) < 0) return undefined
   return {
     ...(since && seconds(since) > 0 && { since }),
-    ...(until && seconds(until) < largest && { until }),
+    ...(until && seconds(until) < maxInt && { until }),
   }
 }

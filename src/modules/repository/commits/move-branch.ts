@@ -11,7 +11,7 @@ import type { ProjectSubject } from '../../projects/index.ts'
 import { moveRefs } from '../../pushes/index.ts'
 import { type RefusalKind, refusalOf } from './branch-access.ts'
 
-/** A branch that a commit is to go to. */
+/** The branch that a commit is created on. */
 export type Target = {
   readonly project: ProjectSubject
   readonly repo: Repository
@@ -20,10 +20,10 @@ export type Target = {
   readonly refusal: RefusalKind
 }
 
-/** A commit that is made, and how its objects are stored. */
+/** A new commit, with the function that stores its objects. */
 export type MadeCommit = { readonly commit: Commit; store(): Promise<void> }
 
-/** Writers in other processes may come first so often before we give up. */
+/** Maximum retries when other processes move the branch first. */
 const attempts = 30
 
 export const lostRace = (branch: string): Failure =>
@@ -33,9 +33,9 @@ export const unusableName = (branch: string, why: string): Failure =>
   invalid(`Something went wrong when we tried to create '${branch}' for you: ${why}`)
 
 /**
- * Moves the branch to the commit that `make` makes, given where the branch is (`null`: nowhere yet). When somebody else
- * moved it meanwhile, `make` is asked again, who decides whether that still makes sense. Writers of one branch in this
- * process take turns; those in others are met by compare-and-swap.
+ * Moves the branch to the commit that `make` creates on its tip (`null`: the branch is new). If the branch moved in the
+ * meantime, calls `make` again, which decides whether the change still applies. Writers of a branch are serialised
+ * within this process; compare-and-swap detects those in other processes.
  */
 export function moveBranch(
   ctx: Ctx,
@@ -56,7 +56,7 @@ export function moveBranch(
         })
         if (outcome === 'moved') return commit
       } catch (error) {
-        // `a` cannot be while there is `a/b`.
+        // `a` cannot exist beside `a/b`.
         if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')
         throw error
       }

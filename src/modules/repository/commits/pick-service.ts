@@ -14,11 +14,11 @@ import { findCommitId } from './revision.ts'
 export type PickRequest = {
   readonly sha: string
   readonly branch: string
-  /** Only says whether it could be done. */
+  /** Only tests whether the change applies. */
   readonly dry_run: boolean
 }
 
-/** Applies what `pickOf` makes of a commit to the tip of a branch, which moves. */
+/** Applies the change that `pickOf` derives from a commit to the tip of a branch and moves the branch. */
 export async function pickOnto(
   ctx: Ctx,
   project: ProjectSubject,

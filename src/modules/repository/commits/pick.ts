@@ -9,25 +9,25 @@ import { Failure } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import type { MadeCommit } from './move-branch.ts'
 
-/** A change that is made once more, or undone. */
+/** A change of a commit to apply again or revert. */
 export type Pick = {
-  /** Between these trees: the change that is applied. */
+  /** The change is the difference between the trees `base` and `theirs`. */
   readonly base: Oid
   readonly theirs: Oid
   readonly author: NewSignature
   readonly committer: NewSignature
   readonly message: string
-  /** What could not be done: `['cherry-pick', 'cherry-picked']`. */
+  /** Verbs of the error message: `['cherry-pick', 'cherry-picked']`. */
   readonly verbs: readonly [infinitive: string, participle: string]
 }
 
-/** A merge is taken against its first parent, a first commit against nothing. */
+/** The tree of the first parent, also for a merge; the empty tree for a root commit. */
 async function treeBefore(repo: Repository, { parents }: Commit): Promise<Oid> {
   const parent = parents[0] && (await readCommit(repo, parents[0]))
   return parent ? parent.tree : emptyTreeOid
 }
 
-/** The change of a commit, by its author, once more. `message` replaces the usual one. */
+/** The change of a commit, with its author. `message` replaces the default one. */
 export async function cherryPickOf(ctx: Ctx, repo: Repository, commit: Commit, message?: string): Promise<Pick> {
   return {
     base: await treeBefore(repo, commit),
@@ -39,10 +39,10 @@ export async function cherryPickOf(ctx: Ctx, repo: Repository, commit: Commit, m
   }
 }
 
-/** Longest title in the message of a revert. */
+/** Maximum characters of the title in the message of a revert. */
 const maxTitleLength = 81
 
-/** The opposite of a commit's change, by the caller. */
+/** The inverse of a commit's change, with the caller as author. */
 export async function revertOf(ctx: Ctx, repo: Repository, commit: Commit): Promise<Pick> {
   const committer = callerSignature(ctx)
   const line = commit.message.split(/[\r\n]/, 1)[0]!.trim()
@@ -58,7 +58,7 @@ export async function revertOf(ctx: Ctx, repo: Repository, commit: Commit): Prom
   }
 }
 
-/** Puts the change on top of a commit, in a new one. One `merge-tree` process at most. */
+/** Applies the change to a commit, as a new commit. At most one `merge-tree` process. */
 export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Promise<MadeCommit> {
   const tree = await mergeTrees(repo, { base: pick.base, ours: onto.tree, theirs: pick.theirs })
   if (tree === 'conflict') throw notApplicable(pick, 'conflict')
@@ -68,7 +68,7 @@ export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Pro
   return {
     commit,
     async store() {
-      // Git knows the empty tree without it being there, but its checks want to see it.
+      // Git knows the empty tree without an object, but its connectivity checks need the object.
       await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), object])
       cacheCommit(repo, commit)
     },

@@ -10,12 +10,12 @@ type CommitOfProject = {
   readonly project: Pick<ProjectSubject, 'id' | 'facts'>
 }
 
-/** The newest pipeline of a commit, whatever its ref; `undefined` without one. */
+/** The newest pipeline of a commit, for any ref; `undefined` without one. */
 export type LastPipelines = (row: CommitOfProject) => PipelineRow | undefined
 
 const keyOf = (projectId: number, sha: string): string => `${projectId} ${sha}`
 
-/** Looks them up for all of a page; none where the caller may not read pipelines. One statement. */
+/** Loads them for a whole page; none where the caller may not read pipelines. One statement. */
 export async function lastPipelines(ctx: Ctx, rows: readonly CommitOfProject[]): Promise<LastPipelines> {
   const readable = rows.filter(({ project }) => allows(projectPolicy.read_pipeline, ctx.actor, project.facts))
   const commits = readable.map(({ project, commit }) => ({ projectId: project.id, sha: commit.oid }))

@@ -2,7 +2,7 @@ import type { Db } from '../../../db/db.ts'
 import { boolean, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
-/** Whether two projects descend from the same one by forks, and the full name of the first. One statement. */
+/** Whether two projects are in the same fork network, and the full name of the first. One statement. */
 export const findForkRelation = async (
   db: Db,
   projectId: number,

@@ -3,15 +3,15 @@ import { mergeBases } from '../../../git/history/ancestry.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { findCommitId } from './revision.ts'
 
-/** Whose histories are meant, and whose are left out. */
+/** Commits whose history is included and excluded. */
 export type Range = { readonly from: readonly Oid[]; readonly excluding: readonly Oid[] }
 
 /**
- * Reads `a`, `a..b` (of b, not of a) and `a...b` (of either, not of both); a side left empty is `unnamed`. `undefined` when
- * some name stands for nothing. One round trip.
+ * Parses `a`, `a..b` (in b, not in a) and `a...b` (in one, not in both); an empty side means `unnamed`. `undefined` if
+ * a name does not exist. One round trip.
  */
 export async function findRange(repo: Repository, text: string, unnamed: string): Promise<Range | undefined> {
-  // No ref holds two dots, so there is nothing to mistake.
+  // Refs contain no two dots, so this is unambiguous.
   const parts = /^(.*?)(\.{2,3})(.*)$/s.exec(text)
   if (!parts) {
     const commit = await findCommitId(repo, text)

@@ -3,7 +3,7 @@ import { entity } from '../../../api/entity.ts'
 import { branchName, tagName } from '../../../git/format/ref-name.ts'
 import type { RefTip } from '../../../git/refs/refs.ts'
 
-/** A branch or tag from which a commit can be reached. */
+/** A branch or tag that contains a commit. */
 export const CommitReference = entity({
   name: 'CommitReference',
   schema: Type.Object({ type: Type.String({ enum: ['branch', 'tag'] }), name: Type.String() }),

@@ -6,15 +6,15 @@ import { notFound } from '../../../kernel/failure.ts'
 import type { ProjectRow } from '../../projects/index.ts'
 
 /**
- * The commit that a caller's ref names: a full or abbreviated id, a branch, a tag. One round trip to git; none for a
- * full id that was read before.
+ * The commit of a caller's ref: a full or abbreviated id, a branch, a tag. One round trip to git; none for a cached
+ * full id.
  */
 export async function findCommitId(repo: Repository, ref: string): Promise<Oid | undefined> {
   const id = parseOid(ref)
   return (id && (await readCommit(repo, id))?.oid) ?? (await resolve(repo, ref))
 }
 
-/** The commit itself; fails unless the text names one. One round trip for a commit that was read before. */
+/** The commit with this name; throws `not_found` otherwise. One round trip for a cached commit. */
 export async function getCommit(repo: Repository, name: string): Promise<Commit> {
   const id = await findCommitId(repo, name)
   const commit = id && (await readCommit(repo, id))
@@ -22,12 +22,12 @@ export async function getCommit(repo: Repository, name: string): Promise<Commit>
   return commit
 }
 
-/** What is read when the caller names no ref; as a full name, so that no tag is mistaken for the branch. */
+/** Default ref; a full name, so that a tag of the same name is not used. */
 export const defaultRef = ({ default_branch }: Pick<ProjectRow, 'default_branch'>): string =>
   default_branch === null ? 'HEAD' : `refs/heads/${default_branch}`
 
-/** What a full commit id names never changes, so the caller need not ask again. He keeps it to himself. */
+/** A full commit id is immutable, so clients may cache the response, privately. */
 export const immutableCacheControl = 'max-age=3600, private, immutable'
 
-/** True when `ref` is not a name that may move to another commit. */
+/** True if `ref` is a full id, which cannot move to another commit. */
 export const isImmutable = (ref: string, commit: Oid): boolean => ref === commit

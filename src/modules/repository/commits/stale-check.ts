@@ -4,12 +4,12 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { type FileAction, pathBefore } from './file-actions.ts'
 
-/** The document names these alone. */
+/** The API documents name only these. */
 const checked: readonly FileAction['action'][] = ['update', 'move', 'delete']
 
 /**
- * Fails when a file was changed by another commit than the one its action names as the last. A path that was never
- * committed has none. One walk of the history for each path that is named so.
+ * Throws if a file's last commit differs from the one that its action names. A path without commits has none. One walk
+ * of the history for each such path.
  */
 export async function requireFresh(
   repo: Repository,

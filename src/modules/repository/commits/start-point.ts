@@ -8,13 +8,13 @@ import { fetchCommit } from '../../../git/transfer/fetch.ts'
 import { type Failure, invalid } from '../../../kernel/failure.ts'
 import { type Target, unusableName } from './move-branch.ts'
 
-/** Where the caller wants a commit to begin. Without any of it, at the tip of its branch. */
+/** Where a commit starts; default: the tip of its branch. */
 export type Start = {
   readonly branch?: string
   readonly sha?: string
-  /** Of another project. */
+  /** Repository of another project. */
   readonly repo?: Repository
-  /** The branch may be somewhere else now and is overwritten. */
+  /** The branch may be elsewhere and is overwritten. */
   readonly force?: boolean
 }
 
@@ -24,8 +24,8 @@ const hasBranches = async (repo: Repository): Promise<boolean> =>
 const noBranch = () => invalid('You can only create or edit files when you are on a branch')
 
 /**
- * The commit to begin with; `undefined` in an empty repository, where the first commit may make any branch. `tip` is where
- * the branch is now. Brings the commit over when it is in another repository.
+ * The commit to start from; `undefined` in an empty repository, where the first commit may create any branch. `tip` is
+ * the current commit of the branch. Fetches the commit if it is in another repository.
  */
 export async function findStart({ repo, branch }: Target, start: Start, tip: Oid | null): Promise<Commit | undefined> {
   const from = start.repo ?? repo
@@ -35,14 +35,14 @@ export async function findStart({ repo, branch }: Target, start: Start, tip: Oid
   if (oid === undefined && (start.repo !== undefined || (await hasBranches(repo)))) throw noBranch()
   if (differs && tip !== null && !start.force)
     throw invalid(`A branch called '${branch}' already exists. Switch to that branch in order to make changes`)
-  // Such a branch could not be told from a commit.
+  // Such a branch name is ambiguous with a commit id.
   if (tip === null && /^[0-9a-f]{40}$/.test(branch)) throw unusableName(branch, 'Branch name is invalid')
   if (oid === undefined) return undefined
   if (start.repo) await fetchCommit(repo, start.repo, oid)
   return readCommit(repo, oid)
 }
 
-/** What is wrong with a branch that cannot be, in the order of the checks. */
+/** The error of an invalid branch name, in the order of the checks. */
 export async function refuseBranchName(repo: Repository, branch: string, start: Start): Promise<Failure> {
   const from = start.repo ?? repo
   const ref = branchRef(start.branch ?? branch)
@@ -56,7 +56,7 @@ async function tipOf(repo: Repository, name: string, differs: boolean, tip: Oid 
   return ref && readRef(repo, ref)
 }
 
-/** Only an id counts, in full or abbreviated: a branch has a parameter of its own. */
+/** Only a full or abbreviated id is accepted: branches have a parameter of their own. */
 async function shaOf(repo: Repository, sha: string): Promise<Oid> {
   const oid = /^[0-9a-f]{7,40}$/i.test(sha) ? await resolve(repo, sha) : undefined
   if (!oid) throw invalid(`Cannot find start_sha '${sha}'`)

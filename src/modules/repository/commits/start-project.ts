@@ -6,8 +6,8 @@ import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { findForkRelation } from './queries.ts'
 
 /**
- * The project that a commit may start from besides its own: one whose code the caller reads, of the same fork network.
- * `undefined` when it is the project itself.
+ * Another project that a commit may start from: in the same fork network and with code that the caller may read.
+ * `undefined` if it is the project itself.
  */
 export async function findStartProject(
   ctx: Ctx,

@@ -9,7 +9,7 @@ import { openForWriting } from '../../projects/repositories/open.ts'
 
 export type StoredProject = { id: number; full_path: string; repository: TestRepository }
 
-/** A project of the first administrator; `main` is its default branch, though it has no commit yet. */
+/** A project of the first administrator; `main` is its default branch, although it has no commit yet. */
 export async function storedProject(
   world: World,
   {
@@ -25,7 +25,9 @@ export async function storedProject(
   return { id, full_path, repository: new TestRepository(repo) }
 }
 
-/** A public and a private project with the file `a`, and people: one who is a stranger to both, two members of the second. */
+/**
+ * A public and a private project with the file `a`, a user without membership, and two members of the private project.
+ */
 export async function openAndClosed(world: World): Promise<{
   open: StoredProject
   closed: StoredProject
@@ -46,7 +48,10 @@ export async function openAndClosed(world: World): Promise<{
   return { open, closed, stranger, guest, reporter }
 }
 
-/** The git commands that the service starts while `work` runs, each as one text. Processes that live on are not started again. */
+/**
+ * The git commands that the service starts while `work` runs, one text for each. Excludes processes that were running
+ * already.
+ */
 export async function gitCommands(world: World, work: () => Promise<unknown>): Promise<string[]> {
   const { runner } = (await world.app.open(null)).git
   const { start } = runner
@@ -63,18 +68,18 @@ export async function gitCommands(world: World, work: () => Promise<unknown>): P
   return started
 }
 
-/** A number below `below` that follows from the words. */
+/** A pseudo-random number below `below`, derived from the words. */
 export const pick = (words: string, below: number): number =>
   createHash('sha256').update(words).digest().readUInt32BE() % below
 
-/** The lines of what git says. */
+/** The non-empty lines of git's output. */
 export const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
-/** Content that git takes for no rename of any other. */
+/** Content that git does not detect as a rename of any other. */
 const unlike = (words: string) =>
   [...Array(5).keys()].map((line) => createHash('sha256').update(`${words} ${line}`).digest('hex')).join('\n')
 
-/** A history with merges, the same each time: commits one minute apart, two lines that meet now and then. */
+/** A deterministic history with merges: commits one minute apart on two lines that sometimes merge. */
 export function history(repository: TestRepository, seed: string, size: number): Oid[] {
   const made: Oid[] = []
   const tips: Record<string, Oid | undefined> = {}
@@ -99,7 +104,7 @@ export function history(repository: TestRepository, seed: string, size: number):
   return made
 }
 
-/** Refs that name nothing, most of which mean something to git or to a shell. */
+/** Names of missing refs, most of which have a meaning for git or a shell. */
 export const hostileRefs = [
   '--upload-pack=touch /tmp/x',
   '-x',
@@ -171,7 +176,7 @@ export const hostileRefs = [
   '__proto__',
 ]
 
-/** Paths that name nothing. */
+/** Paths that do not exist. */
 export const hostilePaths = [
   '../etc/passwd',
   '..',

@@ -17,7 +17,7 @@ import { lostRace, type MadeCommit, moveBranch, type Target } from './move-branc
 import { requireFresh } from './stale-check.ts'
 import { findStart, refuseBranchName, type Start } from './start-point.ts'
 
-/** A commit as it is asked for. */
+/** A requested commit. */
 export type CommitRequest = {
   readonly project: ProjectSubject
   readonly branch: string
@@ -25,19 +25,19 @@ export type CommitRequest = {
   readonly actions: readonly FileAction[]
   readonly message: string
   readonly author: { readonly name?: string | undefined; readonly email?: string | undefined }
-  /** How a branch is refused that the caller may not push to. */
+  /** Failure for a branch that the caller may not push to. */
   readonly refusal: RefusalKind
-  /** What is said of an action whose file has changed since its `last_commit_id`. */
+  /** Error message for an action whose file has changed since its `last_commit_id`. */
   readonly stale: (action: FileAction) => string
-  /** Its lines are counted while the branch moves, for who asks for them then. */
+  /** Counts its lines in parallel with the move of the branch, so that statistics are cached. */
   readonly counted?: boolean
 }
 
 /**
- * Makes one commit of all the actions, or none, and moves the branch to it: the one way in which the API writes files.
- * The branch may be new, and the first of its repository. A round trip to git that moves the branch, others for
- * what is not in memory, no process unless an action names a last commit; the verdict and the intent are found and written while
- * the objects are.
+ * Creates one commit of all the actions, or none, and moves the branch to it: the only way in which the API writes
+ * files. The branch may be new, and the first of its repository. One round trip to git moves the branch; others load
+ * what is not cached; no process, unless an action names a last commit. Push rules and journal run in parallel with
+ * writing the objects.
  */
 export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Commit> {
   const { project, branch, start } = request
@@ -49,7 +49,7 @@ export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Co
   let first: Commit | undefined | 'not_read' = 'not_read'
   return moveBranch(ctx, target, async (tip) => {
     const from = await findStart(target, start, tip)
-    // Somebody else was faster. What he did elsewhere is no reason to refuse.
+    // Another writer was first. The commit is refused only if the same paths changed.
     if (first !== 'not_read' && !(await isSameAt(repo, request.actions.flatMap(touchedPaths), first, from)))
       throw lostRace(branch)
     first = from
@@ -89,13 +89,13 @@ async function makeCommit(
       await storeObjects(repo, [...contents.filter(({ oid }) => added.has(oid)), ...objects, object])
       edit.cacheTrees()
       cacheCommit(repo, commit)
-      // Whoever asks hears what is wrong with it.
+      // The request for the statistics reports the error.
       if (counted) commitStats(repo, commit.oid).catch(() => {})
     },
   }
 }
 
-/** Whether the same is at each of the paths in two commits, of which there may be none. */
+/** Whether all paths have the same content in two commits, either of which may be absent. */
 async function isSameAt(
   repo: Repository,
   paths: readonly string[],

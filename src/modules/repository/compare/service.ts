@@ -6,12 +6,12 @@ import { type Commit, readCommit, readCommitsWithin } from '../../../git/objects
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
-/** The difference is whole as far as memory allows; a single file is bounded as everywhere. */
+/** Limits of a comparison: as large as memory allows; single files have the usual limit. */
 const limits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
 const maxCommits = 10_000
-/** Of their messages. */
+/** Maximum characters of all messages. */
 const maxMessageCharacters = 32 * 1024 * 1024
-/** Then the commits are told without the difference, which goes on being made for whoever asks again. */
+/** After this timeout the response has the commits only; the diff is still computed and cached for later requests. */
 const differenceTimeoutMs = 20_000
 
 type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boolean }
@@ -19,9 +19,9 @@ type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boo
 type How = { readonly straight: boolean } & Pick<PatchLimits, 'fileBytes'>
 
 /**
- * The commits of `to` that `from` lacks, oldest first, and what changed: since the merge base, or `straight` from `from`.
- * Histories with nothing in common are compared with nothing. One process the first time, remembered but for what is
- * larger than the cache.
+ * The commits in `to` that are not in `from`, oldest first, and the diff since the merge base, or with `straight` since
+ * `from`. Unrelated histories are compared with the empty tree. One process the first time, then cached unless it is
+ * too large.
  */
 export async function compare(repo: Repository, from: Oid, to: Oid, how: How) {
   if (from === to) return { commits: [], files: [], cut: false }
@@ -29,7 +29,7 @@ export async function compare(repo: Repository, from: Oid, to: Oid, how: How) {
   return { commits: found.commits, files: difference.files, cut: found.more || difference.overflow }
 }
 
-/** With too many, the newest are kept. */
+/** The newest, if there are too many. */
 async function commitsBetween(repo: Repository, from: Oid, to: Oid): Promise<{ commits: Commit[]; more: boolean }> {
   const ids = await memoize(
     repo,

@@ -5,8 +5,8 @@ import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
 /**
- * The SHA-256 of a blob, in hex, remembered. The first time costs a pass over the content, as a stream unless the caller
- * has it at hand. `undefined` when the repository has no such blob.
+ * SHA-256 of a blob in hex, cached. The first time reads the content, as a stream unless the caller has it. `undefined`
+ * if the repository has no such blob.
  */
 export async function contentSha256(repo: Repository, oid: Oid, content?: Buffer): Promise<string | undefined> {
   const make = async (repo: Repository) => {

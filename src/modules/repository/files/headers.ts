@@ -14,7 +14,7 @@ const described = {
   'Execute-Filemode': 'Whether the file is executable',
 }
 
-/** What `setMetadata` sets, for the documentation. */
+/** Headers of `setMetadata`, for the documentation. */
 export const metadataHeaders: Readonly<Record<string, string>> = Object.fromEntries(
   ['X-Service-', 'X-Gitlab-'].flatMap((prefix) =>
     Object.entries(described).map(([name, meaning]) => [prefix + name, meaning]),
@@ -22,8 +22,8 @@ export const metadataHeaders: Readonly<Record<string, string>> = Object.fromEntr
 )
 
 /**
- * Sets what HEAD is asked for, on every answer about a file. Compat: no client reads `X-Service-*`, the names of the
- * documents; go-gitlab and gitlab4j read `X-Gitlab-*`.
+ * Sets the headers of a file on every response, which HEAD requests are for. Compat: no client reads `X-Service-*`, the
+ * names in the API documents; go-gitlab and gitlab4j read `X-Gitlab-*`.
  */
 export function setMetadata(reply: Reply, file: Omit<FileRow, 'content'>): void {
   const values: Record<keyof typeof described, string> = {
@@ -48,7 +48,10 @@ const names = (Object.keys(described) as (keyof typeof described)[]).map(
   (field) => [field, `x-service-${field.toLowerCase()}`, `x-gitlab-${field.toLowerCase()}`] as const,
 )
 
-/** Text for a header: UTF-8, byte by byte, as clients read it. Control characters cannot be in one and are escaped. */
+/**
+ * Text of a header: UTF-8 byte by byte, as clients decode it. Control characters are not allowed in headers and are
+ * escaped.
+ */
 export const headerText = (text: string): string =>
   /^[\x20-\x7e]*$/.test(text)
     ? text

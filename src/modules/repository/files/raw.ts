@@ -5,12 +5,12 @@ import { blobStream, readBlob } from '../../../git/objects/blobs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 
-/** Up to here a blob is read at once, through the shared reader; beyond, a process of its own streams it. */
+/** Smaller blobs are read at once through the shared reader; a separate process streams larger ones. */
 const streamedFromBytes = 1024 * 1024
 
 /**
- * The bytes of a blob as a body that no browser runs or renders. For HEAD nothing is read. Constant memory whatever
- * the size; one process above a megabyte.
+ * Streams a blob with headers that prevent browsers from running or rendering it. Reads nothing for HEAD. Constant
+ * memory; one process above a megabyte.
  */
 export async function rawBlob(
   repo: Repository,

@@ -5,7 +5,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { findCommitId } from '../commits/revision.ts'
 
-/** A file as it is in one commit. */
+/** A file in a commit. */
 export type FoundFile = {
   /** As the caller wrote it. */
   readonly ref: string
@@ -18,8 +18,8 @@ export type FoundFile = {
 }
 
 /**
- * The file that is at `path` in what `ref` names; fails when there is no such commit, or something else than a file. One
- * round trip to git, and another one when the directory was not read before. No process.
+ * The file at `path` in the commit of `ref`; throws `not_found` if there is no such commit or file. One round trip to
+ * git, and another if the directory is not cached. No process.
  */
 export async function findFile(repo: Repository, ref: string, path: string): Promise<FoundFile> {
   const commit = await findCommitId(repo, ref)
@@ -37,6 +37,6 @@ export async function findFile(repo: Repository, ref: string, path: string): Pro
   }
 }
 
-/** The newest commit that touched the file. A walk of the history the first time, remembered. */
+/** The newest commit that changed the file. A walk of the history the first time, then cached. */
 export const lastCommitOf = async (repo: Repository, { commit, path }: FoundFile): Promise<Oid> =>
   (await lastCommitOfPath(repo, commit, path))?.oid ?? commit

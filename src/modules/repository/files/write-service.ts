@@ -20,7 +20,7 @@ const stale = {
   delete: 'You are attempting to delete a file that has been previously updated.',
 } as const
 
-/** A commit that writes one file. Cost as `createCommit`. */
+/** Commits a change of one file. Costs as much as `createCommit`. */
 export async function writeFile(
   ctx: Ctx,
   project: ProjectSubject,

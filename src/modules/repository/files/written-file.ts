@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import type { FileWrite } from './write-service.ts'
 
-/** What a write of a file answers. */
+/** Response to a change of a file. */
 export const WrittenFile = entity({
   name: 'WrittenFile',
   schema: Type.Object({ file_path: Type.String(), branch: Type.String() }),

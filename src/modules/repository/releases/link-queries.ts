@@ -17,7 +17,7 @@ export type LinkRow = RowOf<typeof linkRow>
 
 const columns = raw('l.id, l.name, l.url, l.link_type')
 
-/** All links of a release as one JSON value, the newest first. */
+/** All links of a release as one JSON value, newest first. */
 export const linksJson = (releaseId: Sql): Sql => sql`(select coalesce(json_agg(
     json_build_object('id', l.id, 'name', l.name, 'url', l.url, 'link_type', l.link_type) order by l.id desc), '[]')
   from release_links l where l.release_id = ${releaseId})`
@@ -37,7 +37,7 @@ export const findLinks = (tx: Tx, releaseId: number): Promise<LinkRow[]> =>
 export const findLink = (db: Db | Tx, releaseId: number, id: number): Promise<LinkRow | undefined> =>
   db.row(linkRow, sql`select ${columns} from release_links l where l.release_id = ${releaseId} and l.id = ${id}`)
 
-/** In the order given. Name and address must be new to the release. */
+/** In the order given. Name and URL must be unique in the release. */
 export const insertLinks = (tx: Tx, releaseId: number, links: readonly LinkValues[]): Promise<LinkRow[]> =>
   tx.rows(
     linkRow,

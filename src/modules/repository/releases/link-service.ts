@@ -14,21 +14,21 @@ import {
 } from './link-queries.ts'
 import { lockRelease } from './queries.ts'
 
-const longest = { name: 255, url: 2048 }
+const maxLengths = { name: 255, url: 2048 }
 
 function urlViolations(url: string): string[] {
   if (url.trim() === '') return [blank]
-  if (url.length > longest.url) return [tooLong(longest.url)]
+  if (url.length > maxLengths.url) return [tooLong(maxLengths.url)]
   if (/\s|\p{Cc}/u.test(url) || !URL.canParse(url)) return ['is blocked: URI is invalid']
   return /^(https?|ftp):$/.test(new URL(url).protocol) ? [] : ['is blocked: Only allowed schemes are http, https, ftp']
 }
 
-/** Fails when a link of a release breaks a rule, or has name or address of another one. */
+/** Throws `invalid` if a link breaks a rule, or has the name or URL of another one. */
 function requireLink({ name, url }: LinkValues, others: readonly LinkValues[]): void {
   const violations = violationsOf({
     name: [
       ...(name.trim() === '' ? [blank] : []),
-      ...([...name].length > longest.name ? [tooLong(longest.name)] : []),
+      ...([...name].length > maxLengths.name ? [tooLong(maxLengths.name)] : []),
       ...(others.some((other) => other.name === name) ? [taken] : []),
     ],
     url: [...urlViolations(url), ...(others.some((other) => other.url === url) ? [taken] : [])],
@@ -36,13 +36,13 @@ function requireLink({ name, url }: LinkValues, others: readonly LinkValues[]): 
   if (violations) throw invalidFields(violations)
 }
 
-/** Fails with the violations about the first link that breaks a rule. */
+/** Throws the errors of the first invalid link. */
 export const requireLinks = (links: readonly LinkValues[]): void =>
   links.forEach((link, index) => {
     requireLink(link, links.slice(0, index))
   })
 
-/** Writers of one release take turns, so that what is looked at stays true. */
+/** Locks the release until the transaction ends, so that the checks stay valid. */
 const changing = <T>(
   ctx: Ctx,
   { id }: ProjectSubject,
@@ -68,7 +68,7 @@ export const createLink = (ctx: Ctx, project: ProjectSubject, tag: string, value
     return link!
   })
 
-/** What is absent stays. */
+/** Absent attributes stay. */
 export const editLink = (
   ctx: Ctx,
   project: ProjectSubject,
@@ -90,7 +90,7 @@ export const editLink = (
     return updateLink(tx, id, values)
   })
 
-/** The link as it was. */
+/** Returns the deleted link. */
 export const removeLink = (ctx: Ctx, project: ProjectSubject, tag: string, id: number): Promise<LinkRow> =>
   changing(ctx, project, tag, async (tx, releaseId) => {
     const link = await ownLink(tx, releaseId, id)

@@ -9,16 +9,16 @@ import { type LinkRow, linksJson } from './link-queries.ts'
 export const releaseRow = {
   id: integer,
   tag: text,
-  /** Null: that of the tag. */
+  /** Null means the name of the tag. */
   name: nullable(text),
   description: text,
   created_at: timestamp,
   released_at: timestamp,
-  /** The day it is told for is still to come. */
+  /** The release date is in the future. */
   upcoming: boolean,
-  /** Null when he is gone. */
+  /** Null if the account is gone. */
   author: nullable(json<UserReferenceRow>()),
-  /** The newest first. */
+  /** Newest first. */
   links: json<LinkRow[]>(),
 }
 export type ReleaseRow = RowOf<typeof releaseRow>
@@ -26,7 +26,7 @@ export type ReleaseRow = RowOf<typeof releaseRow>
 export const releaseOrders = ['released_at', 'created_at'] as const
 export type ReleaseOrder = { readonly by: (typeof releaseOrders)[number]; readonly direction: 'asc' | 'desc' }
 
-/** Of a row named `r` with its author `u`. */
+/** Columns of a row with the alias `r`, with its author `u`. */
 const columns = sql`r.id, r.tag, r.name, r.description, r.created_at, r.released_at, r.released_at > now() as upcoming,
   case when u.id is not null then ${userReferenceJson('u')} end as author,
   ${linksJson(raw('r.id'))} as links`
@@ -53,7 +53,7 @@ export const findRelease = (db: Db | Tx, projectId: number, tag: string): Promis
     sql`select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.tag = ${tag}`,
   )
 
-/** The last one that is out. */
+/** The latest release whose date has passed. */
 export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow | undefined> =>
   db.row(
     releaseRow,
@@ -62,7 +62,7 @@ export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow
     order by r.released_at desc, r.id desc limit 1`,
   )
 
-/** The id of a release, which nobody else changes until the transaction ends. */
+/** Id of a release, whose row is locked until the transaction ends. */
 export const lockRelease = async (tx: Tx, projectId: number, tag: string): Promise<number | undefined> =>
   (
     await tx.row(
@@ -77,7 +77,7 @@ export type ReleaseValues = {
   readonly releasedAt: Date | Timestamp
 }
 
-/** Its id; nothing when the tag has a release already. */
+/** Returns its id; undefined if the tag has a release already. */
 export const insertRelease = async (
   tx: Tx,
   { projectId, tag, authorId }: { projectId: number; tag: string; authorId: number },
@@ -93,7 +93,7 @@ export const insertRelease = async (
     )
   )?.id
 
-/** What is absent stays. */
+/** Absent attributes stay. */
 export const updateRelease = (
   tx: Tx,
   id: number,

@@ -19,10 +19,10 @@ import {
   updateRelease,
 } from './queries.ts'
 
-const longestName = 255
+const maxNameLength = 255
 
 function requireName(name: string | null | undefined): void {
-  if (name && [...name].length > longestName) throw invalidFields({ name: [tooLong(longestName)] })
+  if (name && [...name].length > maxNameLength) throw invalidFields({ name: [tooLong(maxNameLength)] })
 }
 
 export async function getRelease(ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> {
@@ -31,7 +31,7 @@ export async function getRelease(ctx: Ctx, project: ProjectSubject, tag: string)
   return release
 }
 
-/** The last one, without those whose time is still to come. */
+/** The latest release whose date has passed; throws `not_found` without one. */
 export async function getLatestRelease(ctx: Ctx, project: ProjectSubject): Promise<ReleaseRow> {
   const release = await findLatestRelease(ctx.db, project.id)
   if (!release) throw notFound('Release')
@@ -41,7 +41,7 @@ export async function getLatestRelease(ctx: Ctx, project: ProjectSubject): Promi
 export type NewRelease = {
   readonly tag_name: string
   readonly tag_message?: string
-  /** Of what a tag is made that is not there yet. */
+  /** Where a missing tag is created. */
   readonly ref?: string
   readonly name?: string
   readonly description?: string
@@ -49,7 +49,7 @@ export type NewRelease = {
   readonly links: readonly LinkValues[]
 }
 
-/** A release of a tag, which is made where there is none. Of two at once, one is made. */
+/** Creates a release of a tag, and the tag if it is missing. Of two concurrent requests one succeeds. */
 export async function createRelease(ctx: Ctx, project: ProjectSubject, input: NewRelease): Promise<ReleaseRow> {
   requireName(input.name)
   requireLinks(input.links)
@@ -64,12 +64,12 @@ export async function createRelease(ctx: Ctx, project: ProjectSubject, input: Ne
     })
     if (id === undefined) throw conflict('Release already exists')
     if (input.links.length > 0) await insertLinks(tx, id, input.links)
-    await tell(tx, ctx, 'release_created', project, input.tag_name)
+    await emitReleaseEvent(tx, ctx, 'release_created', project, input.tag_name)
     return (await findRelease(tx, project.id, input.tag_name))!
   })
 }
 
-/** Whether the tag had to be made. */
+/** Creates the tag if it is missing; returns whether it was. */
 async function ensureTag(ctx: Ctx, project: ProjectSubject, { tag_name, tag_message, ref }: NewRelease) {
   const name = tagRef(tag_name)
   if (!name) throw invalid('Tag name invalid')
@@ -79,13 +79,13 @@ async function ensureTag(ctx: Ctx, project: ProjectSubject, { tag_name, tag_mess
   return true
 }
 
-/** What was told of a tag that went by git is about another commit. */
+/** A release that remains of a tag deleted through git is about another commit. */
 async function forgetRelease(tx: Tx, projectId: number, tag: string): Promise<void> {
   const id = await lockRelease(tx, projectId, tag)
   if (id !== undefined) await deleteRelease(tx, id)
 }
 
-/** What is absent stays; an empty name becomes that of the tag. */
+/** Absent attributes stay; an empty name becomes that of the tag. */
 export async function editRelease(
   ctx: Ctx,
   project: ProjectSubject,
@@ -105,12 +105,12 @@ export async function editRelease(
       description: changes.description === null ? '' : changes.description,
       releasedAt: changes.released_at,
     })
-    await tell(tx, ctx, 'release_updated', project, tag)
+    await emitReleaseEvent(tx, ctx, 'release_updated', project, tag)
     return (await findRelease(tx, project.id, tag))!
   })
 }
 
-const tell = (
+const emitReleaseEvent = (
   tx: Tx,
   ctx: Ctx,
   kind: 'release_created' | 'release_updated' | 'release_deleted',
@@ -118,13 +118,13 @@ const tell = (
   tag: string,
 ) => emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
 
-/** Takes a release away, its links included, and answers with what it was; the tag stays. */
+/** Deletes a release with its links and returns it; the tag stays. */
 export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> =>
   ctx.transaction(async (tx) => {
     const id = await lockRelease(tx, project.id, tag)
     const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
     if (!release) throw notFound('Release')
     await deleteRelease(tx, release.id)
-    await tell(tx, ctx, 'release_deleted', project, tag)
+    await emitReleaseEvent(tx, ctx, 'release_deleted', project, tag)
     return release
   })

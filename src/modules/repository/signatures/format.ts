@@ -1,18 +1,18 @@
 export type SignatureFormat = 'PGP' | 'SSH' | 'X509'
 
-const begins: readonly (readonly [start: string, format: SignatureFormat])[] = [
+const armorHeaders: readonly (readonly [start: string, format: SignatureFormat])[] = [
   ['-----BEGIN PGP SIGNATURE-----', 'PGP'],
   ['-----BEGIN PGP MESSAGE-----', 'PGP'],
   ['-----BEGIN SSH SIGNATURE-----', 'SSH'],
   ['-----BEGIN SIGNED MESSAGE-----', 'X509'],
 ]
 
-/** Of what kind an armoured signature is; `undefined` when git would not take it for one. */
+/** Format of an armoured signature; `undefined` if git does not recognise one. */
 export const formatOf = (signature: string): SignatureFormat | undefined =>
-  begins.find(([start]) => signature.startsWith(start))?.[1]
+  armorHeaders.find(([start]) => signature.startsWith(start))?.[1]
 
 /**
- * Whether a commit is signed at all, well or not: `isSigned(await readCommit(repo, oid))`. For rules that refuse unsigned
+ * Whether a commit is signed, validly or not: `isSigned(await readCommit(repo, oid))`. For rules that refuse unsigned
  * commits.
  */
 export const isSigned = ({ signature }: { readonly signature: string | undefined }): boolean =>

@@ -3,8 +3,8 @@ import { job } from '../../../jobs/job.ts'
 import { judgeSignaturesOf } from './service.ts'
 
 /**
- * Judges the commits of a user again, after a key was added (src/reactions.ts) or an e-mail address changed (the trigger function
- * `judge_signatures_of`).
+ * Verifies the signatures of a user's commits again after a key was added (src/reactions.ts) or an e-mail address
+ * changed (the trigger function `judge_signatures_of`).
  */
 export const judgeSignatures = job({
   name: 'judge_signatures',

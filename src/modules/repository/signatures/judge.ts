@@ -15,7 +15,7 @@ import {
 } from './queries.ts'
 import { parseSshSignature, type SshSignature, verifiesSsh } from './ssh.ts'
 
-/** A judgement with the keys and addresses it was made from, as text: others may make another. */
+/** A verification result with the keys and addresses it is based on, as text: it is outdated when they change. */
 export type Grounds = { readonly judgement: Judgement; readonly basis: string }
 
 const unread = (type: SignatureFormat, status: VerificationStatus = 'unverified'): Judgement => ({
@@ -31,8 +31,9 @@ const unread = (type: SignatureFormat, status: VerificationStatus = 'unverified'
 })
 
 /**
- * Holds the signature of a commit against the keys there are; `privateHost` is where private addresses of commits are. `undefined` without one. Several signatures, which say nothing
- * about one another, verify nothing; nor do X.509 signatures, for want of authorities to trust.
+ * Verifies the signature of a commit with the known keys; `privateHost` is the host of private commit addresses.
+ * `undefined` without a signature. Several signatures verify nothing, because they are independent; nor do X.509
+ * signatures, because no authorities are trusted.
  */
 export async function judge(
   db: Db,
@@ -84,7 +85,7 @@ async function judgePgp(
   return first ?? unknown
 }
 
-/** Those of a key that its owner is known to be. */
+/** Identities of a key that are confirmed addresses of its owner. */
 const ownIdentities = ({ identities, addresses }: PgpSignerRow) =>
   identities.filter(({ email }) => addresses.includes(email.toLowerCase()))
 

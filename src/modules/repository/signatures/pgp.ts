@@ -1,6 +1,6 @@
 import type { Key, SignaturePacket } from 'openpgp'
 
-/** The one packet of an OpenPGP signature of a document that is meant to last, with the key it names. */
+/** A single OpenPGP signature of a document without expiry, with the id of its key. */
 export type PgpSignature = {
   readonly packet: SignaturePacket
   /** Upper-case hex, 16 digits. */
@@ -8,16 +8,16 @@ export type PgpSignature = {
   readonly armored: string
 }
 
-/** Longer ones are not looked at. */
+/** Maximum characters; longer signatures are not parsed. */
 const maximumLength = 16 * 1024
 
-/** One block and nothing else: the library reads past what follows. */
+/** One block and nothing else: the library would continue reading after the block. */
 const isOneBlock = (armored: string): boolean =>
   armored.indexOf('-----BEGIN', 1) < 0 && armored.trimEnd().endsWith('\n-----END PGP SIGNATURE-----')
 
 /**
- * `undefined` for what is malformed, is more than one signature, signs no document (a standalone signature would fit any),
- * or ends some day: what was verified stays verified.
+ * `undefined` if it is malformed, has more than one signature, signs no document (a standalone signature fits any), or
+ * expires: what was verified must stay verified.
  */
 export async function parsePgpSignature(armored: string): Promise<PgpSignature | undefined> {
   if (armored.length > maximumLength || !isOneBlock(armored)) return undefined
@@ -29,7 +29,7 @@ export async function parsePgpSignature(armored: string): Promise<PgpSignature |
   return { packet, keyId: packet.issuerKeyID.toHex().toUpperCase(), armored }
 }
 
-/** Whether this key, as it was when it signed, signed these bytes. */
+/** Whether this key, as it was at the time of signing, signed these bytes. */
 export async function verifiesPgp({ armored }: PgpSignature, key: Key, payload: Buffer): Promise<boolean> {
   try {
     const { createMessage, readSignature, verify } = await import('openpgp')

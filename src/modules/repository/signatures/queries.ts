@@ -8,7 +8,9 @@ import type { SignatureFormat } from './format.ts'
 
 export type VerificationStatus =
   | 'verified'
-  /** The signature is not of this commit, or the key was not good when it signed, or has been revoked since. */
+  /**
+   * The signature does not match the commit, or the key was invalid at the time of signing or has been revoked since.
+   */
   | 'unverified'
   /** No identity of the key is a confirmed address of its owner. */
   | 'unverified_key'
@@ -27,7 +29,7 @@ export const judgementRow = {
     'other_user',
     'unknown_key',
   ),
-  /** Key id (OpenPGP) or SHA-256 fingerprint (SSH) that the signature names, if it can be read. */
+  /** Key id (OpenPGP) or SHA-256 fingerprint (SSH) in the signature; null if it cannot be parsed. */
   signer: nullable(text),
   gpg_key_id: nullable(integer),
   gpg_subkey_id: nullable(integer),
@@ -46,7 +48,7 @@ export const findJudgement = (db: Db, projectId: number, oid: Oid): Promise<Judg
     from commit_signatures where project_id = ${projectId} and oid = ${oid}`,
   )
 
-/** Keeps a judgement in place of an earlier one. Nothing when the project, or a key it names, has gone meanwhile. */
+/** Saves a result and replaces an earlier one. No effect if the project or a key in it is gone. */
 export const saveJudgement = (db: Db, projectId: number, oid: Oid, j: Judgement): Promise<number> =>
   db.run(sql`
     insert into commit_signatures (project_id, oid, type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id, user_name, user_email)
@@ -62,7 +64,7 @@ export const saveJudgement = (db: Db, projectId: number, oid: Oid, j: Judgement)
 export const deleteJudgement = (db: Db, projectId: number, oid: string): Promise<number> =>
   db.run(sql`delete from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
 
-/** Confirmed addresses of a key's owner, and his private one of commits, in lower case. */
+/** Confirmed addresses of a key's owner, and their private commit address, in lower case. */
 const addressesWith = (privateHost: string): Sql => sql`array(
   select a.address from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
   where a.user_id = k.user_id and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
@@ -74,16 +76,16 @@ export const pgpSignerRow = {
   key: text,
   key_id: text,
   identities: json<Identity[]>(),
-  /** Set when it is the subkey that the signature names. */
+  /** Set if the signature names this subkey. */
   subkey_id: nullable(integer),
   addresses: listOf(text),
 }
 export type PgpSignerRow = RowOf<typeof pgpSignerRow>
 
-/** More keys than this do not share a key id, short of forgery. */
+/** Maximum keys per key id; without forgery there is one. */
 const mostSigners = 5
 
-/** Keys whose own id, or a subkey's, is this one. */
+/** Keys with this key id, or with a subkey that has it. */
 export const findPgpSigners = (db: Db, keyId: string, privateHost: string): Promise<PgpSignerRow[]> =>
   db.rows(
     pgpSignerRow,
@@ -103,7 +105,9 @@ export const sshSignerRow = {
 }
 export type SshSignerRow = RowOf<typeof sshSignerRow>
 
-/** A person's key; a deploy key is nobody's. `at` is when it signed, by its own account. */
+/**
+ * The user's key with this fingerprint; deploy keys have no user. `at` is the time of signing that the commit states.
+ */
 export const findSshSigner = (
   db: Db,
   fingerprint: string,
@@ -126,8 +130,8 @@ export const dueRow = {
 export type DueRow = RowOf<typeof dueRow>
 
 /**
- * Signatures that somebody's keys and addresses decide: those that were held against his keys, and those that none has verified
- * and that name one of his. In an order of their own, after the one given.
+ * Signatures that depend on a user's keys and addresses: those that were verified with their keys, and unverified ones
+ * that name one of them. Ordered by project and commit, starting after `after`.
  */
 export const signaturesOfUser = (
   db: Db,

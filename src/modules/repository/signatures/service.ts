@@ -13,7 +13,10 @@ import { deleteJudgement, findJudgement, type Judgement, saveJudgement, signatur
 
 export type SignatureRecord = Judgement & { readonly ssh_key: SshKeyRow | undefined }
 
-/** What is known of the signature of a commit, found out if nobody asked before. Fails when there is no commit, or it has none. */
+/**
+ * The verification result of a commit's signature; computed on first use. Throws `not_found` if there is no commit or
+ * no signature.
+ */
 export async function getSignature(ctx: Ctx, project: ProjectSubject, name: string): Promise<SignatureRecord> {
   const repo = openRepository(ctx, project)
   const oid = await findCommitId(repo, name)
@@ -27,12 +30,12 @@ export async function getSignature(ctx: Ctx, project: ProjectSubject, name: stri
   return { ...judgement, ssh_key: ssh_key_id === null ? undefined : await findKey(ctx.db, ssh_key_id) }
 }
 
-/** Each attempt but the first follows a change of the very keys; the last is as good as the moment. */
-const mostAttempts = 3
+/** Each retry follows a change of the same keys; the last result is used in any case. */
+const maxAttempts = 3
 
 /**
- * Finds out and keeps what the signature of a commit is worth. Looks at the keys again once that is kept: whoever changed them
- * before is seen now, whoever does so later finds the judgement and has it made anew.
+ * Verifies the signature of a commit and saves the result. Reads the keys again after saving: this sees earlier changes
+ * of keys, and later ones find the saved result and verify it again.
  */
 async function judgeCommit(ctx: Ctx, projectId: number, repo: Repository, oid: Oid): Promise<Judgement | undefined> {
   const signed = await readSignedCommit(repo, oid)
@@ -41,7 +44,7 @@ async function judgeCommit(ctx: Ctx, projectId: number, repo: Repository, oid: O
     await deleteJudgement(ctx.db, projectId, oid)
     return undefined
   }
-  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     await saveJudgement(ctx.db, projectId, oid, grounds.judgement)
     const again: typeof grounds | undefined = await judge(ctx.db, signed, privateEmailHost(ctx))
     if (!again || again.basis === grounds.basis) break
@@ -50,16 +53,16 @@ async function judgeCommit(ctx: Ctx, projectId: number, repo: Repository, oid: O
   return grounds.judgement
 }
 
-const atOnce = 200
+const batchSize = 200
 
-/** Judges again what somebody's keys and addresses decide. May run at any time, and more than once. */
+/** Verifies all signatures again that depend on the user's keys and addresses. Idempotent. */
 export async function judgeSignaturesOf(ctx: Ctx, userId: number): Promise<void> {
   let after = { project_id: 0, oid: '' as Oid }
   for (;;) {
-    const due = await signaturesOfUser(ctx.db, userId, after, atOnce)
+    const due = await signaturesOfUser(ctx.db, userId, after, batchSize)
     for (const { project_id: id, repository_storage, repository_key, oid } of due)
       await judgeCommit(ctx, id, openRepository(ctx, { id, repository_storage, repository_key }), oid)
-    if (due.length < atOnce) return
+    if (due.length < batchSize) return
     after = due.at(-1)!
   }
 }

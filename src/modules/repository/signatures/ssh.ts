@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import { sha256Of } from '../../accounts/index.ts'
 
 const load = createRequire(import.meta.url)
-/** Loaded with the first signature that is verified: most processes see none. */
+/** Loaded on first use, because most processes verify no signature. */
 const library = (): typeof import('ssh2') => load('ssh2')
 
-/** A signature as `ssh-keygen -Y sign` makes it (OpenSSH's PROTOCOL.sshsig). */
+/** A signature in the format of `ssh-keygen -Y sign` (OpenSSH's PROTOCOL.sshsig). */
 export type SshSignature = {
-  /** SHA-256 of the key, as `ssh_keys` has it. */
+  /** SHA-256 of the key, as in `ssh_keys`. */
   readonly fingerprint: string
   readonly hashAlgorithm: 'sha256' | 'sha512'
   readonly algorithm: string
@@ -16,13 +16,13 @@ export type SshSignature = {
 }
 
 const armor = /^-----BEGIN SSH SIGNATURE-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END SSH SIGNATURE-----\s*$/
-/** Longer ones are not looked at. */
+/** Maximum characters; longer signatures are not parsed. */
 const maximumLength = 16 * 1024
 const magic = 'SSHSIG'
 const version = 1
 const namespace = 'git'
 
-/** `undefined` for what is malformed, is more than one signature, or was made for something else than git. */
+/** `undefined` if it is malformed, has more than one signature, or was not made for git. */
 export function parseSshSignature(armored: string): SshSignature | undefined {
   const encoded = armored.length > maximumLength ? undefined : armor.exec(armored)?.[1]
   if (encoded === undefined) return undefined
@@ -43,7 +43,7 @@ export function parseSshSignature(armored: string): SshSignature | undefined {
   }
 }
 
-/** Whether this key, written as in `ssh_keys`, signed these bytes. */
+/** Whether this key, in the format of `ssh_keys`, signed these bytes. */
 export function verifiesSsh(given: SshSignature, keyText: string, payload: Buffer): boolean {
   const scheme = schemes[given.algorithm]
   const key = library().utils.parseKey(keyText)
@@ -67,7 +67,7 @@ export function verifiesSsh(given: SshSignature, keyText: string, payload: Buffe
 
 type Scheme = { readonly keyType: string; readonly digest: string | null; readonly derEncoded?: true }
 
-/** Those of keys that people may add; SHA-1 is none of them. */
+/** Schemes of the key types that users may add; excludes SHA-1. */
 const schemes: Readonly<Record<string, Scheme>> = {
   'ssh-ed25519': { keyType: 'ssh-ed25519', digest: null },
   'rsa-sha2-256': { keyType: 'ssh-rsa', digest: 'sha256' },
@@ -77,11 +77,11 @@ const schemes: Readonly<Record<string, Scheme>> = {
   'ecdsa-sha2-nistp521': { keyType: 'ecdsa-sha2-nistp521', digest: 'sha512', derEncoded: true },
 }
 
-/** Byte strings, each behind its length, and nothing else. */
+/** Parses byte strings, each after its length, without trailing bytes. */
 function readStrings(bytes: Buffer): Buffer[] | undefined {
   const parts: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {
-    if (at + 4 > bytes.length || parts.length === mostParts) return undefined
+    if (at + 4 > bytes.length || parts.length === maxParts) return undefined
     const end = at + 4 + bytes.readUInt32BE(at)
     if (end > bytes.length) return undefined
     parts.push(bytes.subarray(at + 4, end))
@@ -90,7 +90,7 @@ function readStrings(bytes: Buffer): Buffer[] | undefined {
   return parts
 }
 
-const mostParts = 5
+const maxParts = 5
 
 function lengthOf(part: Buffer): Buffer {
   const length = Buffer.alloc(4)
@@ -98,10 +98,10 @@ function lengthOf(part: Buffer): Buffer {
   return length
 }
 
-/** SSH writes the two numbers of ECDSA behind their lengths, X9.62 as a sequence of integers. */
+/** Converts an ECDSA signature: SSH writes the two numbers after their lengths, X9.62 as a sequence of integers. */
 function derOf(signature: Buffer): Buffer | undefined {
   const numbers = readStrings(signature)
-  if (numbers?.length !== 2 || numbers.some(({ length }) => length === 0 || length > longestNumber)) return undefined
+  if (numbers?.length !== 2 || numbers.some(({ length }) => length === 0 || length > maxNumberBytes)) return undefined
   const content = Buffer.concat(numbers.flatMap((number) => [Buffer.from([0x02, number.length]), number]))
   return Buffer.concat([
     Buffer.from(content.length < 0x80 ? [0x30, content.length] : [0x30, 0x81, content.length]),
@@ -109,5 +109,5 @@ function derOf(signature: Buffer): Buffer | undefined {
   ])
 }
 
-/** Of P-521, with a zero before. */
-const longestNumber = 67
+/** Length of a P-521 number with a leading zero. */
+const maxNumberBytes = 67

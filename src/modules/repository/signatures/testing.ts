@@ -14,7 +14,7 @@ const has = (command: string): boolean => {
     execFileSync(command, ['--version'], { stdio: 'ignore' })
     return true
   } catch (error) {
-    // Some say that there is no such option, and so that they are there.
+    // Some programs reject the option, which shows that they are installed.
     return (error as NodeJS.ErrnoException).code !== 'ENOENT'
   }
 }
@@ -22,7 +22,7 @@ const has = (command: string): boolean => {
 export const hasGpg = has('gpg')
 export const hasSshKeygen = has('ssh-keygen')
 
-/** A folder of keys with gpg and ssh-keygen, until it is disposed of. Its path is short: gpg's socket lies in it. */
+/** A temporary folder of keys for gpg and ssh-keygen. Its path is short, because gpg's socket is in it. */
 export class Keyring implements Disposable {
   readonly #home = mkdtempSync('/tmp/ring-')
 
@@ -38,13 +38,13 @@ export class Keyring implements Disposable {
     return this.#run('gpg', '--batch', '--pinentry-mode', 'loopback', '--passphrase', '', ...args)
   }
 
-  /** Makes an OpenPGP key that signs, and says its fingerprint. */
+  /** Creates an OpenPGP signing key and returns its fingerprint. */
   gpgKey(identity: string, { algorithm = 'ed25519', expires = 'never', more = [] as string[] } = {}): string {
     this.gpg(...more, '--quick-generate-key', identity, algorithm, 'sign', expires)
     return this.gpg('--list-keys', '--with-colons', identity).match(/^fpr:+([0-9A-F]+):/m)![1]!
   }
 
-  /** A signature of these bytes, beside them. */
+  /** A detached signature of these bytes. */
   gpgSign(key: string, payload: Buffer, ...more: string[]): string {
     const file = join(this.#home, 'payload')
     writeFileSync(file, payload)
@@ -55,14 +55,14 @@ export class Keyring implements Disposable {
     return this.gpg('--armor', '--export', fingerprint).trim()
   }
 
-  /** Makes an SSH key and says where it is and how its public half reads. */
+  /** Creates an SSH key and returns its path and its public key. */
   sshKey(type: 'ed25519' | 'rsa' | 'ecdsa', bits: number): { path: string; text: string } {
     const path = join(this.#home, `id_${type}_${bits}`)
     this.#run('ssh-keygen', '-q', '-t', type, '-b', String(bits), '-N', '', '-C', 'ann', '-f', path)
     return { path, text: this.#run('cat', `${path}.pub`).trim() }
   }
 
-  /** Signs bytes as git would: `ssh-keygen -Y sign`. */
+  /** Signs bytes as git does: `ssh-keygen -Y sign`. */
   sshSign(path: string, payload: string, namespace = 'git', hash = 'sha512'): string {
     const file = join(this.#home, 'payload')
     rmSync(`${file}.sig`, { force: true })
@@ -77,7 +77,7 @@ export class Keyring implements Disposable {
   }
 }
 
-/** A commit that git itself signs; on no branch. */
+/** A commit that git signs, on no branch. */
 export function signedCommit(
   { repository }: StoredProject,
   ring: Keyring,
@@ -109,18 +109,18 @@ export function signedCommit(
   ).trim() as Oid
 }
 
-/** A commit as it is stored, a character for each byte. */
+/** A stored commit, one character for each byte. */
 const commitText = ({ repository }: StoredProject, oid: Oid): string =>
   execFileSync('git', ['-C', repository.gitDir, 'cat-file', 'commit', oid], { encoding: 'latin1' })
 
-/** Stores a commit once more, changed by `change`, a character for each byte. */
+/** Stores a copy of a commit that `change` modifies, one character for each byte. */
 export function changedCommit(project: StoredProject, oid: Oid, change: (text: string) => string): Oid {
   const stored = ['-C', project.repository.gitDir, 'hash-object', '-t', 'commit', '-w', '--literally', '--stdin']
   const input = Buffer.from(change(commitText(project, oid)), 'latin1')
   return execFileSync('git', stored, { input, encoding: 'utf8' }).trim() as Oid
 }
 
-/** Stores a commit with what `sign` makes of it as its signature. */
+/** Stores a copy of a commit with the signature that `sign` returns. */
 export async function commitSignedBy(
   project: StoredProject,
   oid: Oid,
@@ -131,18 +131,18 @@ export async function commitSignedBy(
   return changedCommit(project, oid, (text) => text.replace('\n\n', `\n${header}\n`))
 }
 
-/** The record of a commit's signature, as somebody reads it. */
+/** The signature record of a commit, as a client sees it. */
 export const signature = async (who: Client, { id }: StoredProject, oid: Oid) =>
   (await who.get(`/projects/${id}/repository/commits/${oid}/signature`)).json
 
-/** What the jobs process does with what was queued for somebody; nothing when nothing was. */
+/** Runs the queued verification job of a user, if there is one. */
 export async function runDue(world: World, userId: number): Promise<void> {
   const key = `judge_signatures:${userId}`
   const [due] = await world.takeJobs(key)
   if (due) await judgeSignatures.run({ userId }, await contextFor(world, null))
 }
 
-/** Somebody with an address that nobody else has, and a project. */
+/** A user with a unique address, and a project. */
 export async function begin(world: World) {
   const email = `${unique('ann')}@example.com`
   return { email, ann: await world.user({ email }), project: await storedProject(world) }

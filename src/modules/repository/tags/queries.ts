@@ -8,14 +8,14 @@ export const releaseRow = {
 }
 export type ReleaseRow = RowOf<typeof releaseRow>
 
-/** What is told of some tags of a project; those of which nothing is are left out. One statement. */
+/** Release notes of the given tags; tags without notes are left out. One statement. */
 export const findReleases = (db: Db, projectId: number, tags: readonly string[]): Promise<ReleaseRow[]> =>
   db.rows(
     releaseRow,
     sql`select tag, description from releases where project_id = ${projectId} and tag = any(${tags}::text[])`,
   )
 
-/** False when something is told of the tag already. */
+/** False if the tag has release notes already. */
 export const insertRelease = async (
   tx: Tx,
   release: { projectId: number; tag: string; description: string; authorId: number },
@@ -25,7 +25,7 @@ export const insertRelease = async (
     values (${release.projectId}, ${release.tag}, ${release.description}, ${release.authorId})
     on conflict (project_id, tag) do nothing`)) > 0
 
-/** False when nothing is told of the tag. */
+/** False if the tag has no release notes. */
 export const updateRelease = async (tx: Tx, projectId: number, tag: string, description: string): Promise<boolean> =>
   (await tx.run(sql`
     update releases set description = ${description}, updated_at = now() where project_id = ${projectId} and tag = ${tag}`)) >

@@ -18,7 +18,7 @@ import { deleteRelease, insertRelease, type ReleaseRow, updateRelease } from './
 
 export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
-/** All tags that a search finds; do not change the array. */
+/** All tags that match a search. The array is cached: do not modify it. */
 export async function findTags(
   repo: Repository,
   search: string | undefined,
@@ -28,7 +28,7 @@ export async function findTags(
   return search ? searchNames(all, search, nameOfTag) : all
 }
 
-/** A tag with what it stands for. One round trip for all that are asked for at once. */
+/** A tag with its commit. Concurrent calls share one round trip. */
 async function tagRow(repo: Repository, project: ProjectSubject, name: string, oid: Oid): Promise<TagRow> {
   const [tag, commit] = await Promise.all([readTag(repo, oid), readCommit(repo, oid)])
   return { name, message: tag ? tag.message.replace(/\n+$/, '') : null, target: oid, commit, project }
@@ -44,7 +44,7 @@ async function findTagRef(repo: Repository, name: string): Promise<{ ref: RefNam
   return ref && oid && { ref, oid }
 }
 
-/** One tag. Fails when there is none of this name. Two round trips. */
+/** A tag; throws `not_found` if there is none of this name. Two round trips. */
 export async function getTag(ctx: Ctx, project: ProjectSubject, name: string): Promise<TagRow> {
   const repo = openRepository(ctx, project)
   const found = await findTagRef(repo, name)
@@ -52,7 +52,7 @@ export async function getTag(ctx: Ctx, project: ProjectSubject, name: string): P
   return tagRow(repo, project, name, found.oid)
 }
 
-/** When the commit of a tag was made; `undefined` for no tag. */
+/** Commit time of a tag; `undefined` if it does not exist. */
 export async function tagChangedAt(ctx: Ctx, project: ProjectSubject, name: string): Promise<string | undefined> {
   const repo = openRepository(ctx, project)
   const found = await findTagRef(repo, name)
@@ -69,7 +69,7 @@ export type NewTag = {
   readonly release_description?: string
 }
 
-/** A new tag at what `ref` names. Of two at once, one is made. */
+/** Creates a tag at `ref`. Of two concurrent requests one succeeds. */
 export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag): Promise<TagRow> {
   const actor = ctx.actor!
   const name = input.tag_name
@@ -95,14 +95,14 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
   const description = input.release_description
   if (description?.trim())
     await ctx.transaction(async (tx) => {
-      // Notes of a tag that went by git are about another commit.
+      // Release notes that remain of a tag deleted through git are about another commit.
       await deleteRelease(tx, project.id, name)
       await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
     })
   return tagRow(repo, project, name, to)
 }
 
-/** Deletes a tag as it is now, with its release notes. Fails with a conflict when it moves meanwhile. */
+/** Deletes a tag with its release notes. Throws `conflict` if it moves meanwhile. */
 export async function deleteTag(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
   const repo = openRepository(ctx, project)
   const found = await findTagRef(repo, name)
@@ -113,7 +113,7 @@ export async function deleteTag(ctx: Ctx, project: ProjectSubject, name: string)
   await ctx.transaction((tx) => deleteRelease(tx, project.id, name))
 }
 
-/** Writes release notes for a tag that has none. */
+/** Adds release notes to a tag that has none. */
 export async function addRelease(
   ctx: Ctx,
   project: ProjectSubject,

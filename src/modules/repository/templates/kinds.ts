@@ -1,4 +1,4 @@
-/** Kinds of templates of files, with the folder of a project of templates that holds them, and the end of their names. */
+/** Kinds of file templates, with their folder in a project of templates and their file extension. */
 export const kinds = {
   dockerfiles: { folder: 'Dockerfile', extension: '.dockerfile' },
   gitignores: { folder: 'gitignore', extension: '.gitignore' },
@@ -9,7 +9,7 @@ export const kinds = {
 export type Kind = keyof typeof kinds
 export const kindNames = Object.keys(kinds) as Kind[]
 
-/** Kinds that a project has for itself, in its own code. */
+/** Kinds of templates in a project's own repository. */
 export const ownKinds = {
   issues: { folder: '.gitlab/issue_templates', extension: '.md' },
   merge_requests: { folder: '.gitlab/merge_request_templates', extension: '.md' },
@@ -21,7 +21,7 @@ export const isOwnKind = (kind: Kind | OwnKind): kind is OwnKind => Object.hasOw
 
 /** A template without its text. */
 export type Template = {
-  /** How it is asked for: the name of its file without the extension. */
+  /** Name of its file without the extension. */
   readonly key: string
   read(): Promise<string>
 }

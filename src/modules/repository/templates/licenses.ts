@@ -1,15 +1,15 @@
 import { licenseOf } from '../../projects/index.ts'
 import type { Template } from './kinds.ts'
 
-/** Those that most choose. */
+/** The most common licences. */
 const popular: ReadonlySet<string> = new Set(['mit', 'apache-2.0', 'gpl-3.0'])
 
 export const isPopular = ({ key }: Template): boolean => popular.has(key)
 
-/** Whose licence it is, and of what. */
+/** Project and owner for the text of a licence. */
 export type Licensee = { readonly project?: string | undefined; readonly fullname?: string | undefined }
 
-/** What is known of a licence besides its text; of one that only an installation has, its name. */
+/** Facts about a licence; for a custom one only its name. */
 export function factsOf(template: Template) {
   const known = licenseOf(template.key)
   const isKnown = known.key === template.key
@@ -29,7 +29,7 @@ const places = {
   fullname: /[<{[](?:fullname|name\s+of\s+(?:author|copyright\s+owner))[>}\]]/gi,
 }
 
-/** The text with the year, and with what else is known, where it has places for that. */
+/** Replaces the placeholders of year, project and owner in the text, as far as known. */
 export function filledIn(text: string, { project, fullname }: Licensee, now: Date): string {
   let filled = text.replace(places.year, () => String(now.getUTCFullYear()))
   if (project) filled = filled.replace(places.project, () => project)

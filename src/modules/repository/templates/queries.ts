@@ -13,9 +13,9 @@ export const templateProjectRow = {
 export type TemplateProjectRow = RowOf<typeof templateProjectRow>
 
 /**
- * Projects whose files are templates: those of the groups around a namespace, the nearest first, and that of the
- * installation at the end. The project of a group counts while it is in the group, or shared with it for reading code, and none
- * counts while its repository is switched off: readers of the templates may have no access to the project itself.
+ * Projects with template files: of the groups above a namespace, nearest first, then of the installation. The project
+ * of a group counts while it is in the group, or shared with it with access to code. None counts while its repository
+ * is disabled: readers of templates may have no access to the project itself.
  */
 export const templateProjects = (
   db: Db,

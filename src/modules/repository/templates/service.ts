@@ -14,9 +14,9 @@ import { shippedTemplates } from './shipped.ts'
 const maxBytes = 1024 * 1024
 
 /**
- * Templates for a project, or for nobody in particular: those of the groups around it, the installation's, and what comes with
- * the product. Of several with one key, the nearest. Naming a project of templates, which takes reading its
- * code, shows those files to all readers of projects in the group.
+ * Templates for a project, or without one: of the groups above it, of the installation, and built-in ones. The nearest
+ * wins if several have the same key. Choosing a project of templates needs access to its code, and shows those files to
+ * all readers of projects in the group.
  */
 export async function listTemplates(ctx: Ctx, kind: Kind, within?: ProjectSubject): Promise<readonly Template[]> {
   const projects = await templateProjects(ctx.db, within?.namespace_id ?? null, ctx.settings.file_template_project_id)
@@ -27,7 +27,7 @@ export async function listTemplates(ctx: Ctx, kind: Kind, within?: ProjectSubjec
   return [...nearest.values()]
 }
 
-/** As `listTemplates`, and those that a project has for itself, to whoever reads its code. */
+/** As `listTemplates`, with the project's own templates, for callers who may read its code. */
 export async function templatesOf(
   ctx: Ctx,
   project: ProjectSubject,
@@ -44,7 +44,7 @@ export function requireTemplate(templates: readonly Template[], key: string): Te
   return found
 }
 
-/** Files of one folder of the default branch, by name. One round trip that is not remembered. */
+/** Files in a folder of the default branch, by name. One round trip, not cached. */
 async function templatesIn(
   ctx: Ctx,
   project: TemplateProjectRow,

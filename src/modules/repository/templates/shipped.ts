@@ -6,7 +6,7 @@ const shippedKinds: readonly Kind[] = ['gitignores', 'licenses']
 
 const known = new Map<Kind, readonly Template[]>()
 
-/** Templates that come with the product, by name. What runs elsewhere, or builds there, is for others to write templates of. */
+/** Built-in templates, by name. The product has none for CI and container builds. */
 export function shippedTemplates(kind: Kind): readonly Template[] {
   if (!shippedKinds.includes(kind)) return []
   let templates = known.get(kind)

@@ -6,8 +6,8 @@ import { invalid } from '../../../kernel/failure.ts'
 const tokenOf = ({ path }: PathEntry): string => Buffer.from(path, 'utf16le').toString('base64url')
 
 /**
- * The page that follows the entry a token stands for. Entries have no number to continue after, so the address of the
- * next page is made here, with the token as `page_token`; `url` is that of the list with its other parameters.
+ * The page after the entry of a token. Entries have no ids to continue after, so this sets the URL of the next page,
+ * with the token as `page_token`; `url` is that of the list with its other parameters.
  */
 export function keysetPage(
   entries: readonly PathEntry[],

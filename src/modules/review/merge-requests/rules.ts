@@ -28,7 +28,7 @@ const titleViolations = (title: string | undefined): string[] =>
 /** Characters are counted only where there may be too many. */
 const isTooLong = (text: string): boolean => text.length > longestDescription && [...text].length > longestDescription
 
-/** Throws a failure with all violations by field unless the given fields are valid. */
+/** Reports about whatever of what is given cannot be. */
 export function requireRules({ title, description, source_branch, target_branch }: Written): void {
   const violations: FieldViolations = {
     title: titleViolations(title),

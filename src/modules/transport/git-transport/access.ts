@@ -37,8 +37,8 @@ export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, transport: 
 /** Whether the caller may fetch from or push to the project at this path. The policy is the same for all transports. */
 export async function gitAccess(ctx: Ctx, path: string, service: Service, transport: GitTransport): Promise<Access> {
   const { actor } = ctx
-  const closed = protocolRefusal(ctx, transport)
-  if (closed !== undefined) return refuse(closed)
+  const refusal = protocolRefusal(ctx, transport)
+  if (refusal !== undefined) return refuse(refusal)
   const terms = await termsViolation(ctx)
   if (terms !== undefined) return refuse(terms)
   const pushes = service === 'git-receive-pack'
