@@ -185,7 +185,7 @@ describe('a slow database', () => {
     })
     // The rest of the service still has its database, so the probe is queued and not taken.
     proxy.freeze()
-    expect((await broken).message).toBe('No job was taken for 0.5 s, though some wait')
+    expect((await broken).message).toBe('No job was taken for 0.5 s, although jobs are waiting')
     proxy.release()
     await runner.stop()
   })

@@ -31,7 +31,7 @@ export type FailureKind =
 /** Field name → violations, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
 export type FieldViolations = Readonly<Record<string, readonly string[]>>
 
-/** What failed because of the violations about fields, where a client must see more than the violations. */
+/** The action that violations of fields prevented, for messages that must name it. */
 export type RefusedAction =
   | 'save group'
   | 'transfer project'
@@ -49,19 +49,19 @@ type Details = ErrorOptions & {
   retryAfterSeconds?: number
 }
 
-/** A failure the caller is meant to see. Anything else that is thrown is a bug and becomes a 500. */
+/** A failure the caller may see. Any other error is a bug and becomes a 500. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly kind: FailureKind
   /** Set if the violations belong to named fields. */
   readonly fields: FieldViolations | undefined
-  /** Set when clients must see what the violations about fields prevented. */
+  /** Set if the message must name the action that the violations prevented. */
   readonly action: RefusedAction | undefined
-  /** A word by which clients tell cases apart: `error_code`. */
+  /** Machine-readable code, sent as `error_code`. */
   readonly code: string | undefined
-  /** The message is a violation about the record as a whole, of which there may be several. */
+  /** The message is a violation of the record as a whole; sent as a list, because there may be several. */
   readonly ofWhole: boolean
-  /** When the caller may try again, where that is known. */
+  /** When the caller may retry, if known. */
   readonly retryAfterSeconds: number | undefined
 
   /** `message` is safe to show to the caller. */
@@ -90,10 +90,10 @@ export const forbidden = (reason?: string): Failure =>
 
 export const invalid = (message: string): Failure => new Failure('invalid', message)
 
-/** The state of the subject or the rights of the caller exclude what is otherwise valid. */
+/** The input is valid, but the state of the subject or the permissions of the caller exclude it. */
 export const inadmissible = (reason: string): Failure => new Failure('inadmissible', reason)
 
-/** A record that breaks rules of its fields; `action` is what that prevented, where clients must see it. */
+/** A record violates rules of its fields. `action` is the prevented action, if the message must name it. */
 export const invalidFields = (fields: FieldViolations, action?: RefusedAction): Failure =>
   new Failure(
     'invalid',

@@ -39,7 +39,7 @@ describe('sealed secrets', () => {
     expect(rotated.open(sealed, 'test')).toBe('hunter2')
     expect(rotated.isStale(sealed)).toBe(true)
     expect(rotated.isStale(rotated.seal('hunter2', 'test'))).toBe(false)
-    expect(() => new Secrets([fresh]).open(sealed, 'test')).toThrow('is not there')
+    expect(() => new Secrets([fresh]).open(sealed, 'test')).toThrow('is missing')
   })
 })
 

@@ -1,6 +1,6 @@
 import type { FieldViolations } from '../../kernel/failure.ts'
 
-/** Compat: violations about fields as a hash in Ruby's spelling, which some responses contain inside a text. */
+/** Compat: violations of fields as a Ruby hash in text, which some error messages contain. */
 export const rubyHash = (fields: FieldViolations): string =>
   `{${Object.entries(fields)
     .map(([name, texts]) => `:${name}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`)

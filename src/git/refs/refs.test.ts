@@ -59,7 +59,7 @@ describe('updateRefs', () => {
     await expect.poll(() => readRef(made.repo, ref('a')), { timeout: 30_000 }).toBe(one)
     const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
     process.kill(helper.pid!, 'SIGKILL')
-    expect(await outcome).toMatchObject({ kind: 'unavailable', message: 'The references were changed in part' })
+    expect(await outcome).toMatchObject({ kind: 'unavailable', message: 'Only some of the references were changed' })
     expect(await readRefs(made.repo, [ref('a'), ref('b'), ref('c')])).toEqual([one, undefined, undefined])
   })
 
