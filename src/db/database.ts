@@ -3,7 +3,7 @@ import pg from 'pg'
 import { SharedSlots } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
-import type { Database, Tx } from './db.ts'
+import type { Database, KeptReads, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
 import { Line } from './line.ts'
 import { answered } from './lost.ts'
@@ -22,7 +22,10 @@ export type DatabaseOptions = {
 
 const attempts = 4
 
-/** Transactions that may wait for a connection, of all callers together. */
+/** Statements that are sent and have no answer, for each pipelined connection. A caller has at most a third of them. */
+const sentForEach = 32
+
+/** Transactions that may wait for a connection, and reads that may wait for their turn, of all callers together. */
 const maxWaiting = 1_000
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
@@ -58,6 +61,7 @@ export function openDatabase(
     check,
   )
 
+  const reads = new SharedSlots('the database', { slots: readers * sentForEach, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
 
@@ -92,6 +96,18 @@ export function openDatabase(
   return {
     ...reading,
     kept,
+    for(caller, signal) {
+      if (caller === '') return { ...reading, kept }
+      const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
+      return {
+        ...over((statement) => reads.run(caller, () => reader.query(statement), signal), check),
+        kept: {
+          rows: (...asked: readonly unknown[]) => cached(() => kept.rows(...(asked as Parameters<typeof kept.rows>))),
+          row: (...asked: readonly unknown[]) => cached(() => kept.row(...(asked as Parameters<typeof kept.row>))),
+          expects: (statement) => kept.expects(statement),
+        } as KeptReads,
+      }
+    },
     async transaction(work, caller = '') {
       for (let attempt = 1; ; attempt++) {
         try {
