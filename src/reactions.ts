@@ -73,7 +73,15 @@ export const reactions: Reactions = {
   ssh_key_added: [queues(judgeSignatures, userOf)],
   user_deleted: [forgetNameAfterDeletion],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
-  user_email_confirmed: [queues(acceptInvitationsLater, userOf)],
-  user_password_changed: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event))],
-  user_updated: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event))],
+  user_email_added: [queues(judgeSignatures, (event) => userWhen(event.payload.confirmed, event))],
+  user_email_confirmed: [queues(acceptInvitationsLater, userOf), queues(judgeSignatures, userOf)],
+  user_email_removed: [queues(judgeSignatures, userOf)],
+  user_password_changed: [
+    queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event)),
+    queues(judgeSignatures, (event) => userWhen(event.payload.email_confirmed, event)),
+  ],
+  user_updated: [
+    queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event)),
+    queues(judgeSignatures, (event) => userWhen(event.payload.email_confirmed, event)),
+  ],
 }

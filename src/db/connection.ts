@@ -6,12 +6,15 @@ const seconds = 1000
 /** Longer than the server itself takes for anything. */
 export const answerMs = 45 * seconds
 
-/** What every connection of ours is set to. UTC, so that dates and timestamps need no conversion. */
+/**
+ * Settings of every connection of the service. UTC, so that dates and timestamps need no conversion. `stithy.rules` says that services
+ * apply the rules for which the previous release has triggers (docs/triggers.md).
+ */
 export const connectionOptions = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: `stithy ${name}`,
   types: columnTypes,
-  options: '-c timezone=UTC -c jit=off',
+  options: '-c timezone=UTC -c jit=off -c stithy.rules=services',
   statement_timeout: 30 * seconds,
   lock_timeout: 15 * seconds,
   idle_in_transaction_session_timeout: 60 * seconds,

@@ -15,7 +15,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'identities',
     'mail_links',
     'recovery_codes',
-    'sessions',
     'ssh_keys',
     'two_factor_demands',
     'two_factors',
@@ -85,6 +84,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 
 const ownerOf = new Map(Object.entries(owners).flatMap(([owner, tables]) => tables.map((table) => [table, owner])))
 
+/** Module, or folder of src, that owns a table. */
+export const ownerOfTable = (table: string): string | undefined => ownerOf.get(table)
+
 /** The tables that statements of a file write. */
 export const tablesWritten = (code: string): Set<string> =>
   new Set(
@@ -110,8 +112,11 @@ export const foreignWrites = (modules: readonly Module[]): Violation[] =>
         })),
     )
 
-/** Tables of the migrations without an owner. */
-export const tablesWithoutOwner = (migrations: string): string[] =>
-  [...migrations.matchAll(/\bcreate table (?:if not exists )?([a-z_]+)/g)]
-    .flatMap(([, name]) => name ?? [])
-    .filter((name) => !ownerOf.has(name))
+/** Tables of the migrations without an owner, unless a migration drops them. */
+export function tablesWithoutOwner(migrations: string): string[] {
+  const named = (pattern: RegExp) => [...migrations.matchAll(pattern)].flatMap(([, name]) => name ?? [])
+  const dropped = new Set(named(/\bdrop table ([a-z_]+)/g))
+  return named(/\bcreate table (?:if not exists )?([a-z_]+)/g).filter(
+    (name) => !ownerOf.has(name) && !dropped.has(name),
+  )
+}

@@ -42,7 +42,7 @@ export const accountEvents = {
   user_banned: event('An administrator bans an account', ['user'], state),
   user_unbanned: event('An administrator lifts the ban of an account', ['user'], state),
   user_email_added: event('An account gets a further e-mail address', ['user'], {
-    payload: { user_id: id, email_id: id },
+    payload: { user_id: id, email_id: id, confirmed: flag },
     facts: { email: text },
     audit: { verb: 'add', noun: 'email', target: { type: 'Email', id: 'email_id', name: 'email' } },
   }),

@@ -33,7 +33,7 @@ export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed:
       await emit(tx, {
         kind: 'user_email_added',
         actorId: ctx.actor!.id,
-        payload: { user_id: owner.id, email_id: row.id },
+        payload: { user_id: owner.id, email_id: row.id, confirmed },
         facts: { email },
       })
       return row

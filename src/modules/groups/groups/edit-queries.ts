@@ -51,7 +51,7 @@ export const visibilitiesInside = async (
     (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`,
   ))!
 
-/** Makes the creator an owner. */
+/** Makes the creator of a new group its owner. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>
   tx.run(
     sql`insert into members (namespace_id, user_id, access_level, created_by_id) values (${groupId}, ${userId}, ${levels.owner}, ${userId})`,

@@ -18,6 +18,7 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { within } from '../../namespaces/index.ts'
+import { insertMembers } from './new-member-queries.ts'
 
 /** A user with their level here. */
 export const memberRow = {
@@ -142,18 +143,18 @@ export const inheritedLevel = (
     where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive} order by m.access_level desc limit 1`,
   )
 
-/** Replaces an expired row that is not purged yet. False if the user is a member already. */
+/** Replaces an expired row that is not purged yet. False if the user is a member already. The access lock is held. */
 export async function insertMember(
   tx: Tx,
   source: MemberSource,
   member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number | null },
 ): Promise<boolean> {
   await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`)
-  const inserted = await tx.run(sql`
-    insert into members (namespace_id, project_id, user_id, access_level, expires_at, created_by_id)
-    values (${source.of === 'group' ? source.groupId : null}, ${source.of === 'project' ? source.projectId : null},
-      ${member.userId}, ${member.level}, ${member.expiresAt}, ${member.createdBy})
-    on conflict do nothing`)
+  const row = sql`
+    select ${source.of === 'group' ? source.groupId : null}::bigint as namespace_id,
+      ${source.of === 'project' ? source.projectId : null}::bigint as project_id, ${member.userId}::bigint as user_id,
+      ${member.level}::smallint as access_level, ${member.expiresAt}::date as expires_at, ${member.createdBy}::bigint as created_by_id`
+  const inserted = await tx.run(insertMembers(row, sql`do nothing`))
   return inserted > 0
 }
 

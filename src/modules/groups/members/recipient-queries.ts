@@ -2,6 +2,7 @@ import { levels } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { asInGeneral } from './new-member-queries.ts'
 import type { MemberSource } from './queries.ts'
 
 /** A recipient of mails about a project or group, with the address. */
@@ -34,7 +35,7 @@ export async function findPlace(db: Db, source: MemberSource): Promise<Place> {
 }
 
 /** Levels of notification_settings (0011_around_members.sql). */
-const [disabled, participating, asInGeneral] = [raw('0'), raw('1'), raw('3')]
+const [disabled, participating] = [raw('0'), raw('1')]
 
 /** The level that `u` set for the project, else for the nearest group above with a setting, else globally. */
 const levelThere = (source: MemberSource): Sql => sql`coalesce(

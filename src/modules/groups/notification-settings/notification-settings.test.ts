@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test, unique, type World } from '../../../../test/world.ts'
+import { lockAccess } from '../../namespaces/index.ts'
+import { insertMember } from '../members/queries.ts'
 
 const bases = ['groups', 'projects'] as const
 const path = (base: string, { id }: { id: number }) => `/${base}/${id}/notification_settings`
@@ -102,6 +104,30 @@ describe.for(bases)('notification settings of %s', (base) => {
 })
 
 describe('permissions of a project record', () => {
+  test.for(bases)('a new member of %s has the level that they set while they were added', async (base, { world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public' })
+    const project = await world.project({ group, visibility: 'public' })
+    const holder = base === 'groups' ? group : project
+    const source =
+      base === 'groups'
+        ? { of: 'group' as const, groupId: group.id, ancestorIds: [group.id] }
+        : { of: 'project' as const, projectId: project.id, ancestorIds: [group.id] }
+    const { change } = await world.db.transaction(async (tx) => {
+      await lockAccess(tx)
+      await insertMember(tx, source, { userId: ann.id, level: 20, expiresAt: null, createdBy: null })
+      const change = ann.put(path(base, holder), { level: 'watch' })
+      await world.waitsForLock()
+      return { change }
+    })
+    expect((await change).json).toEqual({ level: 'watch' })
+    const { permissions } = (await ann.get(`/projects/${project.id}`)).json
+    expect(permissions[base === 'groups' ? 'group_access' : 'project_access']).toEqual({
+      access_level: 20,
+      notification_level: 2,
+    })
+  })
+
   test('a project record has the notification level of members, set before or after joining', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ visibility: 'public' })

@@ -30,8 +30,8 @@ export const findNotificationSetting = (
   )
 
 /**
- * Updates the given values; events one by one. Rows of memberships repeat the level (0011_around_members.sql).
- * `initialLevel` applies if the user has no setting yet.
+ * Updates the given values; events one by one. `initialLevel` applies if the user has no setting yet. Copies the level to the
+ * membership, because records of projects show it; the access lock is held for that, unless `holder` is the installation.
  */
 export async function saveNotificationSetting(
   tx: Tx,
@@ -70,5 +70,9 @@ export async function saveNotificationSetting(
       on conflict do nothing ${returning}`,
     )
   // If a concurrent request inserted the row first, this updates it.
-  return (await update()) ?? (await insert()) ?? (await update())!
+  const saved = (await update()) ?? (await insert()) ?? (await update())!
+  if (holder.of !== 'instance')
+    await tx.run(sql`update members m set notification_level = ${saved.level}
+      where m.user_id = ${userId} and ${heldBy('m', holder)} and m.notification_level <> ${saved.level}`)
+  return saved
 }

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { ownsEmail } from '../../accounts/index.ts'
+import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, instanceHolder } from '../holders/holder.ts'
 import { levelNumber, type NotificationEvent, type NotificationLevel } from './levels.ts'
 import { findNotificationSetting, type NotificationSettingRow, saveNotificationSetting } from './queries.ts'
@@ -35,6 +36,8 @@ export async function changeSetting(
 ): Promise<NotificationSettingRow> {
   const userId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
+    // Serialised with new members, so that a membership has the level that is set.
+    if (holder.of !== 'instance') await lockAccess(tx)
     if (notification_email !== undefined) {
       if (!(await ownsEmail(tx, userId, notification_email)))
         throw invalidFields({ notification_email: ['must be an email you have verified'] })

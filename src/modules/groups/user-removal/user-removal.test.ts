@@ -202,7 +202,6 @@ const belongings: readonly string[] = [
   'project_access',
   'protected_ref_access',
   'resource_bots',
-  'sessions',
   'ssh_keys',
   'stars',
   'subscriptions',

@@ -4,6 +4,7 @@ import { raw, sql } from '../../../db/sql.ts'
 import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
+import { countingTopics, countTopicsOfNew } from '../topics/count.ts'
 import type { FeatureLevels } from './features.ts'
 import { columns, type ProjectRow, projectRow } from './queries.ts'
 import type { ProjectSettings } from './settings.ts'
@@ -22,8 +23,9 @@ export type NewProject = FeatureLevels & {
   runnersToken: string
 }
 
-export const insertProject = async (tx: Tx, project: NewProject): Promise<Located> =>
-  (await tx.row(
+/** Also counts its topics. Violates `projects_name` if another project of the namespace has the name. */
+export async function insertProject(tx: Tx, project: NewProject): Promise<Located> {
+  const made = (await tx.row(
     locatedRow,
     sql`
     with made as (
@@ -39,6 +41,9 @@ export const insertProject = async (tx: Tx, project: NewProject): Promise<Locate
     counted as (insert into project_statistics (project_id) select id from made)
     select id, repository_storage, repository_key from made`,
   ))!
+  if (project.topics.length > 0) await countTopicsOfNew(tx, made.id)
+  return made
+}
 
 /** Number of projects in a personal namespace. */
 export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>
@@ -127,7 +132,9 @@ export function updateProject(tx: Tx, id: number, { settings, ...columns }: Proj
   }
   if (settings && Object.keys(settings).length > 0)
     assignments = sql`${assignments}, settings = settings || ${JSON.stringify(settings)}::jsonb`
-  return tx.run(sql`update projects set ${assignments} where id = ${id}`)
+  const update = () => tx.run(sql`update projects set ${assignments} where id = ${id}`)
+  const { topics, visibility } = columns
+  return topics || visibility !== undefined ? countingTopics(tx, sql`p.id = ${id}`, update, visibility) : update()
 }
 
 /** Locks the project against concurrent edits until the transaction ends. */

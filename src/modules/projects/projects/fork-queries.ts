@@ -1,16 +1,22 @@
 import type { Tx } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
+import { countingTopics } from '../topics/count.ts'
 
 /**
- * Makes a new project the fork of another, with its picture and no more visible than it is now. The trigger `count_forks`
- * counts it. False when the source has gone.
+ * Makes a new project the fork of another, with its picture and at most its visibility. The trigger `count_forks` counts it. False if
+ * the source does not exist any more.
  */
-export const becomeFork = async (tx: Tx, projectId: number, sourceId: number): Promise<boolean> =>
-  (await tx.run(sql`
-    with source as (
-      select id, visibility, avatar, avatar_digest from projects where id = ${sourceId} and not deleting for no key update)
-    update projects p set forked_from_project_id = s.id, visibility = least(p.visibility, s.visibility),
-      avatar = s.avatar, avatar_digest = s.avatar_digest from source s where p.id = ${projectId}`)) > 0
+export const becomeFork = (tx: Tx, projectId: number, sourceId: number): Promise<boolean> =>
+  countingTopics(
+    tx,
+    sql`p.id = ${projectId}`,
+    async () =>
+      (await tx.run(sql`
+        with source as (
+          select id, visibility, avatar, avatar_digest from projects where id = ${sourceId} and not deleting for no key update)
+        update projects p set forked_from_project_id = s.id, visibility = least(p.visibility, s.visibility),
+          avatar = s.avatar, avatar_digest = s.avatar_digest from source s where p.id = ${projectId}`)) > 0,
+  )
 
 /** Makes an existing project the fork of another. False when it is one already. */
 export const linkFork = async (tx: Tx, projectId: number, sourceId: number): Promise<boolean> =>

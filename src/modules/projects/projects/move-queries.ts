@@ -2,6 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { within } from '../../namespaces/index.ts'
+import { countingTopics } from '../topics/count.ts'
 
 /** Puts a project into another namespace. Its route is claimed apart. */
 export const moveProject = (
@@ -9,17 +10,30 @@ export const moveProject = (
   id: number,
   to: { namespaceId: number; fullPath: string; visibility: number },
 ): Promise<number> =>
-  tx.run(sql`update projects set namespace_id = ${to.namespaceId}, full_path = ${to.fullPath}, visibility = ${to.visibility},
-    updated_at = now() where id = ${id}`)
+  countingTopics(
+    tx,
+    sql`p.id = ${id}`,
+    () =>
+      tx.run(sql`update projects set namespace_id = ${to.namespaceId}, full_path = ${to.fullPath}, visibility = ${to.visibility},
+        updated_at = now() where id = ${id}`),
+    to.visibility,
+  )
 
 /** Limits the visibility of projects. `which` is a condition on their namespace `d`. */
 export const limitProjectVisibility = (tx: Tx, which: Sql, visibility: number): Promise<number> =>
-  tx.run(sql`update projects p set visibility = ${visibility} from namespaces d
-    where d.id = p.namespace_id and p.visibility > ${visibility} and ${which}`)
+  countingTopics(
+    tx,
+    sql`p.visibility > ${visibility} and ${which}`,
+    (ids) =>
+      tx.run(
+        sql`update projects set visibility = ${visibility} where id = any(${ids}::bigint[]) and visibility > ${visibility}`,
+      ),
+    visibility,
+  )
 
 /** Hides projects until a job removes them. `which` is a condition on their namespace `d`. */
 export const markProjectsDeleting = (tx: Tx, which: Sql): Promise<number> =>
-  tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${which}`)
+  countingTopics(tx, which, (ids) => tx.run(sql`update projects set deleting = true where id = any(${ids}::bigint[])`))
 
 /** Renames projects with the namespace in which, or below which, they lie. */
 export const followNamespace: Reaction<'namespace_renamed'> = (tx, { payload }) =>

@@ -4,17 +4,26 @@ import { boolean, integer, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
+import { countingTopics } from '../topics/count.ts'
 
 /** Hides a project; a job deletes it. False if it is hidden already. */
-export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)) > 0
+export const markDeleting = (tx: Tx, id: number): Promise<boolean> =>
+  countingTopics(
+    tx,
+    sql`p.id = ${id}`,
+    async () =>
+      (await tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)) >
+      0,
+  )
 
 /** As `markDeleting`, if the project is still marked for deletion since at least `days` ago; otherwise `undefined`. */
 export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ full_path: string } | undefined> =>
-  tx.row(
-    { full_path: text },
-    sql`update projects set deleting = true, updated_at = now()
-    where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`,
+  countingTopics(tx, sql`p.id = ${id}`, () =>
+    tx.row(
+      { full_path: text },
+      sql`update projects set deleting = true, updated_at = now()
+      where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`,
+    ),
   )
 
 /**

@@ -3,6 +3,7 @@ import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import { countingTopics } from './count.ts'
 
 export const topicRow = {
   id: integer,
@@ -87,27 +88,39 @@ export const updateTopic = (tx: Tx, id: number, { name, title, description }: To
 /** Projects with the topic, ignoring case. */
 const having = (name: string): Sql => sql`topics <> '{}' and topic_keys(topics) @> array[lower(${name})]`
 
+/** Sets the topics of all projects with a topic, and counts them. Returns the number of projects. */
+const setTopics = (tx: Tx, name: string, topics: Sql): Promise<number> =>
+  countingTopics(tx, having(name), (ids) =>
+    tx.run(sql`update projects set topics = ${topics} where id = any(${ids}::bigint[])`),
+  )
+
 /** Replaces a topic's name in all projects; their topics stay sorted and unique. */
 export const renameInProjects = (tx: Tx, name: string, newName: string): Promise<number> =>
-  tx.run(sql`
-    update projects set topics = array(
-      select distinct case when lower(topic) = lower(${name}) then ${newName} else topic end from unnest(topics) as topic order by 1)
-    where ${having(name)}`)
+  setTopics(
+    tx,
+    name,
+    sql`array(
+      select distinct case when lower(topic) = lower(${name}) then ${newName} else topic end from unnest(topics) as topic order by 1)`,
+  )
 
 /**
  * Replaces a topic by another in all projects. A project that has the other already has it once, in its own spelling.
  */
 export const replaceInProjects = (tx: Tx, name: string, newName: string): Promise<number> =>
-  tx.run(sql`
-    update projects set topics = array(
+  setTopics(
+    tx,
+    name,
+    sql`array(
       select distinct topic from (
         select topic from unnest(topics) as topic where lower(topic) <> lower(${name})
-        union all select ${newName} where not topic_keys(topics) @> array[lower(${newName})]) as kept order by 1)
-    where ${having(name)}`)
+        union all select ${newName} where not topic_keys(topics) @> array[lower(${newName})]) as remaining order by 1)`,
+  )
 
 export const removeFromProjects = (tx: Tx, name: string): Promise<number> =>
-  tx.run(sql`
-    update projects set topics = array(select topic from unnest(topics) with ordinality as t (topic, at) where lower(topic) <> lower(${name}) order by at)
-    where ${having(name)}`)
+  setTopics(
+    tx,
+    name,
+    sql`array(select topic from unnest(topics) with ordinality as t (topic, at) where lower(topic) <> lower(${name}) order by at)`,
+  )
 
 export const deleteTopicRow = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from topics where id = ${id}`)

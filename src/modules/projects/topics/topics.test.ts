@@ -1,6 +1,9 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
+import { removeMarkedGroups } from '../../groups/groups/due-jobs.ts'
+import { removeMarkedProjects, removeProject } from '../projects/jobs.ts'
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -15,6 +18,26 @@ const countFor = async (who: Client, name: string) => (await seenBy(who, name))?
 const projectWith = async (world: World, topics: string[], more = {}) =>
   world.project({ visibility: 'public', topics, ...more })
 
+/** Counted private, internal and public projects of topics. */
+const countsOf = (world: World, ...names: string[]): Promise<number[][]> =>
+  Promise.all(
+    names.map(async (name) => {
+      const [topic] = await world.rows('select * from topics where lower(name) = lower($1)', [name])
+      return [topic?.private_projects, topic?.internal_projects, topic?.public_projects]
+    }),
+  )
+
+/** Hides deleted projects and groups, as if the days of delay were over. Jobs delete them later. */
+async function endDelay(world: World): Promise<void> {
+  for (const table of ['projects', 'namespaces'])
+    await world.rows(
+      `update ${table} set marked_for_deletion_on = '2020-01-01' where marked_for_deletion_on is not null`,
+    )
+  const ctx = await contextFor(world, null)
+  await removeMarkedProjects.run({}, ctx)
+  await removeMarkedGroups.run({}, ctx)
+}
+
 describe('topics', () => {
   test('topics count projects as they are created, edited and deleted', async ({ world }) => {
     const [one, two] = [unique('topic'), unique('topic')]
@@ -27,10 +50,92 @@ describe('topics', () => {
     await world.root.put(`/projects/${first.id}`, { topics: [two, one.toUpperCase()] })
     expect([await count(one), await count(two)]).toEqual([2, 1])
     await world.root.delete(`/projects/${first.id}`)
-    await world.rows('update projects set deleting = true where id = $1', [first.id])
+    expect([await count(one), await count(two)]).toEqual([2, 1])
+    await endDelay(world)
     expect([await count(one), await count(two)]).toEqual([1, undefined])
-    await world.rows('delete from projects where id = $1', [first.id])
+    await removeProject.run({ projectId: first.id }, await contextFor(world, null))
+    expect(await world.rows('select from projects where id = $1', [first.id])).toEqual([])
     expect(await count(one)).toBe(1)
+  })
+
+  test('a less visible project is counted among less visible ones, with its forks and theirs', async ({ world }) => {
+    const [name, forked] = [unique('topic'), unique('topic')]
+    const group = await world.group({ visibility: 'public' })
+    const source = await projectWith(world, [name], { group })
+    const fork = await projectWith(world, [forked], { group })
+    const second = await projectWith(world, [forked, name], { group })
+    for (const [one, of] of [
+      [fork, source],
+      [second, fork],
+    ] as const)
+      expect((await world.root.post(`/projects/${one.id}/fork/${of.id}`)).status).toBe(201)
+    expect(await countsOf(world, name, forked)).toEqual([
+      [0, 0, 2],
+      [0, 0, 2],
+    ])
+    await world.root.put(`/projects/${source.id}`, { visibility: 'internal' })
+    expect(await countsOf(world, name, forked)).toEqual([
+      [0, 2, 0],
+      [0, 2, 0],
+    ])
+    await world.root.put(`/projects/${second.id}`, { visibility: 'private' })
+    await world.root.put(`/projects/${source.id}`, { visibility: 'public' })
+    expect(await countsOf(world, name, forked)).toEqual([
+      [1, 0, 1],
+      [1, 1, 0],
+    ])
+  })
+
+  test('a fork of a less visible project has the topics of the request counted once', async ({ world }) => {
+    const name = unique('topic')
+    const source = await projectWith(world, [name], { visibility: 'internal' })
+    const fork = (await world.root.post(`/projects/${source.id}/fork`, { name: unique('fork') })).json
+    await world.root.put(`/projects/${fork.id}`, { topics: [name.toUpperCase()] })
+    expect(await countsOf(world, name)).toEqual([[0, 2, 0]])
+  })
+
+  test('topic counts follow the transfer of projects and groups to less visible groups', async ({ world }) => {
+    const name = unique('topic')
+    const [outer, inner] = [await world.group(), await world.group({ visibility: 'public' })]
+    const moved = await projectWith(world, [name])
+    await projectWith(world, [name], { group: inner })
+    expect(await countsOf(world, name)).toEqual([[0, 0, 2]])
+    expect((await world.root.put(`/projects/${moved.id}/transfer`, { namespace: outer.id })).status).toBe(200)
+    expect(await countsOf(world, name)).toEqual([[1, 0, 1]])
+    expect((await world.root.post(`/groups/${inner.id}/transfer`, { group_id: outer.id })).status).toBe(201)
+    expect(await countsOf(world, name)).toEqual([[2, 0, 0]])
+  })
+
+  test('projects of a deleted group or user no longer count for their topics', async ({ world }) => {
+    const [name, ann] = [unique('topic'), await world.user()]
+    const group = await world.group({ visibility: 'public' })
+    await projectWith(world, [name], { group })
+    await ann.post('/projects', { name: unique('own'), topics: [name], visibility: 'public' })
+    await projectWith(world, [name])
+    expect(await countsOf(world, name)).toEqual([[0, 0, 3]])
+    await world.root.delete(`/groups/${group.id}`)
+    await endDelay(world)
+    expect(await countsOf(world, name)).toEqual([[0, 0, 2]])
+    expect((await world.root.delete(`/users/${ann.id}?hard_delete=true`)).status).toBe(204)
+    expect(await countsOf(world, name)).toEqual([[0, 0, 1]])
+  })
+
+  test('topic counts are correct when a source is limited while its fork is edited', async ({ world }) => {
+    const [name, other] = [unique('topic'), unique('topic')]
+    const source = await projectWith(world, [name])
+    const fork = (await world.root.post(`/projects/${source.id}/fork`, { name: unique('fork') })).json
+    for (const visibility of ['internal', 'private']) {
+      const topics = visibility === 'internal' ? [other] : [name, other]
+      const answers = await Promise.all([
+        world.root.put(`/projects/${source.id}`, { visibility }),
+        world.root.put(`/projects/${fork.id}`, { topics }),
+      ])
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    }
+    expect(await countsOf(world, name, other)).toEqual([
+      [2, 0, 0],
+      [1, 0, 0],
+    ])
   })
 
   test('merging topics gives projects of the source the target, once', async ({ world }) => {
@@ -85,15 +190,16 @@ describe('topics', () => {
 
   test('topics of hidden projects are not shown or counted', async ({ world }) => {
     const name = unique('topic')
-    const project = await projectWith(world, [name], { visibility: 'private' })
+    const group = await world.group({ visibility: 'public' })
+    const project = await projectWith(world, [name], { visibility: 'private', group })
     const [ann, ext] = [await world.user(), await world.user({ external: true })]
     const all = async () => Promise.all([world.anonymous, ext, ann, world.root].map((who) => countFor(who, name)))
     expect(await all()).toEqual([undefined, undefined, undefined, 1])
     const { id } = await seenBy(world.root, name)
     expect((await ann.get(`/topics/${id}`)).status).toBe(404)
-    await world.rows('update projects set visibility = 10 where id = $1', [project.id])
+    await world.root.put(`/projects/${project.id}`, { visibility: 'internal' })
     expect(await all()).toEqual([undefined, undefined, 1, 1])
-    await world.rows('update projects set visibility = 20 where id = $1', [project.id])
+    await world.root.put(`/projects/${project.id}`, { visibility: 'public' })
     expect(await all()).toEqual([1, 1, 1, 1])
     expect((await world.anonymous.get(`/topics/${id}`)).json.name).toBe(name)
   })

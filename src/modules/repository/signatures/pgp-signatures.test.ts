@@ -2,6 +2,7 @@ import { createMessage, generateKey, reformatKey, sign } from 'openpgp'
 import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { follow, linksTo } from '../../accounts/users/testing.ts'
 import { storedProject } from '../commits/testing.ts'
 import { begin, changedCommit, commitSignedBy, hasGpg, Keyring, runDue, signature, signedCommit } from './testing.ts'
 
@@ -90,7 +91,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped without gpg)', () => {
     expect(await status(stranger, email)).toBe('unverified_key')
   })
 
-  test('OpenPGP signatures are verified again when e-mails of the user change', async ({ world }) => {
+  test('OpenPGP signatures are verified again when the primary e-mail of the user changes', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
     const key = ring.gpgKey(`Ann <${email}>`)
@@ -99,11 +100,33 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped without gpg)', () => {
     const oid = signedCommit(project, ring, { key, email })
     const status = async () => (await signature(ann, project, oid)).verification_status
     expect(await status()).toBe('verified')
-    await world.rows('update users set confirmed_at = null where id = $1', [ann.id])
-    await runDue(world, ann.id)
+    const moveTo = async (address: string) => {
+      const edited = await world.root.put(`/users/${ann.id}`, { email: address, skip_reconfirmation: true })
+      expect(edited.status).toBe(200)
+      await runDue(world, ann.id)
+    }
+    await moveTo(`${unique('other')}@example.com`)
     expect(await status()).toBe('unverified_key')
-    await world.rows('update users set confirmed_at = now() where id = $1', [ann.id])
-    await runDue(world, ann.id)
+    await moveTo(email)
+    expect(await status()).toBe('verified')
+  })
+
+  test('OpenPGP signatures are verified again when a password chosen by mail confirms the e-mail', async ({
+    world,
+  }) => {
+    using ring = new Keyring()
+    const { ann, project } = await begin(world)
+    const [username, email] = [unique('bob'), `${unique('bob')}@example.com`]
+    const made = await world.root.post('/users', { username, email, name: 'Bob', reset_password: true })
+    expect(made).toMatchObject({ status: 201, json: { confirmed_at: null } })
+    const key = ring.gpgKey(`Bob <${email}>`)
+    await world.root.post(`/users/${made.json.id}/gpg_keys`, { key: ring.exportGpg(key) })
+    await runDue(world, made.json.id)
+    const oid = signedCommit(project, ring, { key, email })
+    const status = async () => (await signature(ann, project, oid)).verification_status
+    expect(await status()).toBe('unverified_key')
+    await follow(world, (await linksTo(world, email)).at(-1)!, { password: 'correct horse battery' })
+    await runDue(world, made.json.id)
     expect(await status()).toBe('verified')
   })
 
@@ -121,10 +144,12 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped without gpg)', () => {
     }
     const { id } = (await ann.post('/user/emails', { email: second })).json
     expect(await status()).toBe('other_user')
-    await world.rows('update emails set confirmed_at = now() where id = $1', [id])
+    await follow(world, (await linksTo(world, second)).at(-1)!)
     expect(await status()).toBe('same_user_different_email')
     await ann.delete(`/user/emails/${id}`)
     expect(await status()).toBe('other_user')
+    await world.root.post(`/users/${ann.id}/emails`, { email: second, skip_confirmation: true })
+    expect(await status()).toBe('same_user_different_email')
   })
 
   test('an OpenPGP signature stays verified when its key is deleted, not when it is revoked', async ({ world }) => {

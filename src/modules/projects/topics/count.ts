@@ -1,0 +1,79 @@
+import type { Tx } from '../../../db/db.ts'
+import {
+  addToTopics,
+  lockForksAbove,
+  lockProjectsWhere,
+  lockTopics,
+  type ProjectCondition,
+  type TopicCount,
+  takeFromTopics,
+  topicCounts,
+} from './count-queries.ts'
+
+/**
+ * Runs `change`, which changes topics, visibility or deletion of projects, and updates the counts of their topics. It gets the ids of
+ * the projects, which are locked, and must change no others. If it lowers visibility, `visibility` is the new one: the database then also lowers forks (trigger `lower_forks`).
+ */
+export async function countingTopics<T>(
+  tx: Tx,
+  which: ProjectCondition,
+  change: (ids: readonly number[]) => Promise<T>,
+  visibility?: number,
+): Promise<T> {
+  const ids = await lockProjectsWhere(tx, which)
+  const affected = visibility === undefined ? ids : await withForks(tx, ids, visibility)
+  const before = await topicCounts(tx, affected)
+  const result = await change(ids)
+  await changeCounts(tx, before, await topicCounts(tx, affected))
+  return result
+}
+
+/** Counts the topics of a project that this transaction created. */
+export const countTopicsOfNew = async (tx: Tx, projectId: number): Promise<void> =>
+  changeCounts(tx, [], await topicCounts(tx, [projectId]))
+
+/** Projects and their forks, and the forks of those, that are more visible than `visibility`; all are locked. */
+async function withForks(tx: Tx, ids: readonly number[], visibility: number): Promise<number[]> {
+  const all = new Set(ids)
+  // Level by level: while a project is locked, it gets no more forks.
+  for (let level = ids; level.length > 0; ) {
+    level = (await lockForksAbove(tx, level, visibility)).filter((id) => !all.has(id))
+    for (const id of level) all.add(id)
+  }
+  return [...all]
+}
+
+async function changeCounts(tx: Tx, before: readonly TopicCount[], after: readonly TopicCount[]): Promise<void> {
+  const changes = differences(before, after)
+  if (changes.length === 0) return
+  await lockTopics(
+    tx,
+    changes.map(({ key }) => key),
+  )
+  const gained = changes.filter((each) => numbersOf(each).some((number) => number > 0))
+  const lost = changes.filter((each) => !gained.includes(each))
+  if (gained.length > 0) await addToTopics(tx, gained)
+  if (lost.length > 0) await takeFromTopics(tx, lost)
+}
+
+const numbersOf = (count: TopicCount): number[] => [
+  count.private_projects,
+  count.internal_projects,
+  count.public_projects,
+]
+
+/** What changed, without topics whose numbers are the same. */
+function differences(before: readonly TopicCount[], after: readonly TopicCount[]): TopicCount[] {
+  const changes = new Map(after.map((count) => [count.key, count]))
+  for (const { key, name, ...old } of before) {
+    const now = changes.get(key)
+    changes.set(key, {
+      key,
+      name: now?.name ?? name,
+      private_projects: (now?.private_projects ?? 0) - old.private_projects,
+      internal_projects: (now?.internal_projects ?? 0) - old.internal_projects,
+      public_projects: (now?.public_projects ?? 0) - old.public_projects,
+    })
+  }
+  return [...changes.values()].filter((count) => numbersOf(count).some((number) => number !== 0))
+}
