@@ -17,7 +17,9 @@ export function pathGlob(pattern: string): Glob {
   if (!segments) return () => false
   // A trailing `**` matches the content of a folder, not the folder.
   if (segments.at(-1) === '**') segments.push([literalPiece(''), literalPiece('')])
-  const pieces = splitAt<'**', Segment>('**', segments).map((group) => pieceOf<Segment, readonly string[]>(group, matchesPieces))
+  const pieces = splitAt<'**', Segment>('**', segments).map((group) =>
+    pieceOf<Segment, readonly string[]>(group, matchesPieces),
+  )
   return (path) => matchesPieces(pieces, path.split('/'))
 }
 
