@@ -23,7 +23,7 @@ export async function getApprovals(ctx: Ctx, { id }: MergeRequestSubject): Promi
   return approvals
 }
 
-/** Changes a merge request that is there and locked. */
+/** Runs a change of an existing merge request while its row is locked. */
 const changing = <T>(
   ctx: Ctx,
   { id }: MergeRequestSubject,
@@ -36,8 +36,8 @@ const changing = <T>(
   })
 
 /**
- * Approves an open merge request, if `sha` is given only while its head is that. False when the caller did already.
- * Throws `not_allowed` when it is not open, `conflict` for another head.
+ * Approves an open merge request; with `sha`, only if that is its head. False if the caller has approved it already. Throws
+ * `not_allowed` if it is not open, `conflict` if the head differs.
  */
 export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string | undefined): Promise<boolean> =>
   changing(ctx, mergeRequest, async (tx, { state, head_oid }) => {
@@ -52,7 +52,7 @@ export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string
     return true
   })
 
-/** Takes an approval back. Throws `not_found` when the caller gave none. */
+/** Revokes the caller's approval. Throws `not_found` if there is none. */
 export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<void> =>
   changing(ctx, mergeRequest, async (tx) => {
     const userId = ctx.actor!.id
@@ -75,7 +75,7 @@ export const requireApprovals = (ctx: Ctx, mergeRequest: MergeRequestSubject, co
     })
   })
 
-/** Asks these people to approve, and nobody else: those of them who may read the merge request, without its author. */
+/** Replaces the requested approvers. Users who cannot read the merge request, and its author, are skipped. */
 export async function askApprovers(
   ctx: Ctx,
   mergeRequest: MergeRequestSubject,

@@ -17,7 +17,7 @@ const discussed = (subject: MergeRequestSubject): Discussed => ({
   placeOf: (ctx, wanted) => placeOf(ctx, subject, wanted),
 })
 
-/** A merge request of which time is tracked. */
+/** A merge request with time tracking. */
 export const tracked = ({ id, project_id }: MergeRequestSubject): Tracked => ({
   ...asNoteable({ id, project_id }),
   saveEstimate: (tx, seconds) => saveTimeEstimate(tx, id, seconds),
@@ -25,7 +25,7 @@ export const tracked = ({ id, project_id }: MergeRequestSubject): Tracked => ({
   emitUpdated: (tx, actorId, changes) => tellMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes }),
 })
 
-/** Merge requests as the endpoints of notes, discussions, awards and time name them. */
+/** Merge requests as the subject of endpoints for notes, discussions, awards and time tracking. */
 export const discussedMergeRequest = discussedSubject({
   subject: mergeRequest,
   path: '/projects/:id/merge_requests/:merge_request_iid',

@@ -20,13 +20,13 @@ import { mergeRequestStates, mergeStatuses } from './states.ts'
 import { countTasks } from './tasks.ts'
 import { isWorkInProgress } from './title.ts'
 
-/** A merge request as somebody looks at it. */
+/** A merge request as one caller sees it. */
 export type MergeRequestShown = {
   readonly mergeRequest: MergeRequestRecordRow
   readonly within: Within
-  /** More of each label than its name. */
+  /** Labels as records instead of titles. */
   readonly labelDetails?: boolean
-  /** Only when asked for. */
+  /** Only if requested. */
   readonly divergedCommits?: number
 }
 
@@ -74,13 +74,13 @@ const LabelDetail = Type.Object(
   { title: 'LabelDetail' },
 )
 
-/** Descriptions are shown as the text that they are. */
+/** Descriptions are returned as plain text, not rendered. */
 const labelDetail = (label: LabelReferenceRow) => ({
   ...labelReference(label),
   description_html: escaped(label.description ?? ''),
 })
 
-/** Fields of every merge request; the record of one alone adds its own. */
+/** Fields of every merge request; the detail record adds more. */
 export const basicFields = {
   ...simple,
   target_project_id: Type.Integer({ description: 'Same as `project_id`' }),

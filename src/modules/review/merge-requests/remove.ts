@@ -7,7 +7,7 @@ import { lockMergeRequest } from './queries.ts'
 import type { MergeRequestSubject } from './subject.ts'
 import { dropRefs } from './versions.ts'
 
-/** Takes a merge request away, with all that was said about it; branches stay. */
+/** Deletes a merge request with its notes; branches stay. */
 export async function removeMergeRequest(ctx: Ctx, { id, iid, project }: MergeRequestSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await lockMergeRequest(tx, id))) throw rowNotFound()

@@ -11,7 +11,7 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { notMergeable } from './mergeable.ts'
 import { beginAutoMerge, endAutoMerge, lockMerging, type MergeOptions, type MergingRow } from './queries.ts'
 
-/** Has a merge request merged for the caller once the pipeline of its head succeeds; it may have succeeded by now. */
+/** Merges a merge request for the caller once the pipeline of its head succeeds, which may be the case already. */
 export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, options: MergeOptions): Promise<void> {
   const userId = ctx.actor!.id
   const { merge_commit_message, squash_commit_message, should_remove_source_branch, squash } = options
@@ -47,7 +47,10 @@ export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, option
   })
 }
 
-/** Takes that back. Fails with 401, as clients know it, for who may not, or when it is not open; and when nothing was to be merged. */
+/**
+ * Cancels the automatic merge. Compat: fails with 401 if the caller may not, or if it is not open; also if no automatic merge is
+ * enabled.
+ */
 export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): Promise<void> {
   const { project, target_branch } = subject
   const mayCancel =

@@ -6,8 +6,8 @@ import { asNoteable } from '../merge-requests/noteable.ts'
 const notes = { merge_request_merged: 'merged', merge_request_closed: 'closed' } as const
 
 /**
- * Emits how a merge request ended and adds a system note, of its author if the actor is unknown. The todos of the actor for it are
- * done.
+ * Emits that a merge request was merged or closed and adds a system note, by its author if the actor is unknown. Marks the actor's
+ * todos for it as done.
  */
 export async function tellEnd(
   tx: Tx,

@@ -10,15 +10,15 @@ import { completeMerging, endMerging, findMerging, longMerging, type MergingRow 
 import { removeMergedBranch } from './remove-branch.ts'
 
 /*
- * A merge is first written down (`locked`, with the commit to which the target branch is to go), then that branch moves, then
- * one transaction completes it. After a crash in between, the target branch tells which of the two it is. So nothing is in a branch
- * whose merge request does not say so, and nothing says so that is not there.
+ * A merge is first recorded (`locked`, with the new head of the target branch), then the branch moves, then one transaction
+ * completes it. After a crash in between, the target branch shows which steps were done. So no commit is merged without its merge
+ * request being `merged`, and the reverse.
  */
 
-/** A merge takes less; what is on its way for longer was cut off. Should it not have been, it notices that it was given up. */
+/** Longer than any merge takes: an older one was interrupted. If it was not, it notices that it was abandoned. */
 const cutOffAfterSeconds = 120
 
-/** Completes a merge whose commits are in the target branch: what follows is written once. */
+/** Completes a merge whose commits are in the target branch; its consequences are written once. */
 export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   const { merging } = row
   if (!merging) return
@@ -35,7 +35,7 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   })
 }
 
-/** Opens it again, with the reason why it was not merged. */
+/** Reopens it, with the reason why it was not merged. */
 export const giveUpMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (!(await endMerging(tx, row.id, token, error))) return
@@ -49,8 +49,8 @@ export const giveUpMerge = (ctx: Ctx, row: MergingRow, token: string, error: str
   })
 
 /**
- * Ends a merge that may have been cut off: completes it when the target branch has its commits. When not, gives it up, with
- * `release`; else somebody may still be about to move the branch.
+ * Settles a merge that may have been interrupted: completes it if the target branch has its commits, otherwise abandons it, if
+ * `release` is set; without it the merging process may still be about to move the branch.
  */
 export async function settleMerge(ctx: Ctx, id: number, { release }: { release: boolean }): Promise<void> {
   const row = await findMerging(ctx.db, id)
@@ -68,8 +68,8 @@ async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {
 }
 
 /**
- * Settles merges that a crash cut off. With 0, all there are: for a start. One that cannot be settled is told to the log, and tried
- * again next time.
+ * Settles merges that a crash interrupted; with 0, all of them, at a start. Those that fail are logged and tried again the next
+ * time.
  */
 export async function recoverMerges(ctx: Ctx, olderThanSeconds: number): Promise<void> {
   for (const id of await longMerging(ctx.db, olderThanSeconds)) {

@@ -26,13 +26,13 @@ import {
 import { settleMerge } from './settle.ts'
 import { mergeCommitOf, standingOf } from './standing.ts'
 
-/** Others may be faster as often before we leave it to them. */
+/** Maximum attempts while concurrent changes come first. */
 const attempts = 3
 
 /**
- * Makes of a merge request what its branches say, whoever moved them: another version, closed when the source is gone, merged when
- * the target has it; completes a merge that was cut off. Nothing when it says so already. Source: supplement to the API documents,
- * "Effects of pushes on MRs".
+ * Updates a merge request from the current state of its branches: records a new version, closes it if the source is gone, marks it
+ * as merged if the target contains it, and completes an interrupted merge. Does nothing if it is up to date. Source: supplement to
+ * the API documents, "Effects of pushes on MRs".
  */
 export async function catchUp(ctx: Ctx, id: number): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -54,13 +54,13 @@ export async function catchUp(ctx: Ctx, id: number): Promise<void> {
   }
 }
 
-/** Leaves it as it was, but not mergeable: each look at it finds that out again, since the author may get the right back. */
+/** Leaves it unchanged, but not mergeable: each check runs again, since the author may regain access. */
 async function noteWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<void> {
   if (row.merge_status === withheldStatus) return
   await unlessChanged(ctx, row, async (tx) => void (await saveMergeStatus(tx, row.id, withheldStatus, heads)))
 }
 
-/** `work` in a transaction, unless somebody else did something to it meanwhile. */
+/** Runs `work` in a transaction, unless the merge request was changed concurrently. */
 const unlessChanged = (ctx: Ctx, row: MergingRow, work: (tx: Tx) => Promise<void>): Promise<boolean> =>
   ctx.transaction(async (tx) => {
     const now = await lockMerging(tx, row.id)
@@ -69,7 +69,7 @@ const unlessChanged = (ctx: Ctx, row: MergingRow, work: (tx: Tx) => Promise<void
     return true
   })
 
-/** Who last moved a branch, as far as that is known. */
+/** The user who last moved a branch, if known. */
 async function pusherOf(ctx: Ctx, projectId: number | null, branch: string): Promise<number | null> {
   const ref = branchRef(branch)
   return (projectId !== null && ref && (await lastMover(ctx.db, projectId, ref))?.actor_id) || null
@@ -91,7 +91,7 @@ async function becomeMerged(
   })
 }
 
-/** What it is about is gone. False when somebody else did something to it meanwhile. */
+/** Closes it because the source branch is gone. False if it was changed concurrently. */
 export const becomeClosed = (ctx: Ctx, row: MergingRow, actorId: number | null): Promise<boolean> =>
   unlessChanged(ctx, row, async (tx) => {
     await closeForMissingSource(tx, row.id, actorId)
@@ -111,13 +111,13 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
   })
 }
 
-/** Of messages of commits that a push added. */
+/** Maximum bytes of messages of commits that a push added. */
 const maxMessageCharacters = 32 * 1024 * 1024
 
-/** How many there are, and as many of them as fit. */
+/** The number of commits, and as many of them as fit. */
 type Added = { readonly count: number; readonly commits: readonly { readonly oid: Oid; readonly title: string }[] }
 
-/** The commits of a version that the one before did not have, oldest first. */
+/** The commits of a version that the previous one did not have, oldest first. */
 async function addedCommits(ctx: Ctx, row: MergingRow, { commits }: Version): Promise<Added> {
   const known = await commitsOfVersion(ctx.db, row.diff_id)
   const added = commits.filter((oid) => !known.has(oid)).toReversed()
@@ -125,7 +125,7 @@ async function addedCommits(ctx: Ctx, row: MergingRow, { commits }: Version): Pr
   return { count: added.length, commits: found.map(({ oid, message }) => ({ oid, title: titleOf(message) })) }
 }
 
-/** Commits that are named; of more, the number is told. */
+/** Maximum commits that are listed; beyond it, only their number. */
 const named = 100
 
 const commitsNote = ({ count, commits }: Added): string =>
@@ -135,7 +135,7 @@ const commitsNote = ({ count, commits }: Added): string =>
     ...commits.slice(0, named).map(({ oid, title }) => `* ${oid.slice(0, 8)} - ${title}`),
   ].join('\n')
 
-/** What follows from a push to the source branch, besides another version. */
+/** Consequences of a push to the source branch, besides a new version. */
 async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
   const noteable = asNoteable(row)
   const note = (text: string) => addSystemNote(tx, noteable, actorId ?? row.author_id, text)
