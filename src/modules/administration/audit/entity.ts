@@ -4,7 +4,7 @@ import { nullable, timestamp } from '../../../api/schema.ts'
 import { entityTypes } from '../../../events/audit.ts'
 import type { AuditRow } from './queries.ts'
 
-/** Compat: who is nobody known has this number. */
+/** Compat: the id for an unknown author. */
 const nobody = -1
 
 const noun = (what: string) =>

@@ -38,7 +38,7 @@ export type Said = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolve
   readonly createdAt: Date | undefined
 }
 
-/** Writes a note of the caller, and what follows from it. The noteable is locked. */
+/** Writes a note of the caller and its consequences. The noteable is locked. */
 export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, said: Said): Promise<number> {
   const { type, id: noteableId, project_id: projectId, iid, title } = discussed
   const authorId = ctx.actor!.id
@@ -73,7 +73,7 @@ export async function createNote(
   return getNote(ctx, discussed, id)
 }
 
-/** A note that was there a moment ago. */
+/** Loads a note that existed a moment ago; throws if it is deleted. */
 export async function getNote(ctx: Ctx, noteable: Noteable, noteId: number): Promise<NoteRow> {
   const note = await findNote(ctx.db, noteable, noteId)
   if (!note) throw rowNotFound()
@@ -97,7 +97,7 @@ export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body:
   return getNote(ctx, discussed, note.id)
 }
 
-/** Deletes a note; with the last of its notes, a discussion is gone. */
+/** Deletes a note; deleting the last note of a discussion deletes the discussion. */
 export async function removeNote(ctx: Ctx, { note, discussed }: NoteSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
     await holdNoteable(tx, discussed)

@@ -7,7 +7,7 @@ import { findMailedNote, recipientsOfNote, recipientsOfTodos } from './recipient
 /** Maximum notes of one author that are mailed within an hour, and of their mentions and assignments elsewhere. */
 const mostAnHour = 100
 
-/** Mails a note to those who want that. */
+/** Mails a note to users whose notification settings ask for it. */
 export const tellOfNote = job({
   name: 'tell_of_note',
   input: Type.Object({ noteId: Type.Integer() }),

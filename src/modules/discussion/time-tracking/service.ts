@@ -16,7 +16,7 @@ export async function getTimes(ctx: Ctx, noteable: Noteable): Promise<TimeRow> {
 /** A change of the times of a noteable: the times afterwards, and the text of its system note. */
 type Change = { readonly after: TimeRow; readonly said: string }
 
-/** Changes the times of a noteable while its row is locked, and emits that. Nothing if `change` returns `undefined`. */
+/** Changes the times of a noteable while its row is locked, and emits the change. Nothing if `change` returns `undefined`. */
 async function changeTimes(
   ctx: Ctx,
   tracked: Tracked,
@@ -38,7 +38,7 @@ async function changeTimes(
   })
 }
 
-/** A duration as notes show it. */
+/** Formats a duration for notes. */
 const shown = (seconds: number, { settings }: Ctx): string =>
   formatDuration(seconds, settings.time_tracking_limit_to_hours) ?? '0h'
 
@@ -80,7 +80,7 @@ export async function addSpent(ctx: Ctx, tracked: Tracked, duration: string): Pr
   })
 }
 
-/** Takes all time spent back. */
+/** Resets the time spent to zero. */
 export const resetSpent = (ctx: Ctx, tracked: Tracked): Promise<TimeRow> =>
   changeTimes(ctx, tracked, async (tx, before) => {
     if (before.total_time_spent === 0) return undefined

@@ -6,8 +6,8 @@ import { isMailed } from '../subscriptions/mails.ts'
 import { finishTodosOn, insertTodos, type NewTodo } from './queries.ts'
 
 /**
- * Adds a noteable to the todos of users who do not have it there, except for what they did themselves. Those that no mail of a note
- * tells about are mailed. At most two statements.
+ * Adds todos for a noteable to users who have none for it, except for their own actions. Mails them unless the mail of a note
+ * already does. At most two statements.
  */
 export async function addTodos(tx: Tx, noteable: Noteable, todos: readonly NewTodo[]): Promise<void> {
   const ofOthers = todos.filter(({ userId, authorId }) => userId !== authorId)

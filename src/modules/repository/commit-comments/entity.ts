@@ -24,7 +24,7 @@ const saidBy = (row: CommitCommentRow, ctx: Ctx) => ({
   created_at: row.created_at,
 })
 
-/** What somebody said about a commit, in a list: with more of the author. */
+/** A comment on a commit in a list, with the full record of the author. */
 export const CommitComment = entity({
   name: 'CommitComment',
   schema: Type.Object({
@@ -46,7 +46,7 @@ export const CommitComment = entity({
   },
 })
 
-/** The same as it is answered to whoever said it. */
+/** The same in the response that creates it. */
 export const CommitCommentCreated = entity({
   name: 'CommitCommentCreated',
   schema: Type.Object({ ...said, author: described(UserReferenceSchema, 'User who wrote the comment') }),
