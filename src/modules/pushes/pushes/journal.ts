@@ -26,7 +26,7 @@ import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, 
  */
 
 /** Records the intended changes. Returns the id to settle. One statement. */
-export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
+export const recordIntent = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
 /** Ends a push in which certainly nothing moved. */
 export const drop = (ctx: Ctx, pushId: number): Promise<boolean> => ctx.transaction((tx) => settlePush(tx, pushId, []))

@@ -4,7 +4,7 @@ import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
-import { conclude, drop, intend, settle } from './journal.ts'
+import { conclude, drop, recordIntent, settle } from './journal.ts'
 import type { Way } from './rule.ts'
 
 export type MoveOptions = Partial<Way> & {
@@ -32,7 +32,7 @@ export async function moveRefs(
   const [intent, storing] = await Promise.allSettled([
     decide(ctx, projectId, changes, objects, { transport, ...way }).then(async (verdict) => {
       if (verdict.refused !== undefined) throw refusal(verdict.refused)
-      return { id: await intend(ctx, push), main: verdict.project.default_branch }
+      return { id: await recordIntent(ctx, push), main: verdict.project.default_branch }
     }),
     stored,
   ])

@@ -10,9 +10,9 @@ import {
   decide,
   drop,
   forget,
-  intend,
   movePushedRefs,
   type NewPush,
+  recordIntent,
   settle,
 } from '../../pushes/index.ts'
 import { type GitTransport, urlToRepo } from './access.ts'
@@ -55,7 +55,7 @@ export async function receivePush(
         options: pushOptions,
         changes: updates.filter(changesRef),
       }
-      if (intended.changes.length > 0) push = { id: await intend(ctx, intended), ...intended }
+      if (intended.changes.length > 0) push = { id: await recordIntent(ctx, intended), ...intended }
       const warnings = updates
         .filter((update) => !changesRef(update))
         .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
