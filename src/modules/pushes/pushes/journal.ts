@@ -29,7 +29,8 @@ import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, 
 export const recordIntent = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
 /** Ends a push in which certainly nothing moved. */
-export const drop = (ctx: Ctx, pushId: number): Promise<boolean> => ctx.transaction((tx) => settlePush(tx, pushId, []))
+export const discardPush = (ctx: Ctx, pushId: number): Promise<boolean> =>
+  ctx.transaction((tx) => settlePush(tx, pushId, []))
 
 /** Removes changes from a pending push that certainly did not happen. */
 export const forget = (ctx: Ctx, pushId: number, changes: readonly RefChange[]): Promise<number> =>

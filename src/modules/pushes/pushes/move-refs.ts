@@ -4,7 +4,7 @@ import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
-import { conclude, drop, recordIntent, settle } from './journal.ts'
+import { conclude, discardPush, recordIntent, settle } from './journal.ts'
 import type { Way } from './rule.ts'
 
 export type MoveOptions = Partial<Way> & {
@@ -39,7 +39,7 @@ export async function moveRefs(
   if (intent.status === 'rejected') throw intent.reason
   const { id, main } = intent.value
   if (storing.status === 'rejected') {
-    await drop(ctx, id)
+    await discardPush(ctx, id)
     throw storing.reason
   }
   let outcome: 'moved' | 'stale' | 'failed' | undefined
@@ -56,6 +56,6 @@ export async function moveRefs(
     // A certain outcome is not compared with the refs: another push may have moved a ref to the same place. Without an
     // outcome the refs decide.
     if (outcome === 'moved') await conclude(ctx, repo, { id, ...push }, main)
-    else await (outcome === undefined ? settle(ctx, id) : drop(ctx, id))
+    else await (outcome === undefined ? settle(ctx, id) : discardPush(ctx, id))
   }
 }

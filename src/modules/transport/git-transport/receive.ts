@@ -8,7 +8,7 @@ import {
   changesRef,
   conclude,
   decide,
-  drop,
+  discardPush,
   forget,
   movePushedRefs,
   type NewPush,
@@ -73,7 +73,7 @@ export async function receivePush(
   ): Promise<void> {
     const by = Object.groupBy(push.changes, ({ name }) => certaintyOf(outcomes.get(name)))
     const { moved = [], unmoved = [], unknown = [] } = by
-    if (moved.length + unknown.length === 0) return void (await drop(ctx, push.id))
+    if (moved.length + unknown.length === 0) return void (await discardPush(ctx, push.id))
     if (unmoved.length > 0) await forget(ctx, push.id, unmoved)
     if (unknown.length > 0) await settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
     else await conclude(ctx, repo, { ...push, changes: moved }, project.default_branch)
@@ -83,7 +83,7 @@ export async function receivePush(
     done,
     async settled() {
       if (!push) return
-      if (!outcomes) await drop(ctx, push.id)
+      if (!outcomes) await discardPush(ctx, push.id)
       else if (outcomes === 'unknown') await settle(ctx, push.id)
       else await concludeBy(outcomes, push)
     },
