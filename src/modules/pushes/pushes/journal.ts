@@ -33,7 +33,7 @@ export const discardPush = (ctx: Ctx, pushId: number): Promise<boolean> =>
   ctx.transaction((tx) => settlePush(tx, pushId, []))
 
 /** Removes changes from a pending push that certainly did not happen. */
-export const forget = (ctx: Ctx, pushId: number, changes: readonly RefChange[]): Promise<number> =>
+export const discardChanges = (ctx: Ctx, pushId: number, changes: readonly RefChange[]): Promise<number> =>
   deleteChanges(
     ctx.db,
     pushId,

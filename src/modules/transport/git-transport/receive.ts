@@ -8,8 +8,8 @@ import {
   changesRef,
   conclude,
   decide,
+  discardChanges,
   discardPush,
-  forget,
   movePushedRefs,
   type NewPush,
   recordIntent,
@@ -74,7 +74,7 @@ export async function receivePush(
     const by = Object.groupBy(push.changes, ({ name }) => certaintyOf(outcomes.get(name)))
     const { moved = [], unmoved = [], unknown = [] } = by
     if (moved.length + unknown.length === 0) return void (await discardPush(ctx, push.id))
-    if (unmoved.length > 0) await forget(ctx, push.id, unmoved)
+    if (unmoved.length > 0) await discardChanges(ctx, push.id, unmoved)
     if (unknown.length > 0) await settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
     else await conclude(ctx, repo, { ...push, changes: moved }, project.default_branch)
   }
