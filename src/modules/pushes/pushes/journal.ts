@@ -88,7 +88,7 @@ const staleAssumption = new Error('the push was settled or the default branch ch
  * As `settle`, if all changes of the push certainly happened. Assumes the default branch that the caller read. One
  * round trip and the commit.
  */
-export async function conclude(
+export async function completePush(
   ctx: Ctx,
   repo: Repository,
   push: NewPush & { id: number },

@@ -4,7 +4,7 @@ import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
-import { conclude, discardPush, recordIntent, settle } from './journal.ts'
+import { completePush, discardPush, recordIntent, settle } from './journal.ts'
 import type { Way } from './rule.ts'
 
 export type MoveOptions = Partial<Way> & {
@@ -55,7 +55,7 @@ export async function moveRefs(
   } finally {
     // A certain outcome is not compared with the refs: another push may have moved a ref to the same place. Without an
     // outcome the refs decide.
-    if (outcome === 'moved') await conclude(ctx, repo, { id, ...push }, main)
+    if (outcome === 'moved') await completePush(ctx, repo, { id, ...push }, main)
     else await (outcome === undefined ? settle(ctx, id) : discardPush(ctx, id))
   }
 }

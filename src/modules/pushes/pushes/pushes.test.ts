@@ -10,7 +10,7 @@ import { loadProject } from '../../projects/projects/subject.ts'
 import { openForWriting, openRepository } from '../../projects/repositories/open.ts'
 import { decide } from './decide.ts'
 import { refreshRepository } from './jobs.ts'
-import { conclude, recordIntent, settle } from './journal.ts'
+import { completePush, recordIntent, settle } from './journal.ts'
 import { moveRefs } from './move-refs.ts'
 import { recoverPushes } from './recovery.ts'
 
@@ -147,8 +147,8 @@ describe('settling of pushes', () => {
       const changes = [{ name: ref('refs/heads/x'), from: null, to: head }]
       const intent = { projectId: project.id, actorId: 1, transport: 'api', options: [], changes } as const
       const id = await recordIntent(ctx, intent)
-      await conclude(ctx, repo, { id, ...intent }, known)
-      await conclude(ctx, repo, { id, ...intent }, known)
+      await completePush(ctx, repo, { id, ...intent }, known)
+      await completePush(ctx, repo, { id, ...intent }, known)
       expect((await events(world, project)).slice(before)).toMatchObject([{ payload: { push_id: id, ref_count: 1 } }])
     },
   )

@@ -6,7 +6,7 @@ import { receivePack, type Transfer, type TransferOptions } from '../../../git/t
 import { openForWriting, type ProjectSubject } from '../../projects/index.ts'
 import {
   changesRef,
-  conclude,
+  completePush,
   decide,
   discardChanges,
   discardPush,
@@ -76,7 +76,7 @@ export async function receivePush(
     if (moved.length + unknown.length === 0) return void (await discardPush(ctx, push.id))
     if (unmoved.length > 0) await discardChanges(ctx, push.id, unmoved)
     if (unknown.length > 0) await settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
-    else await conclude(ctx, repo, { ...push, changes: moved }, project.default_branch)
+    else await completePush(ctx, repo, { ...push, changes: moved }, project.default_branch)
   }
   return {
     stream,
