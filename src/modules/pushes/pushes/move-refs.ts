@@ -5,9 +5,9 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
 import { completePush, discardPush, recordIntent, settle } from './journal.ts'
-import type { Way } from './rule.ts'
+import type { PushMode } from './rule.ts'
 
-export type MoveOptions = Partial<Way> & {
+export type MoveOptions = Partial<PushMode> & {
   /** Turns the reason of a refusal into a failure. Default: `forbidden`. */
   readonly refusal?: (reason: string) => Failure
   /** Stores the new objects, in parallel with the decision and the journal. Default: they are stored already. */
