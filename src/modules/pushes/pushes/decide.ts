@@ -68,7 +68,7 @@ export async function decide(
   projectId: number,
   changes: readonly RefChange[],
   objects: PushFacts['objects'],
-  way: PushMode,
+  mode: PushMode,
 ): Promise<Verdict> {
   const [project, protectedRefs] = await Promise.all([
     loadProject(String(projectId), ctx),
@@ -80,7 +80,7 @@ export async function decide(
   if (!isLetIn) return { refused: refusedPush }
   const protections = new Protections(protectedRefs, ctx.actor, project.facts.level)
   for (const rule of rules) {
-    const violation = await rule({ ctx, project, protections, way, changes, objects })
+    const violation = await rule({ ctx, project, protections, mode, changes, objects })
     if (violation !== undefined) return { refused: violation }
   }
   return { refused: undefined, project }

@@ -23,14 +23,14 @@ export async function moveRefs(
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  { transport = 'api', refusal = forbidden, store = async () => {}, ...way }: MoveOptions = {},
+  { transport = 'api', refusal = forbidden, store = async () => {}, ...mode }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
   const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options: [], changes }
   const stored = store()
   const objects = () => stored.then(() => repo)
   // Waits for both even if one fails.
   const [intent, storing] = await Promise.allSettled([
-    decide(ctx, projectId, changes, objects, { transport, ...way }).then(async (verdict) => {
+    decide(ctx, projectId, changes, objects, { transport, ...mode }).then(async (verdict) => {
       if (verdict.refused !== undefined) throw refusal(verdict.refused)
       return { id: await recordIntent(ctx, push), main: verdict.project.default_branch }
     }),

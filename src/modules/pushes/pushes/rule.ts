@@ -19,7 +19,7 @@ export type PushFacts = {
   readonly ctx: Ctx
   readonly project: ProjectSubject
   readonly protections: Protections
-  readonly way: PushMode
+  readonly mode: PushMode
   readonly changes: readonly RefChange[]
   /** Repository that includes the new objects, before git accepts them. Resolves once they are stored. */
   objects(): Promise<Repository>
