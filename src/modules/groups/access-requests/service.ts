@@ -4,7 +4,7 @@ import { Failure, forbidden, invalidFields, rowNotFound } from '../../../kernel/
 import { countHit } from '../../../settings/queries.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
-import { tellMember } from '../members/mails.ts'
+import { mailMember } from '../members/mails.ts'
 import { findMember, type MemberRow } from '../members/queries.ts'
 import { admitMember, type Membership } from '../members/service.ts'
 import { tellOfDenial, tellOfRequest } from './mails.ts'
@@ -61,7 +61,7 @@ export async function approveRequest(
     await lockAccess(tx)
     if (!(await findAccessRequest(tx, holder, userId))) throw rowNotFound()
     await admitMember(tx, membership, { userId, level, expiresAt: null, actorId: ctx.actor!.id })
-    await tellMember(tx, ctx, membership, 'granted', { userId, level, expiresAt: null })
+    await mailMember(tx, ctx, membership, 'granted', { userId, level, expiresAt: null })
     return (await findMember(tx, membership, userId))!
   })
 }

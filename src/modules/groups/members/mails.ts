@@ -46,7 +46,7 @@ const memberMail = (
   )
 
 /** Mails a new member, unless the user did it themselves or disabled such mails. */
-export async function tellMember(
+export async function mailMember(
   tx: Tx,
   { site, actor }: Pick<Ctx, 'site' | 'actor'>,
   source: MemberSource,
