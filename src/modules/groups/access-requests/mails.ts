@@ -6,7 +6,7 @@ import type { MemberSource } from '../members/queries.ts'
 import { findPlace, findRecipient, recipientsWhoDecide } from '../members/recipient-queries.ts'
 
 /** Mails an access request to the users who manage the members. */
-export async function tellOfRequest(
+export async function mailAccessRequest(
   tx: Tx,
   { site }: Pick<Ctx, 'site'>,
   source: MemberSource,

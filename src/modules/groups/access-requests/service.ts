@@ -7,7 +7,7 @@ import { type Holder, placeOf } from '../holders/holder.ts'
 import { mailMember } from '../members/mails.ts'
 import { findMember, type MemberRow } from '../members/queries.ts'
 import { admitMember, type Membership } from '../members/service.ts'
-import { tellOfDenial, tellOfRequest } from './mails.ts'
+import { mailAccessRequest, tellOfDenial } from './mails.ts'
 import {
   type AccessRequestRow,
   deleteAccessRequest,
@@ -44,7 +44,7 @@ export async function requestAccess(
     // Each request sends several mails.
     if ((await countHit(tx, `access_request:${id}`, 3600)) > maxRequestsPerHour)
       throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
-    await tellOfRequest(tx, ctx, membership, asked)
+    await mailAccessRequest(tx, ctx, membership, asked)
     await emit(tx, { kind: 'access_requested', ...placeOf(holder), actorId: id, payload: { user_id: id } })
     return asked
   })
