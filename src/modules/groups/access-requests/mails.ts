@@ -30,7 +30,7 @@ export async function mailAccessRequest(
 }
 
 /** Mails the denial of an access request to the requester. */
-export async function tellOfDenial(
+export async function mailDenial(
   tx: Tx,
   { site }: Pick<Ctx, 'site'>,
   source: MemberSource,

@@ -7,7 +7,7 @@ import { type Holder, placeOf } from '../holders/holder.ts'
 import { mailMember } from '../members/mails.ts'
 import { findMember, type MemberRow } from '../members/queries.ts'
 import { admitMember, type Membership } from '../members/service.ts'
-import { mailAccessRequest, tellOfDenial } from './mails.ts'
+import { mailAccessRequest, mailDenial } from './mails.ts'
 import {
   type AccessRequestRow,
   deleteAccessRequest,
@@ -83,7 +83,7 @@ export async function endRequest(
     // Waits for a concurrent approval, after which the request is gone.
     await lockAccess(tx)
     if (!(await deleteAccessRequest(tx, holder, userId))) throw rowNotFound()
-    if (!own) await tellOfDenial(tx, ctx, membership, userId)
+    if (!own) await mailDenial(tx, ctx, membership, userId)
     await emit(tx, {
       kind: own ? 'access_request_withdrawn' : 'access_request_denied',
       ...placeOf(holder),
