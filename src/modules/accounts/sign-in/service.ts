@@ -9,7 +9,7 @@ import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
 import { takeCode } from '../two-factor/service.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { moveState, touchAccount } from '../users/state-queries.ts'
-import { tellFailedSignIn } from './failed.ts'
+import { recordFailedSignIn } from './failed.ts'
 import { noteSignIn } from './queries.ts'
 
 /** Why a sign-in with a password is refused. */
@@ -57,7 +57,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   }
   const wrong = async (): Promise<SignIn> => {
     await noteFailure(db, keys)
-    await tellFailedSignIn(ctx, login, account?.user_id)
+    await recordFailedSignIn(ctx, login, account?.user_id)
     return { refused: 'wrong' }
   }
   const before = await throttled()
