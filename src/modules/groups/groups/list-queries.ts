@@ -4,7 +4,7 @@ import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
-  aroundHisProjects,
+  groupsAroundProjectsOfMember,
   groupsOfMember,
   groupWithinLimits,
   openGroups,
@@ -81,6 +81,6 @@ const ownedBy = (userId: number): Sql => sql`g.id in (
 /** The user's groups, those above their projects, and the visible ones above their groups. */
 const authorisedGroups = (
   caller: Actor,
-): Sql => sql`(${groupsOfMember(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)}
+): Sql => sql`(${groupsOfMember(caller.id, levels.guest)} or ${groupsAroundProjectsOfMember(caller.id)}
   or (${openGroups(caller)} and g.id in (select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
     where a.user_id = ${caller.id} and a.expires_on > current_date)))`

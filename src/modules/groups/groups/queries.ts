@@ -17,9 +17,9 @@ import {
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import {
-  aroundHisProjects,
   forCaller,
   groupLevel,
+  groupsAroundProjectsOfMember,
   groupWithinLimits,
   visibleGroups,
   within,
@@ -91,7 +91,7 @@ const columns = raw(
 const callerColumns = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
-    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
+    : sql`his.level, case when his.level is null then ${groupsAroundProjectsOfMember(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
 
 /** The check of projects inside is needed only without a level, and costs more than all other columns together. */
 const tables = (caller: Caller): Sql =>
