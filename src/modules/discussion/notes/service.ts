@@ -4,7 +4,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { noteActivity } from '../../projects/index.ts'
+import { recordActivity } from '../../projects/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
 import { tellOfNote } from '../subscriptions/jobs.ts'
@@ -46,7 +46,7 @@ export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, said: Sai
   const { id } = await insertNote(tx, discussed, { authorId, ...said, createdAt })
   await finishTodos(tx, authorId, discussed)
   await noteMentions(tx, discussed, { noteId: id, text: said.body, authorId })
-  await noteActivity(tx, projectId)
+  await recordActivity(tx, projectId)
   // A note with a time of its own comes from another system: there is nothing new to mail.
   if (!createdAt) await enqueue(tx, tellOfNote, { noteId: id })
   await emit(tx, {

@@ -7,7 +7,7 @@ import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { addTodos, finishTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
-import { loadProject, noteActivity, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
 import { noteChanges } from './change-notes.ts'
 import {
@@ -195,7 +195,7 @@ async function apply(
   const changes = changesOf(before, now)
   if (Object.keys(changes).length === 0) return
   await touchMergeRequest(tx, id)
-  await noteActivity(tx, project.id)
+  await recordActivity(tx, project.id)
   const noteable = asNoteable(row)
   await noteChanges(tx, noteable, actorId, before, now)
   if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })

@@ -7,7 +7,7 @@ import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { addTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
-import { loadProject, noteActivity, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
 import {
   findOpenFor,
@@ -85,7 +85,7 @@ export async function createMergeRequest(
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
-      await noteActivity(tx, target.id)
+      await recordActivity(tx, target.id)
       await tellMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
       return made.id
     })
