@@ -2,9 +2,9 @@ export { adoptInstallation, pairInstallation, refuseOther, requirePair } from '.
 export { refreshLanguages } from './languages/jobs.ts'
 export {
   countLinkedFiles,
-  notePush,
   type RepositoryFacts,
   recordActivity,
+  recordPush,
   saveRepositoryFacts,
 } from './projects/activity-queries.ts'
 export { lockProject, takenNames } from './projects/edit-queries.ts'

@@ -13,7 +13,7 @@ const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(r
  * The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one; `rootFiles` are
  * those of a default branch that moved. Returns the default branch; `undefined` when the project goes.
  */
-export const notePush = async (
+export const recordPush = async (
   tx: Tx,
   projectId: number,
   {

@@ -9,10 +9,10 @@ import { readRefs, syncRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import {
   lockProject,
-  notePush,
   openRepository,
   type ProjectRow,
   type RootFiles,
+  recordPush,
   rootFilesAt,
 } from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
@@ -156,7 +156,7 @@ async function writeEffects(
   { feed, rootFiles, first }: Effects,
 ): Promise<string | null | undefined> {
   const [branch] = await Promise.all([
-    notePush(tx, projectId, { firstBranch: first, rootFiles, refCount: changes.length }),
+    recordPush(tx, projectId, { firstBranch: first, rootFiles, refCount: changes.length }),
     emit(tx, {
       kind: 'pushed',
       projectId,
