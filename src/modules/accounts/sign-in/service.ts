@@ -10,7 +10,7 @@ import { takeCode } from '../two-factor/service.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { moveState, touchAccount } from '../users/state-queries.ts'
 import { recordFailedSignIn } from './failed.ts'
-import { noteSignIn } from './queries.ts'
+import { recordSignIn } from './queries.ts'
 
 /** Why a sign-in with a password is refused. */
 export type SignInRefusal =
@@ -83,7 +83,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   }
   await clearFailures(db, keys)
   if (refused === 'deactivated') await reactivate(ctx, account.user_id)
-  if (transport === 'web') await noteSignIn(db, account.user_id, ctx.remoteAddress)
+  if (transport === 'web') await recordSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
   return { actor: actorOf(account) }
