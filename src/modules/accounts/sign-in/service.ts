@@ -2,7 +2,7 @@ import type { Actor } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
-import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../../instance/index.ts'
+import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
 import { accountRefusal, actorOf, type Refusal } from '../tokens/authenticate.ts'
 import { findPasswordCredential } from '../tokens/queries.ts'
 import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
@@ -56,7 +56,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
     return retryAfterSeconds === undefined ? undefined : { refused: 'throttled', retryAfterSeconds }
   }
   const wrong = async (): Promise<SignIn> => {
-    await noteFailure(db, keys)
+    await recordFailure(db, keys)
     await recordFailedSignIn(ctx, login, account?.user_id)
     return { refused: 'wrong' }
   }
