@@ -15,7 +15,7 @@ const said = {
   created_at: timestamp('Time at which the comment was created'),
 }
 
-const saidBy = (row: CommitCommentRow, ctx: Ctx) => ({
+const commentRecord = (row: CommitCommentRow, ctx: Ctx) => ({
   note: row.note,
   path: row.path,
   line: row.line,
@@ -41,7 +41,7 @@ export const CommitComment = entity({
   present(row: CommitCommentRow, ctx) {
     const { public_email, created_at } = row.author
     const hidden = isPrivateTo(ctx, row.author)
-    const comment = saidBy(row, ctx)
+    const comment = commentRecord(row, ctx)
     return { ...comment, author: { ...comment.author, email: public_email, ...(!hidden && { created_at }) } }
   },
 })
@@ -50,5 +50,5 @@ export const CommitComment = entity({
 export const CommitCommentCreated = entity({
   name: 'CommitCommentCreated',
   schema: Type.Object({ ...said, author: described(UserReferenceSchema, 'User who wrote the comment') }),
-  present: saidBy,
+  present: commentRecord,
 })
