@@ -35,7 +35,7 @@ export {
   createProject,
   forkVisibilityViolations,
   getRecord,
-  movedMeanwhile,
+  movedConcurrently,
   type ProjectInput,
   requireRoom,
 } from './projects/service.ts'
