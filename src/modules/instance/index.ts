@@ -1,6 +1,6 @@
 export { accepted, Message } from './instance/entity.ts'
 export { instance } from './instance/subject.ts'
-export { letter, signature } from './mails/letter.ts'
+export { buildMail, signature } from './mails/build-mail.ts'
 export { deleteMailsTo } from './mails/queries.ts'
 export { sendMail, sendMails } from './mails/service.ts'
 export { type Destination, type GuardRules, guardUrl, pinOf, type Resolve } from './outbound/guard.ts'

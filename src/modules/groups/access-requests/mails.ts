@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { letter, sendMail, signature } from '../../instance/index.ts'
+import { buildMail, sendMail, signature } from '../../instance/index.ts'
 import { placeLines } from '../members/mails.ts'
 import type { MemberSource } from '../members/queries.ts'
 import { findPlace, findRecipient, recipientsWhoDecide } from '../members/recipient-queries.ts'
@@ -16,7 +16,7 @@ export async function mailAccessRequest(
   for (const to of await recipientsWhoDecide(tx, source))
     await sendMail(
       tx,
-      letter(
+      buildMail(
         site,
         to.address,
         to.name,
@@ -41,5 +41,5 @@ export async function mailDenial(
   const place = await findPlace(tx, source)
   const subject = `Request for access to ${place.full_path}`
   const said = `Your request for access to a ${place.of} was denied:`
-  await sendMail(tx, letter(site, to.address, to.name, subject, said, placeLines(site, place)))
+  await sendMail(tx, buildMail(site, to.address, to.name, subject, said, placeLines(site, place)))
 }
