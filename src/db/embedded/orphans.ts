@@ -7,7 +7,7 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Layout } from './layout.ts'
 
 /** How long an orphan may take to end on each signal, in ms. */
-const patience = [
+const timeouts = [
   ['SIGINT', 20_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
@@ -28,14 +28,14 @@ export function markOf(cluster: string): string {
  */
 export async function endOrphans(layout: Layout): Promise<void> {
   const mark = markOf(layout.cluster)
-  for (const [signal, patienceMs] of patience) {
+  for (const [signal, timeoutMs] of timeouts) {
     const running = processesWith(mark)
     if (running.length === 0) break
     // The postmaster ends its own children; without it each child is on its own.
     const postmaster = readPostmasterPid(layout)
     const targets = running.filter((pid) => pid === postmaster)
     for (const pid of targets.length > 0 && signal !== 'SIGKILL' ? targets : running) signalProcess(pid, signal)
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + timeoutMs
     while (performance.now() < deadline && processesWith(mark).length > 0) await delay(10)
   }
   if (await answers(join(layout.socket, '.s.PGSQL.5432'))) {

@@ -88,10 +88,10 @@ const urlOf = (layout: Layout): string =>
   `postgresql://${roleName}@localhost/${databaseName}?host=${encodeURIComponent(shortFolder(layout.socket))}`
 
 async function end(child: ChildProcess, exited: Promise<void>): Promise<void> {
-  for (const [signal, patienceMs] of stopSignals) {
+  for (const [signal, timeoutMs] of stopSignals) {
     if (!isRunning(child)) return
     child.kill(signal)
-    await Promise.race([exited, delay(patienceMs, undefined, { ref: false })])
+    await Promise.race([exited, delay(timeoutMs, undefined, { ref: false })])
   }
 }
 
