@@ -9,6 +9,7 @@ import { asNoteable } from '../merge-requests/noteable.ts'
 import { isWorkInProgress } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
+import { branchStateOf, mergeCommitOf } from './branch-state.ts'
 import { tellEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
 import { lastMover } from './push-queries.ts'
@@ -24,7 +25,6 @@ import {
   withheldStatus,
 } from './queries.ts'
 import { settleMerge } from './settle.ts'
-import { mergeCommitOf, standingOf } from './standing.ts'
 
 /** Maximum attempts while concurrent changes come first. */
 const attempts = 3
@@ -41,13 +41,13 @@ export async function catchUp(ctx: Ctx, id: number): Promise<void> {
     if (row?.state !== 'opened') return
     const heads = await readHeads(ctx, row)
     if (heads.source) await bringHead(ctx, row, heads.source)
-    const standing = await standingOf(ctx, row, heads)
-    if (standing.is === 'unchanged') return
-    if (standing.is === 'withheld') return noteWithheld(ctx, row, heads)
+    const state = await branchStateOf(ctx, row, heads)
+    if (state.is === 'unchanged') return
+    if (state.is === 'withheld') return noteWithheld(ctx, row, heads)
     const done =
-      standing.is === 'merged'
-        ? await becomeMerged(ctx, row, standing)
-        : standing.is === 'source_missing'
+      state.is === 'merged'
+        ? await becomeMerged(ctx, row, state)
+        : state.is === 'source_missing'
           ? await becomeClosed(ctx, row, await pusherOf(ctx, row.source_project_id, row.source_branch))
           : await takeVersion(ctx, row, heads)
     if (done) return

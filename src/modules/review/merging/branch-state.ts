@@ -11,7 +11,7 @@ import { moverBefore, moverTo } from './push-queries.ts'
 import type { MergingRow } from './queries.ts'
 
 /** State of an open merge request as its branches show it, independent of who moved them and how often. */
-export type Standing =
+export type BranchState =
   /** The target contains all of it; `head` is its last head. */
   | { readonly is: 'merged'; readonly head: Oid; readonly target: Oid }
   | { readonly is: 'source_missing' }
@@ -23,7 +23,11 @@ export type Standing =
   | { readonly is: 'unchanged' }
 
 /** The objects of both heads are in the target's repository. */
-export async function standingOf(ctx: Ctx, row: MergingRow, { source, target, isWithheld }: Heads): Promise<Standing> {
+export async function branchStateOf(
+  ctx: Ctx,
+  row: MergingRow,
+  { source, target, isWithheld }: Heads,
+): Promise<BranchState> {
   const repo = targetRepository(ctx, row)
   const head = source ?? row.head_oid
   if (
