@@ -7,7 +7,7 @@ import { insertTodos } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'
 import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus, withheldStatus } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
 /** Checks whether a merge request can be merged with the current heads of its branches. */
 export const checkMergeability = job({
@@ -36,7 +36,7 @@ const attempts = 5
 export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefined> {
   let merges: boolean | undefined
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    await catchUp(ctx, id)
+    await syncWithBranches(ctx, id)
     const row = await findMerging(ctx.db, id)
     if (row?.state !== 'opened') return undefined
     const heads = await readHeads(ctx, row)

@@ -24,7 +24,7 @@ import {
   noteMergeCommit,
 } from './queries.ts'
 import { completeMerge, giveUpMerge, settleMerge } from './settle.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
 /** The outcome: the target branch moved, already contained the head, or the push rules refused the move. */
 type Outcome = 'moved' | 'already_merged' | { readonly refused: string }
@@ -54,7 +54,7 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       if (outcome === 'moved') return
       const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
       await giveUpMerge(ctx, row, merging.token, error)
-      if (outcome === 'already_merged') await catchUp(ctx, row.id)
+      if (outcome === 'already_merged') await syncWithBranches(ctx, row.id)
     } catch (error) {
       // The branch may have moved all the same.
       await settleMerge(ctx, row.id, { release: true })

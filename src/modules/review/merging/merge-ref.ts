@@ -11,7 +11,7 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readHeads, targetRepository } from './heads.ts'
 import { mergeMessage } from './messages.ts'
 import { findMerging } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
 /** The ref with the result of a merge; every reader may fetch it. */
 const mergeRef = (iid: number): RefName => `refs/merge-requests/${iid}/merge` as RefName
@@ -21,7 +21,7 @@ const mergeRef = (iid: number): RefName => `refs/merge-requests/${iid}/merge` as
  * the merge request is not open or cannot be merged.
  */
 export async function ensureMergeRef(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid> {
-  await catchUp(ctx, subject.id)
+  await syncWithBranches(ctx, subject.id)
   const row = await findMerging(ctx.db, subject.id)
   if (!row) throw rowNotFound()
   const { source, target } = await readHeads(ctx, row)

@@ -18,7 +18,7 @@ import {
   requireMergeable,
 } from './mergeable.ts'
 import { findMerging, type MergeOptions, type MergingRow } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
 /** Options of a merge. */
 export type MergeWish = MergeOptions & {
@@ -42,7 +42,7 @@ async function requireMergeAccess(ctx: Ctx, { project, target_branch }: MergeReq
  */
 export async function merge(ctx: Ctx, subject: MergeRequestSubject, wish: MergeWish): Promise<void> {
   await requireMergeAccess(ctx, subject)
-  await catchUp(ctx, subject.id)
+  await syncWithBranches(ctx, subject.id)
   const row = await getMerging(ctx, subject.id)
   const heads = await readHeads(ctx, row)
   const pipeline = await headPipeline(ctx, row)

@@ -13,7 +13,7 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readHeads, targetRepository } from './heads.ts'
 import { notMergeable } from './mergeable.ts'
 import { beginRebase, endRebase, findMerging, type MergingRow } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
 /** The source project, if the caller may push to the source branch and read the target's code, which the rebase copies there. */
 async function pushableSource(ctx: Ctx, row: MergingRow): Promise<ProjectSubject | undefined> {
@@ -76,7 +76,7 @@ async function rebase(ctx: Ctx, row: MergingRow): Promise<boolean> {
     if (to === 'conflict') return false
     if (to !== source && (await moveRefs(ctx, project.id, repo, [{ name, from: source, to }])) === 'stale') continue
     // Clients that see the end of the rebase must find the new commits.
-    await catchUp(ctx, row.id)
+    await syncWithBranches(ctx, row.id)
     return true
   }
   return false

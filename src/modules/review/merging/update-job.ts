@@ -7,7 +7,7 @@ import { enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
 import { findProject, openRepository } from '../../projects/index.ts'
 import { readBranch } from './heads.ts'
 import { type OpenRow, openAround, uncheckInto } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 import { isOpenAroundPush } from './waiting-queries.ts'
 
 /**
@@ -68,7 +68,7 @@ const hasTurned = ({ head_oid, start_oid, commits }: OpenRow, had: ReadonlySet<O
 
 async function eachByItself(ctx: Ctx, ids: readonly number[]): Promise<void> {
   const errors: unknown[] = []
-  for (const id of ids) await catchUp(ctx, id).catch((error: unknown) => errors.push(error))
+  for (const id of ids) await syncWithBranches(ctx, id).catch((error: unknown) => errors.push(error))
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} merge requests cannot be brought up to date`)
 }

@@ -34,7 +34,7 @@ const attempts = 3
  * as merged if the target contains it, and completes an interrupted merge. Does nothing if it is up to date. Source: supplement to
  * the API documents, "Effects of pushes on MRs".
  */
-export async function catchUp(ctx: Ctx, id: number): Promise<void> {
+export async function syncWithBranches(ctx: Ctx, id: number): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const row = await findMerging(ctx.db, id)
     if (row?.state === 'locked') return settleMerge(ctx, id, { release: false })
