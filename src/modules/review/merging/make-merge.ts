@@ -32,7 +32,7 @@ const readForMessage = 100
 /**
  * Whether the merge method of the project allows the merge at all: two methods require that the source contains all of the target.
  */
-export const isAbreast = async (
+export const satisfiesMergeMethod = async (
   repo: Repository,
   row: MergingRow,
   heads: { source: Oid; target: Oid },

@@ -13,7 +13,7 @@ import { actorOf, callerSignature, findAccount } from '../../accounts/index.ts'
 import { moveRefs } from '../../pushes/index.ts'
 import { targetRepository } from './heads.ts'
 import { bringLargeFiles } from './large-files.ts'
-import { isAbreast, makeMerge } from './make-merge.ts'
+import { makeMerge, satisfiesMergeMethod } from './make-merge.ts'
 import { conflicting, notMergeable } from './mergeable.ts'
 import {
   beginMerging,
@@ -95,7 +95,7 @@ async function tryToMove(
   if (!target) throw notMergeable()
   const source = merging.source_oid
   if (await isAncestor(repo, source, target)) return 'already_merged'
-  if (!(await isAbreast(repo, row, { source, target }))) throw conflicting()
+  if (!(await satisfiesMergeMethod(repo, row, { source, target }))) throw conflicting()
   const made = await makeMerge(ctx, repo, row, { source, target }, { ...options, squash: merging.squash })
   if (made === 'conflict') throw conflicting()
   await bringLargeFiles(ctx, row, { source, target })

@@ -6,7 +6,7 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { awaitPipeline } from './auto-merge.ts'
 import { checkNow } from './check.ts'
 import { type Heads, readHeads, targetRepository } from './heads.ts'
-import { isAbreast } from './make-merge.ts'
+import { satisfiesMergeMethod } from './make-merge.ts'
 import { mergeHead } from './merge-head.ts'
 import {
   conflicting,
@@ -69,6 +69,6 @@ async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads
   // A concurrent merge was faster.
   if (merges === undefined) throw notMergeable()
   if (!merges) throw conflicting()
-  if (!(await isAbreast(targetRepository(ctx, row), row, { source, target }))) throw conflicting()
+  if (!(await satisfiesMergeMethod(targetRepository(ctx, row), row, { source, target }))) throw conflicting()
   return source
 }
