@@ -23,7 +23,7 @@ import {
   type MergingRow,
   noteMergeCommit,
 } from './queries.ts'
-import { completeMerge, giveUpMerge, settleMerge } from './settle.ts'
+import { abandonMerge, completeMerge, settleMerge } from './settle.ts'
 import { syncWithBranches } from './update.ts'
 
 /** The outcome: the target branch moved, already contained the head, or the push rules refused the move. */
@@ -53,7 +53,7 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       const outcome = await moveTarget(ctx, repo, ref, row, merging, options)
       if (outcome === 'moved') return
       const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
-      await giveUpMerge(ctx, row, merging.token, error)
+      await abandonMerge(ctx, row, merging.token, error)
       if (outcome === 'already_merged') await syncWithBranches(ctx, row.id)
     } catch (error) {
       // The branch may have moved all the same.

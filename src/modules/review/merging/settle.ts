@@ -36,7 +36,7 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
 }
 
 /** Reopens it, with the reason why it was not merged. */
-export const giveUpMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
+export const abandonMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (!(await endMerging(tx, row.id, token, error))) return
     await emit(tx, {
@@ -56,7 +56,7 @@ export async function settleMerge(ctx: Ctx, id: number, { release }: { release: 
   const row = await findMerging(ctx.db, id)
   if (!row?.merging || row.state !== 'locked') return
   if (await hasArrived(ctx, row)) await completeMerge(ctx, row)
-  else if (release) await giveUpMerge(ctx, row, row.merging.token, null)
+  else if (release) await abandonMerge(ctx, row, row.merging.token, null)
 }
 
 async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {
