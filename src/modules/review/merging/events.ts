@@ -9,7 +9,7 @@ const notes = { merge_request_merged: 'merged', merge_request_closed: 'closed' }
  * Emits that a merge request was merged or closed and adds a system note, by its author if the actor is unknown. Marks the actor's
  * todos for it as done.
  */
-export async function tellEnd(
+export async function emitEnd(
   tx: Tx,
   row: { readonly id: number; readonly project_id: number; readonly author_id: number },
   kind: keyof typeof notes,

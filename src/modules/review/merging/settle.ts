@@ -4,7 +4,7 @@ import { emit } from '../../../events/log.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
-import { tellEnd } from './events.ts'
+import { emitEnd } from './events.ts'
 import { readBranch, targetRepository } from './heads.ts'
 import { completeMerging, endMerging, findMerging, longMerging, type MergingRow } from './queries.ts'
 import { removeMergedBranch } from './remove-branch.ts'
@@ -25,7 +25,7 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   await ctx.transaction(async (tx) => {
     const completed = await completeMerging(tx, row.id, merging)
     if (!completed) return
-    await tellEnd(tx, row, 'merge_request_merged', completed.merged_by_id)
+    await emitEnd(tx, row, 'merge_request_merged', completed.merged_by_id)
     if (merging.should_remove_source_branch ?? row.force_remove_source_branch)
       await enqueue(tx, removeMergedBranch, {
         mergeRequestId: row.id,

@@ -10,7 +10,7 @@ import { isWorkInProgress } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
 import { branchStateOf, mergeCommitOf } from './branch-state.ts'
-import { tellEnd } from './events.ts'
+import { emitEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
 import { lastMover } from './push-queries.ts'
 import {
@@ -87,7 +87,7 @@ async function becomeMerged(
   return unlessChanged(ctx, row, async (tx) => {
     if (last) await recordVersion(tx, repo, row, last)
     await markMergedByHand(tx, row.id, { actorId, mergeCommit })
-    await tellEnd(tx, row, 'merge_request_merged', actorId)
+    await emitEnd(tx, row, 'merge_request_merged', actorId)
   })
 }
 
@@ -95,7 +95,7 @@ async function becomeMerged(
 export const becomeClosed = (ctx: Ctx, row: MergingRow, actorId: number | null): Promise<boolean> =>
   unlessChanged(ctx, row, async (tx) => {
     await closeForMissingSource(tx, row.id, actorId)
-    await tellEnd(tx, row, 'merge_request_closed', actorId)
+    await emitEnd(tx, row, 'merge_request_closed', actorId)
   })
 
 async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<boolean> {
