@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { conflict, Failure, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { addSystemNote, addTodos, finishTodos } from '../../discussion/index.ts'
 import { readersAmong } from '../merge-requests/edit-queries.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import {
@@ -48,7 +48,7 @@ export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string
     if (!(await insertApproval(tx, mergeRequest.id, userId))) return false
     await addSystemNote(tx, asNoteable(mergeRequest), userId, 'approved this merge request')
     await finishTodos(tx, userId, asNoteable(mergeRequest))
-    await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
+    await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
     return true
   })
 
@@ -58,7 +58,7 @@ export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<
     const userId = ctx.actor!.id
     if (!(await deleteApproval(tx, mergeRequest.id, userId))) throw rowNotFound()
     await addSystemNote(tx, asNoteable(mergeRequest), userId, 'unapproved this merge request')
-    await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
+    await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
   })
 
 /** Sets the required number of approvals, at least the number that the project requires. */
@@ -68,7 +68,7 @@ export const requireApprovals = (ctx: Ctx, mergeRequest: MergeRequestSubject, co
       throw invalidFields({ approvals_before_merge: [`must be at least that of the target project (${least})`] })
     if (count === approvals_before_merge) return
     await saveRequiredApprovals(tx, mergeRequest.id, count)
-    await tellMergeRequest(tx, mergeRequest.id, {
+    await emitMergeRequest(tx, mergeRequest.id, {
       kind: 'merge_request_updated',
       actorId: ctx.actor!.id,
       changes: { approvals_before_merge: [approvals_before_merge, count] },

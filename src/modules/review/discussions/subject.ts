@@ -1,7 +1,7 @@
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { type Discussed, discussedSubject, type Tracked } from '../../discussion/index.ts'
 import { saveTimeEstimate } from '../merge-requests/edit-queries.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { touchMergeRequest } from '../merge-requests/queries.ts'
 import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
@@ -22,7 +22,7 @@ export const tracked = ({ id, project_id }: MergeRequestSubject): Tracked => ({
   ...asNoteable({ id, project_id }),
   saveEstimate: (tx, seconds) => saveTimeEstimate(tx, id, seconds),
   touch: (tx) => touchMergeRequest(tx, id),
-  emitUpdated: (tx, actorId, changes) => tellMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes }),
+  emitUpdated: (tx, actorId, changes) => emitMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes }),
 })
 
 /** Merge requests as the subject of endpoints for notes, discussions, awards and time tracking. */

@@ -21,7 +21,7 @@ import {
   saveValues,
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
-import { type AttributeChanges, tellMergeRequest } from './events.ts'
+import { type AttributeChanges, emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
@@ -280,8 +280,8 @@ async function tellChanges(
   const { state, ...others } = changes
   if (state) {
     const kind = now.state === 'closed' ? 'merge_request_closed' : 'merge_request_reopened'
-    await tellMergeRequest(tx, id, { kind, actorId, changes: { state } })
+    await emitMergeRequest(tx, id, { kind, actorId, changes: { state } })
   }
   if (Object.keys(others).length > 0)
-    await tellMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes: others })
+    await emitMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes: others })
 }

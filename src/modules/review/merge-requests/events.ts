@@ -25,7 +25,7 @@ export type MergeRequestHappening = {
 }
 
 /** Emits an event of a merge request. The line of the activity feed shows the current title. */
-export async function tellMergeRequest(
+export async function emitMergeRequest(
   tx: Tx,
   id: number,
   { kind, actorId, changes, oldHead }: MergeRequestHappening,

@@ -18,7 +18,7 @@ import {
   removesMergedBranches,
   replaceAssignees,
 } from './edit-queries.ts'
-import { tellMergeRequest } from './events.ts'
+import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
 import { findVersion, recordVersion } from './versions.ts'
@@ -86,7 +86,7 @@ export async function createMergeRequest(
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
       await recordActivity(tx, target.id)
-      await tellMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
+      await emitMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
       return made.id
     })
     return { target, id }

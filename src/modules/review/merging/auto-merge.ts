@@ -5,7 +5,7 @@ import { Failure, unauthenticated } from '../../../kernel/failure.ts'
 import { lockCommit } from '../../ci/index.ts'
 import { addSystemNote, finishTodos } from '../../discussion/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { notMergeable } from './mergeable.ts'
@@ -30,7 +30,7 @@ export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, option
         userId,
         `enabled an automatic merge when the pipeline for ${sha} succeeds`,
       )
-      await tellMergeRequest(tx, row.id, {
+      await emitMergeRequest(tx, row.id, {
         kind: 'merge_request_updated',
         actorId: userId,
         changes: { merge_when_pipeline_succeeds: [now.auto_merge_oid !== null, true] },
@@ -63,7 +63,7 @@ export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): P
     if (row.auto_merge_oid === null) throw new Failure('not_acceptable', "Can't cancel the automatic merge")
     await endAutoMerge(tx, row.id)
     await addSystemNote(tx, asNoteable(row), ctx.actor!.id, 'canceled the automatic merge')
-    await tellMergeRequest(tx, row.id, {
+    await emitMergeRequest(tx, row.id, {
       kind: 'merge_request_updated',
       actorId: ctx.actor!.id,
       changes: { merge_when_pipeline_succeeds: [true, false] },

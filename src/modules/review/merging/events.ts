@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
 import { addSystemNote, finishTodos } from '../../discussion/index.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 
 const notes = { merge_request_merged: 'merged', merge_request_closed: 'closed' } as const
@@ -16,7 +16,7 @@ export async function emitEnd(
   actorId: number | null,
 ): Promise<void> {
   const noteable = asNoteable(row)
-  await tellMergeRequest(tx, row.id, { kind, actorId })
+  await emitMergeRequest(tx, row.id, { kind, actorId })
   await addSystemNote(tx, noteable, actorId ?? row.author_id, notes[kind])
   if (actorId !== null) await finishTodos(tx, actorId, noteable)
 }

@@ -4,7 +4,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
 import { addSystemNote, finishTodos } from '../../discussion/index.ts'
-import { type AttributeChanges, tellMergeRequest } from '../merge-requests/events.ts'
+import { type AttributeChanges, emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { isWorkInProgress } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
@@ -151,7 +151,7 @@ async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added
     ...(isUnfinished && { title: [row.title, title] }),
     ...(row.auto_merge_oid && { merge_when_pipeline_succeeds: [true, false] }),
   }
-  await tellMergeRequest(tx, row.id, {
+  await emitMergeRequest(tx, row.id, {
     kind: 'merge_request_updated',
     actorId,
     changes,
