@@ -107,7 +107,7 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
   const added = await addedCommits(ctx, row, version)
   return unlessChanged(ctx, row, async (tx) => {
     await recordVersion(tx, repo, row, version)
-    await tellPushed(tx, row, actorId, added)
+    await emitPushed(tx, row, actorId, added)
   })
 }
 
@@ -136,7 +136,7 @@ const commitsNote = ({ count, commits }: Added): string =>
   ].join('\n')
 
 /** Consequences of a push to the source branch, besides a new version. */
-async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
+async function emitPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
   const noteable = asNoteable(row)
   const note = (text: string) => addSystemNote(tx, noteable, actorId ?? row.author_id, text)
   const isUnfinished =
