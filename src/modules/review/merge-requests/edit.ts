@@ -200,7 +200,7 @@ async function apply(
   await noteChanges(tx, noteable, actorId, before, now)
   if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
   await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
-  await tellChanges(tx, id, actorId, changes, now)
+  await emitChanges(tx, id, actorId, changes, now)
 }
 
 /** The target branch cannot change once the merge request is merged or locked. */
@@ -270,7 +270,7 @@ const changesOf = (before: MergeRequestFacts, now: MergeRequestFacts): Attribute
   )
 
 /** A change of state and other changes are two events. */
-async function tellChanges(
+async function emitChanges(
   tx: Tx,
   id: number,
   actorId: number,
