@@ -43,7 +43,7 @@ export async function syncWithBranches(ctx: Ctx, id: number): Promise<void> {
     if (heads.source) await bringHead(ctx, row, heads.source)
     const state = await branchStateOf(ctx, row, heads)
     if (state.is === 'unchanged') return
-    if (state.is === 'withheld') return noteWithheld(ctx, row, heads)
+    if (state.is === 'withheld') return recordWithheld(ctx, row, heads)
     const done =
       state.is === 'merged'
         ? await becomeMerged(ctx, row, state)
@@ -55,7 +55,7 @@ export async function syncWithBranches(ctx: Ctx, id: number): Promise<void> {
 }
 
 /** Leaves it unchanged, but not mergeable: each check runs again, since the author may regain access. */
-async function noteWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<void> {
+async function recordWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<void> {
   if (row.merge_status === withheldStatus) return
   await unlessChanged(ctx, row, async (tx) => void (await saveMergeStatus(tx, row.id, withheldStatus, heads)))
 }
