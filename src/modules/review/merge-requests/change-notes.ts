@@ -5,7 +5,7 @@ import type { MergeRequestFacts } from './event-queries.ts'
 import { isWorkInProgress } from './title.ts'
 
 /** Adds system notes about changed attributes. Labels have events of their own. */
-export async function noteChanges(
+export async function addChangeNotes(
   tx: Tx,
   noteable: Noteable,
   authorId: number,

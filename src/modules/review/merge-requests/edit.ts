@@ -9,7 +9,7 @@ import { addTodos, finishTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
 import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
-import { noteChanges } from './change-notes.ts'
+import { addChangeNotes } from './change-notes.ts'
 import {
   closeMergeRequest,
   findOpenFor,
@@ -197,7 +197,7 @@ async function apply(
   await touchMergeRequest(tx, id)
   await recordActivity(tx, project.id)
   const noteable = asNoteable(row)
-  await noteChanges(tx, noteable, actorId, before, now)
+  await addChangeNotes(tx, noteable, actorId, before, now)
   if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
   await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
   await emitChanges(tx, id, actorId, changes, now)
