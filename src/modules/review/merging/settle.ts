@@ -16,7 +16,7 @@ import { removeMergedBranch } from './remove-branch.ts'
  */
 
 /** Longer than any merge takes: an older one was interrupted. If it was not, it notices that it was abandoned. */
-const cutOffAfterSeconds = 120
+const interruptedAfterSeconds = 120
 
 /** Completes a merge whose commits are in the target branch; its consequences are written once. */
 export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
@@ -87,5 +87,5 @@ export const settleCutOffMerges = job({
   key: () => 'settle_cut_off_merges',
   attempts: 3,
   every: { cron: '* * * * *', input: {} },
-  run: (_input, ctx) => recoverMerges(ctx, cutOffAfterSeconds),
+  run: (_input, ctx) => recoverMerges(ctx, interruptedAfterSeconds),
 })
