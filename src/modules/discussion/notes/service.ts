@@ -7,7 +7,7 @@ import { rowNotFound } from '../../../kernel/failure.ts'
 import { recordActivity } from '../../projects/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
-import { tellOfNote } from '../subscriptions/jobs.ts'
+import { mailNoteJob } from '../subscriptions/jobs.ts'
 import { finishTodos } from '../todos/service.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { noteMentions } from './mentions.ts'
@@ -48,7 +48,7 @@ export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, said: Sai
   await noteMentions(tx, discussed, { noteId: id, text: said.body, authorId })
   await recordActivity(tx, projectId)
   // A note with a time of its own comes from another system: there is nothing new to mail.
-  if (!createdAt) await enqueue(tx, tellOfNote, { noteId: id })
+  if (!createdAt) await enqueue(tx, mailNoteJob, { noteId: id })
   await emit(tx, {
     kind: 'note_created',
     projectId,

@@ -8,7 +8,7 @@ import { findMailedNote, recipientsOfNote, recipientsOfTodos } from './recipient
 const mostAnHour = 100
 
 /** Mails a note to users whose notification settings ask for it. */
-export const tellOfNote = job({
+export const mailNoteJob = job({
   name: 'tell_of_note',
   input: Type.Object({ noteId: Type.Integer() }),
   key: ({ noteId }) => `tell_of_note:${noteId}`,

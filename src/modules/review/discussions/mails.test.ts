@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { tellOfNote, tellOfTodos } from '../../discussion/subscriptions/jobs.ts'
+import { mailNoteJob, tellOfTodos } from '../../discussion/subscriptions/jobs.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -14,7 +14,7 @@ async function addNote(world: World, who: Client, at: string, body = 'Hello', mo
   const { status, json } = await who.post(`${at}/notes`, { body, ...more })
   expect(status).toBe(201)
   const queued = await world.takeJobs(`tell_of_note:${json.id}`)
-  for (const { payload } of queued) await tellOfNote.run(payload, await world.app.open(null))
+  for (const { payload } of queued) await mailNoteJob.run(payload, await world.app.open(null))
   return json.id
 }
 
