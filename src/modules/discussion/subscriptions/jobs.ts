@@ -27,7 +27,7 @@ export const mailNoteJob = job({
 })
 
 /** Mails todos that other users caused. */
-export const tellOfTodos = job({
+export const mailTodosJob = job({
   name: 'tell_of_todos',
   input: Type.Object({ todoIds: Type.Array(Type.Integer()) }),
   key: ({ todoIds }) => `tell_of_todos:${todoIds[0]}`,

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { tellOfTodos } from '../subscriptions/jobs.ts'
+import { mailTodosJob } from '../subscriptions/jobs.ts'
 import { isMailed } from '../subscriptions/mails.ts'
 import { finishTodosOn, insertTodos, type NewTodo } from './queries.ts'
 
@@ -14,7 +14,7 @@ export async function addTodos(tx: Tx, noteable: Noteable, todos: readonly NewTo
   if (ofOthers.length === 0) return
   const added = await insertTodos(tx, noteable, ofOthers)
   const todoIds = added.filter((todo) => todo.note_id === null && isMailed(todo.action)).map(({ id }) => id)
-  if (todoIds.length > 0) await enqueue(tx, tellOfTodos, { todoIds })
+  if (todoIds.length > 0) await enqueue(tx, mailTodosJob, { todoIds })
 }
 
 /** Marks the todos of a user who has just acted on a noteable as done. */
