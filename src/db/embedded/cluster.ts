@@ -90,10 +90,10 @@ async function runToEnd(
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-  const [code, said, violation] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  const [code, output, violation] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   // Single-user PostgreSQL reports a failed statement and still exits with 0.
   if (code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(violation)) {
-    throw new Failure('unavailable', `The database could not be created: ${lastViolation(violation || said)}`)
+    throw new Failure('unavailable', `The database could not be created: ${lastViolation(violation || output)}`)
   }
 }
 

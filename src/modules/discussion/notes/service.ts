@@ -33,19 +33,19 @@ export const noteFacts = (discussed: Discussed, noteId: number, discussionId: st
   discussion_id: discussionId,
 })
 
-export type Said = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'position'> & {
+export type NoteInput = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'position'> & {
   /** Ignored unless the caller may set it. */
   readonly createdAt: Date | undefined
 }
 
 /** Writes a note of the caller and its consequences. The noteable is locked. */
-export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, said: Said): Promise<number> {
+export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: NoteInput): Promise<number> {
   const { type, id: noteableId, project_id: projectId, iid, title } = discussed
   const authorId = ctx.actor!.id
-  const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? said.createdAt : undefined
-  const { id } = await insertNote(tx, discussed, { authorId, ...said, createdAt })
+  const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? input.createdAt : undefined
+  const { id } = await insertNote(tx, discussed, { authorId, ...input, createdAt })
   await finishTodos(tx, authorId, discussed)
-  await noteMentions(tx, discussed, { noteId: id, text: said.body, authorId })
+  await noteMentions(tx, discussed, { noteId: id, text: input.body, authorId })
   await recordActivity(tx, projectId)
   // A note with a time of its own comes from another system: there is nothing new to mail.
   if (!createdAt) await enqueue(tx, mailNoteJob, { noteId: id })
@@ -53,7 +53,7 @@ export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, said: Sai
     kind: 'note_created',
     projectId,
     actorId: authorId,
-    payload: noteFacts(discussed, id, said.discussionId),
+    payload: noteFacts(discussed, id, input.discussionId),
     shown: { target: { type, id: noteableId, iid, title } },
   })
   return id

@@ -21,8 +21,8 @@ const loadNote =
     const discussed = about.discussed(found)
     const note = await findNote(ctx.db, discussed, path.note_id, path.discussion_id)
     if (!note) throw rowNotFound()
-    const said = note.author.id === ctx.actor?.id && !found.facts.flags['locked']
-    const flags = { ...found.facts.flags, said, system_note: note.system }
+    const isOwnNote = note.author.id === ctx.actor?.id && !found.facts.flags['locked']
+    const flags = { ...found.facts.flags, own_note: isOwnNote, system_note: note.system }
     return { note, discussed, facts: { ...found.facts, flags } }
   }
 

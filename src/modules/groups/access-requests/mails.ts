@@ -40,6 +40,6 @@ export async function mailDenial(
   if (!to) return
   const place = await findPlace(tx, source)
   const subject = `Request for access to ${place.full_path}`
-  const said = `Your request for access to a ${place.of} was denied:`
-  await sendMail(tx, buildMail(site, to.address, to.name, subject, said, placeLines(site, place)))
+  const denial = `Your request for access to a ${place.of} was denied:`
+  await sendMail(tx, buildMail(site, to.address, to.name, subject, denial, placeLines(site, place)))
 }

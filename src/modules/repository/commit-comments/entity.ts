@@ -5,7 +5,7 @@ import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { isPrivateTo, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { CommitCommentRow } from './queries.ts'
 
-const said = {
+const commentFields = {
   note: Type.String({ description: 'Text of the comment in Markdown' }),
   path: nullable(Type.String({ description: 'Path of the file' })),
   line: nullable(Type.Integer({ description: 'Position in the new file' })),
@@ -28,7 +28,7 @@ const commentRecord = (row: CommitCommentRow, ctx: Ctx) => ({
 export const CommitComment = entity({
   name: 'CommitComment',
   schema: Type.Object({
-    ...said,
+    ...commentFields,
     author: Type.Object(
       {
         ...UserReferenceSchema.properties,
@@ -49,6 +49,6 @@ export const CommitComment = entity({
 /** The same in the response that creates it. */
 export const CommitCommentCreated = entity({
   name: 'CommitCommentCreated',
-  schema: Type.Object({ ...said, author: described(UserReferenceSchema, 'User who wrote the comment') }),
+  schema: Type.Object({ ...commentFields, author: described(UserReferenceSchema, 'User who wrote the comment') }),
   present: commentRecord,
 })

@@ -37,11 +37,11 @@ export function saveComment(
   ctx: Ctx,
   project: ProjectRow,
   commit: Commit,
-  said: Pick<NewComment, 'note' | 'at' | 'discussion'>,
+  input: Pick<NewComment, 'note' | 'at' | 'discussion'>,
 ): Promise<CommitCommentRow> {
   const authorId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
-    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, ...said })
+    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, ...input })
     if (!comment) throw notFound('Project')
     await recordActivity(tx, project.id)
     await emit(tx, {
