@@ -25,7 +25,7 @@ export function findOwner(clusterDir: string): Owner {
     return { uid, gid, drop: false }
   }
   if (existing !== undefined && existing.uid !== 0) return { uid: existing.uid, gid: existing.gid, drop: true }
-  return { ...nobody(), drop: true }
+  return { ...unprivilegedUser(), drop: true }
 }
 
 export function giveTo(owner: Owner, path: string): void {
@@ -47,7 +47,7 @@ function requireName(uid: number): void {
   }
 }
 
-function nobody(): { uid: number; gid: number } {
+function unprivilegedUser(): { uid: number; gid: number } {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((text) => text.startsWith('nobody:'))

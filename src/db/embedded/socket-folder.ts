@@ -24,7 +24,7 @@ export function shortFolder(folder: string): string {
     rmSync(link, { force: true })
     symlinkSync(folder, link)
   } catch (cause) {
-    throw new Failure('unavailable', `${link} belongs to somebody else and Stithy needs that name: remove it.`, {
+    throw new Failure('unavailable', `${link} belongs to another user and Stithy needs that name: remove it.`, {
       cause,
     })
   }

@@ -33,7 +33,7 @@ async function readCodeOwners(objects: Repository, commit: Oid): Promise<CodeOwn
     const entry = await findEntry(objects, commit, place)
     if (entry?.type !== 'blob') continue
     // A CODEOWNERS file that is too large to read protects all files rather than none.
-    if ((entry.sizeBytes ?? 0) > maxBytes) return new CodeOwners('* @everybody')
+    if ((entry.sizeBytes ?? 0) > maxBytes) return new CodeOwners('* @unknown-owner')
     const blob = await readBlob(objects, entry.oid, { maxBytes })
     if (blob) return new CodeOwners(blob.content.toString('utf8'))
   }

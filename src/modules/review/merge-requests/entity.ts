@@ -64,7 +64,7 @@ export const MergeRequestSimple = entity({
   present: simpleOf,
 })
 
-const somebody = (description: string) => nullable(UserReferenceSchema, { description })
+const userOrNull = (description: string) => nullable(UserReferenceSchema, { description })
 
 const LabelDetail = Type.Object(
   {
@@ -90,9 +90,9 @@ export const basicFields = {
   author: described(UserReferenceSchema, 'User who created the merge request'),
   assignee: nullable(UserReferenceSchema, { description: 'First of `assignees`; null if there are none' }),
   assignees: Type.Array(UserReferenceSchema, { description: 'Users it is assigned to' }),
-  merged_by: somebody('Null unless it is merged'),
+  merged_by: userOrNull('Null unless it is merged'),
   merged_at: nullable(timestamp(), { description: 'Time of the merge; null unless it is merged' }),
-  closed_by: somebody('Null unless it is closed'),
+  closed_by: userOrNull('Null unless it is closed'),
   closed_at: nullable(timestamp(), { description: 'Time at which it was closed; null unless it is closed' }),
   upvotes: Type.Integer({ description: 'Number of `thumbsup` reactions' }),
   downvotes: Type.Integer({ description: 'Number of `thumbsdown` reactions' }),
