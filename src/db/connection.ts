@@ -3,10 +3,10 @@ import { columnTypes } from './types.ts'
 
 const seconds = 1000
 
-/** Longer than the server itself takes for anything. */
+/** Longer than any timeout of the server itself. */
 export const answerMs = 45 * seconds
 
-/** What every connection of ours is set to. UTC, so that dates and timestamps need no conversion. */
+/** Settings of every connection. UTC, so that dates and timestamps need no conversion. */
 export const connectionOptions = (url: string, name: string): pg.ClientConfig => ({
   connectionString: url,
   application_name: `stithy ${name}`,

@@ -6,7 +6,7 @@ import { type Nulls, nullsOf } from './nulls.ts'
 
 export type Column = { readonly name: string; readonly type: number; readonly nulls: Nulls }
 
-/** What the server says of a statement without running it. */
+/** The server's description of a statement, without running it. */
 export type Description = {
   readonly columns: readonly Column[]
   /** Functions that a cached statement must not call. */
@@ -64,7 +64,7 @@ const notNullColumns = `select attrelid::integer as relation, attnum as number f
 
 type Catalogue = { readonly notNull: ReadonlySet<string>; readonly changing: ChangingFunctions }
 
-/** A connection that describes statements. It runs none, and so sees and changes no snapshot. */
+/** A connection that describes statements. It runs none, so it neither uses nor changes a snapshot. */
 export class Describer implements AsyncDisposable {
   readonly #url: string
   #client: Promise<pg.Client> | undefined
@@ -120,7 +120,7 @@ export class Describer implements AsyncDisposable {
       drop()
       throw error
     }
-    // A process that has nothing else to do ends.
+    // A process without other work ends.
     ;(client as unknown as { unref(): void }).unref()
     return client
   }
