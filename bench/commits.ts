@@ -2,7 +2,7 @@ import pg from 'pg'
 
 /**
  * Commits empty transactions at a steady rate: each invalidates the rows that the service caches by snapshot
- * (docs/adr/0015-rows-kept-by-moment.md).
+ * (docs/adr/0015-snapshot-cache.md).
  */
 export async function startCommits(databaseUrl: string, perSecond: number): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: databaseUrl })

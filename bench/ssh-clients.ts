@@ -58,10 +58,10 @@ function signIn(port: number, key: string): Promise<ssh2.Client> {
 /** A stalled connection; `stays` tells whether the service still keeps it open. */
 export type Stalled = { stays(): boolean; leave(): void }
 
-const stalledSocket = async (port: number, said: string | Buffer): Promise<Stalled> => {
+const stalledSocket = async (port: number, firstBytes: string | Buffer): Promise<Stalled> => {
   const socket = open(port)
   await once(socket, 'connect')
-  socket.write(said)
+  socket.write(firstBytes)
   socket.resume()
   return { stays: () => !socket.closed, leave: () => socket.destroy() }
 }

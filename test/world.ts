@@ -415,7 +415,7 @@ export async function git(directory: string, ...args: string[]): Promise<string>
 }
 
 /** As `git`, but resolves with the messages on stderr. */
-export async function gitTold(directory: string, ...args: string[]): Promise<string> {
+export async function gitMessages(directory: string, ...args: string[]): Promise<string> {
   const { stderr } = await run('git', args, { cwd: directory, env: gitEnv })
   return stderr
 }

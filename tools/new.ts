@@ -11,8 +11,9 @@ if (kind !== 'area' || noun === undefined) {
     const written = await newArea(fileURLToPath(new URL('..', import.meta.url)), noun)
     console.log(`${written.map((file) => `wrote ${file}`).join('\n')}
 
-Next: a table in src/db/migrations/, a tag in src/edges/http/openapi/tags.ts, \`npm run openapi\`, then \`npm run check\` and \`npx vitest run src/modules/${noun}\`.
-CONTRIBUTING.md walks through an endpoint.`)
+Next: a table in src/db/migrations/ and its owner in tools/boundaries/tables.ts, a tag in src/edges/http/openapi/tags.ts, noun and table
+in the README of the module, a row in test/api/permissions.ts, \`npm run openapi\`, then \`npm run check\` and
+\`npx vitest run src/modules/${noun}\`. CONTRIBUTING.md has an endpoint in full.`)
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1

@@ -3,7 +3,7 @@ import { projectPolicy } from './project-policy.ts'
 
 /**
  * Abilities on a merge request, by the facts of its target project. Facts: modules/review/merge-requests/subject.ts. Flags:
- * `own`, the caller is the author or an assignee; `locked`, only members may comment. For a note: `said`, the caller wrote it
+ * `own`, the caller is the author or an assignee; `locked`, only members may comment. For a note: `own_note`, the caller wrote it
  * and may still comment; `system_note`, it has no author. For approvals (modules/review/approvals/subject.ts): `author`, the
  * caller wrote the merge request; `approver`, the caller is asked to approve it.
  */
@@ -38,7 +38,7 @@ export const mergeRequestPolicy = {
   },
   resolve_discussion: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
   /** Edit or delete a note. */
-  admin_note: { from: 'maintainer', or: ['said'], feature: 'merge_requests', unless: ['archived', 'system_note'] },
+  admin_note: { from: 'maintainer', or: ['own_note'], feature: 'merge_requests', unless: ['archived', 'system_note'] },
   /** Set the creation time of a note. */
   date_note: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
 } as const satisfies Policy<string>

@@ -3,7 +3,7 @@ import { raw, type Sql, sql } from './sql.ts'
 /** Rows per batch, small so that locks are short. */
 const batchSize = 1000
 
-/** Repeats a step that takes at most `size` things until it takes fewer. */
+/** Repeats a step that processes at most `size` items until it processes fewer. */
 export async function inBatches(step: (size: number) => Promise<number>, size = batchSize): Promise<void> {
   while ((await step(size)) >= size);
 }

@@ -3,7 +3,7 @@ import { columnTypes } from './types.ts'
 
 const seconds = 1000
 
-/** Longer than the server itself takes for anything. */
+/** Longer than any timeout of the server itself. */
 export const answerMs = 45 * seconds
 
 /**

@@ -14,9 +14,9 @@ import { isRetryable } from './violations.ts'
 export type DatabaseOptions = {
   /** Pipelined connections for single statements. */
   readers?: number
-  /** Connections for transactions, at most. */
+  /** Maximum connections for transactions. */
   writers?: number
-  /** After how long without any answer a connection is given up. */
+  /** Milliseconds without any response after which a connection is closed. */
   patienceMs?: number
 }
 
@@ -25,7 +25,7 @@ const attempts = 4
 /** Statements that are sent and have no answer, for each pipelined connection. A caller has at most a third of them. */
 const sentForEach = 32
 
-/** Transactions that may wait for a connection, and reads that may wait for their turn, of all callers together. */
+/** Maximum transactions that wait for a connection, and maximum other statements that wait, of all callers together. */
 const maxWaiting = 1_000
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
@@ -66,13 +66,13 @@ export function openDatabase(
   const withinTransaction = new AsyncLocalStorage<true>()
 
   /**
-   * Runs `work` when the caller's share of the connections has room. The service's own work has no limit but the pool, nor
-   * has a transaction inside another: it would wait for the slot that its own caller holds.
+   * Runs `work` when the caller's share of the connections has room. The service's own work is limited only by the pool, and so is
+   * a transaction inside another: it would wait for the slot that its own caller occupies.
    */
   const inShare = <T>(caller: string, work: () => Promise<T>): Promise<T> =>
     shares.run(withinTransaction.getStore() ? '' : caller, () => withinTransaction.run(true, work))
 
-  /** Resolves once the work is committed, with what remains to be done then, which needs no connection. */
+  /** Resolves when the work is committed, with the work registered for after the commit, which needs no connection. */
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {
     const client = await answered(pool.connect())
     let broken = false

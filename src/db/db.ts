@@ -41,33 +41,33 @@ export interface Db {
 
 declare const inTransaction: unique symbol
 
-/** From where a transaction comes, for the audit log. */
+/** Origin of a transaction, for the audit log. */
 export type Origin = {
   /** The address of the client. */
   readonly address: string | undefined
-  /** The access token that was shown. */
+  /** The access token of the request. */
   readonly tokenId: number | undefined
   /** The administrator who impersonates the user. */
   readonly impersonatorId: number | undefined
 }
 
-/** A `Db` whose statements commit or vanish together. Functions that must not run outside one ask for it. */
+/** A `Db` whose statements are committed together or not at all. Functions that must run in a transaction take one. */
 export interface Tx extends Db {
   readonly [inTransaction]: true
-  /** Of transactions of a `Ctx` (app.ts). */
+  /** In transactions of a `Ctx` (app.ts). */
   readonly origin?: Origin
-  /** What follows from an event that is emitted in it (src/reactions.ts). Of transactions of a `Ctx`. */
+  /** Runs the reactions to an event emitted in it (src/reactions.ts). In transactions of a `Ctx`. */
   readonly react?: (tx: Tx, event: object) => Promise<void>
-  /** `work` is done once this is committed, before `transaction` resolves; once, however often it is asked for. */
+  /** Runs `work` after the commit, before `transaction` resolves; once, even if registered several times. */
   afterCommit(work: () => Promise<void>): void
 }
 
-/** What the service sees of its database. */
+/** The database as the service uses it. */
 export interface Database extends Db, AsyncDisposable {
   /**
-   * Runs `work` in a transaction; rolls back when it throws. Deadlocks and serialisation failures are tried again. With
-   * the share key of a caller it uses that caller's share of the connections, and fails with `rate_limited` when too many
-   * transactions of the caller wait.
+   * Runs `work` in a transaction; rolls back when it throws. Retries deadlocks and serialisation failures. With the share key of a
+   * caller it uses that caller's share of the connections, and fails with `rate_limited` if too many transactions of the caller
+   * wait.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, caller?: string): Promise<T>
   /**
@@ -75,6 +75,6 @@ export interface Database extends Db, AsyncDisposable {
    * wait fail with the reason of `signal` once that aborts.
    */
   for(caller: string, signal?: AbortSignal): Db
-  /** What runs and waits in each pool of connections of this process. */
+  /** Running and waiting work in each connection pool of this process. */
   loads(): Readonly<Record<'readers' | 'writers', Load>>
 }

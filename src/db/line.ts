@@ -5,20 +5,20 @@ import { KnownStatements, read, streamOf } from './pg-internals.ts'
 import { prepared } from './statement.ts'
 
 /**
- * A connection on which no statement waits for the one before it: answers come in order. What is asked in one turn of the
- * event loop goes out in one write. One that answers nothing for longer than any statement may take is given up: the
- * server's machine may be gone without a word.
+ * A pipelined connection: statements do not wait for the results of earlier ones, and results come in order. Statements of one turn
+ * of the event loop are sent in one write. A connection without any response for longer than any statement may take is closed: the
+ * server's machine may be gone.
  */
 export class Line {
   readonly client: pg.Client
   readonly #known = new KnownStatements()
   readonly #stream: ReturnType<typeof streamOf>
-  /** What has no answer yet. */
+  /** Statements without a result. */
   #waiting = 0
-  /** `performance.now()` of the last answer, or of the question after which one is due. */
+  /** `performance.now()` of the last response, or of the first statement sent after it. */
   #heard = 0
 
-  /** `client` must be one of pg's that pipeline. */
+  /** `client` must be a client of pg with pipelining. */
   constructor(client: pg.Client, patienceMs: number) {
     this.client = client
     this.#stream = streamOf(client)
@@ -33,12 +33,12 @@ export class Line {
     return this.#waiting
   }
 
-  /** How long the statement at the head has had no answer, in milliseconds; 0 when there is none. */
+  /** How long the first statement has waited for its result, in milliseconds; 0 if there is none. */
   get silentMs(): number {
     return this.#waiting === 0 ? 0 : performance.now() - this.#heard
   }
 
-  /** Collects what is asked until the end of this turn, then calls `sent`. Not to be asked twice in one turn. */
+  /** Collects statements until the end of this turn, then calls `sent`. Call it at most once per turn. */
   collect(sent: () => void): void {
     this.#stream.cork()
     setImmediate(() => {
@@ -51,7 +51,7 @@ export class Line {
     return this.#answer(read(this.client, this.#known, prepared(statement)))
   }
 
-  /** `begin` and the like. */
+  /** Statements such as `begin`. */
   command(text: string): Promise<pg.QueryResult> {
     return this.#answer(this.client.query(text))
   }

@@ -1,19 +1,19 @@
 import { Failure } from '../kernel/failure.ts'
 
 /**
- * SQLSTATE classes and codes that speak of the server or the connection rather than of the statement: connections (08, 28,
- * 3D), resources but room (53), shutdown, recovery and failover (57P, 25006), and what took too long (25P03, 55P03, 57014).
+ * SQLSTATE classes and codes about the server or the connection rather than the statement: connections (08, 28, 3D), resources
+ * except disk space (53), shutdown, recovery and failover (57P, 25006), and timeouts (25P03, 55P03, 57014).
  */
 const states = /^(?:08\w{3}|28\w{3}|3D000|53[023]00|57P0\d|57014|25006|25P03|55P03)$/
 
-/** Errors of sockets and of looking up the host. */
+/** Errors of sockets and of host name lookup. */
 const codes = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ENOENT ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN EMFILE ENFILE'.split(
     ' ',
   ),
 )
 
-/** What the driver says without a code. */
+/** Errors of the driver without a code. */
 const sentences =
   /^Connection terminated|^Client has encountered a connection error|timeout exceeded when trying|^timeout expired/
 
@@ -27,12 +27,12 @@ export class DatabaseLost extends Failure {
 const isLoss = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   const { code = '' } = error as NodeJS.ErrnoException
-  // Only PostgreSQL says how severe it is. Its driver is not loaded here, for the primary needs this file.
+  // Only PostgreSQL reports a severity. The driver is not loaded here, because the primary uses this file.
   return 'severity' in error ? states.test(code) : codes.has(code) || sentences.test(error.message)
 }
 
-/** What to throw for an error of the driver: `DatabaseLost` when it is the database that is not there. */
+/** Maps an error of the driver: `DatabaseLost` if the database is unavailable, otherwise the error itself. */
 export const orLost = (error: unknown): unknown => (isLoss(error) ? new DatabaseLost(error) : error)
 
-/** What the database was asked, failing with `orLost` of what went wrong. */
+/** Waits for a result, and maps its error by `orLost`. */
 export const answered = <T>(asked: Promise<T>): Promise<T> => asked.catch((error) => Promise.reject(orLost(error)))

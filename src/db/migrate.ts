@@ -5,14 +5,14 @@ import { Failure } from '../kernel/failure.ts'
 import { connectionOptions } from './connection.ts'
 
 const folder = new URL('migrations/', import.meta.url)
-/** Any constant of ours: processes that start together take turns. */
+/** Key of the advisory lock: processes that start together take turns. */
 const lock = 7_180_339
 /** `server_version_num` of PostgreSQL 14. */
 const oldestServer = 140_000
 
 /**
- * Brings the schema up to date, one transaction a migration, under a lock that other processes wait for.
- * Forward only; applied files are never edited. `progress` hears of each step.
+ * Updates the schema, one transaction per migration, under a lock for which other processes wait. Forward only; applied files are
+ * never edited. Calls `progress` for each step.
  */
 export async function migrate(url: string, progress: (line: string) => void = () => {}): Promise<void> {
   const client = new pg.Client({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })

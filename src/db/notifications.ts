@@ -25,8 +25,8 @@ export function notify(tx: Tx, topic: Topic): Promise<number> {
 }
 
 /**
- * One connection that listens. `hear` is called for each notification, and for every topic (`undefined`) when the
- * connection was lost or comes back, since something may have been missed.
+ * One connection that listens. Calls `hear` for each notification, and for every topic (`undefined`) when the connection is lost or
+ * restored, since notifications may have been missed.
  */
 export class Notifications implements AsyncDisposable {
   readonly #url: string

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /*
- * The only file that uses members of pg which its types leave out. They are those of pg 8.23.1, the pinned version;
- * pg-internals.test.ts fails when another version moves one.
+ * The only file that uses members of pg which its types do not declare. They exist in pg 8.23.1, the pinned version;
+ * pg-internals.test.ts fails if another version changes one.
  */
 
 type Result = {

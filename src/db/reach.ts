@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
 import { sql } from './sql.ts'
 
-/** Resolves when the database answers. */
+/** Resolves when the database responds. */
 export const reach = (db: Db): Promise<unknown> => db.exists(sql`select 1`)

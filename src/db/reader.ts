@@ -6,9 +6,9 @@ import { Line } from './line.ts'
 import { answered } from './lost.ts'
 
 /**
- * Single statements over a few pipelined connections: many are on the wire at once, answers come in order.
- * Two to three times the rate of a pool for single rows; not for transactions. What is asked in one turn of the event
- * loop goes out in one write, on the connection that has the least to do.
+ * Single statements over a few pipelined connections: many are in flight at once, results come in order. Two to three times the
+ * rate of a pool for single rows; not for transactions. Statements of one turn of the event loop are sent in one write, on the
+ * connection with the fewest pending statements.
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
@@ -26,12 +26,12 @@ export class Reader implements AsyncDisposable {
     this.#slots = new Array(connections)
   }
 
-  /** How many turns were sent: what is asked under the same number is not on its way yet. */
+  /** Number of writes so far: statements issued under the same number are not sent yet. */
   get sent(): number {
     return this.#sent
   }
 
-  /** Connections, those that have something to do, and statements without an answer. */
+  /** Connections, busy connections, and statements without a result. */
   get load(): Load {
     let [running, waiting, oldestWaitMs] = [0, 0, 0]
     for (const line of this.#lines) {
@@ -47,7 +47,7 @@ export class Reader implements AsyncDisposable {
     return line.query(statement)
   }
 
-  /** Collects what is asked until the end of this turn. */
+  /** Collects statements until the end of this turn. */
   #begin(line: Line): Line {
     if (this.#turn) return this.#turn
     this.#turn = line
@@ -58,7 +58,7 @@ export class Reader implements AsyncDisposable {
     return line
   }
 
-  /** An idle connection, or a new one while there may be more, or the one with the least to do. */
+  /** An idle connection, else a new one up to the maximum, else the one with the fewest pending statements. */
   async #ready(): Promise<Line> {
     let best: Line | undefined
     for (const line of this.#lines) if (!best || line.waiting < best.waiting) best = line

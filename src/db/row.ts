@@ -2,7 +2,7 @@ import type { DateOnly, Timestamp } from './types.ts'
 
 declare const value: unique symbol
 
-/** What a column holds: types of PostgreSQL, the type of its values in JavaScript, and whether it may be null. */
+/** The kind of a column: its types in PostgreSQL, the type of its values in JavaScript, and whether it may be null. */
 export type Kind<Value> = {
   /** For messages. */
   readonly name: string
@@ -10,11 +10,11 @@ export type Kind<Value> = {
   readonly types: readonly number[]
   /** `excluded`: the column could be null by its definition, but no row that the statement returns has a null in it. */
   readonly nulls: 'refused' | 'allowed' | 'excluded'
-  /** All values there are; any without it. */
+  /** All possible values; any value if absent. */
   readonly values?: ReadonlySet<unknown>
   /** Whether statements with the shape may lack the column. */
   readonly optional?: boolean
-  /** Of the type only. */
+  /** Exists in the type only. */
   readonly [value]?: Value
 }
 
@@ -42,13 +42,13 @@ const kind = <Value>(name: string, ...types: number[]): Kind<Value> => ({ name, 
 const [int2, int4, int8, float4, float8] = [21, 23, 20, 700, 701]
 const [textType, varchar, name, char, inet, uuid, xid8] = [25, 1043, 19, 18, 869, 2950, 5069]
 
-/** For a column that no caller reads, of any type: the result of a function that is called for its effect. */
+/** A column of any type that no caller reads: the result of a function called for its effect. */
 export const unused: Kind<unknown> = { ...kind('unused'), nulls: 'allowed' }
-/** Integers of every size. Above 2^53 they lose precision: no column of ours comes near. */
+/** Integers of every size. Above 2^53 they lose precision, which no column comes near. */
 export const integer: Kind<number> = kind('integer', int2, int4, int8)
 export const double: Kind<number> = kind('double', float4, float8)
 export const boolean: Kind<boolean> = kind('boolean', 16)
-/** What the driver gives as a string as it is: names, addresses and UUIDs are text, too. */
+/** Values that the driver returns as strings: text, also IP addresses and UUIDs. */
 export const text: Kind<string> = kind('text', textType, varchar, name, char, inet, uuid, xid8)
 export const bytes: Kind<Buffer> = kind('bytes', 17)
 export const timestamp: Kind<Timestamp> = kind('timestamp', 1184)
@@ -61,7 +61,7 @@ const jsonKind = kind<unknown>('json', 114, 3802)
 /** `json` or `jsonb`. No check compares the content with the type. */
 export const json = <Value>(): Kind<Value> => jsonKind as Kind<Value>
 
-/** Text or integers of which there are only these. */
+/** Text or integers out of a closed set. */
 export function oneOf<const Value extends string | number>(...values: readonly Value[]): Kind<Value> {
   const { types } = typeof values[0] === 'number' ? integer : text
   return { name: `oneOf(${values.join(', ')})`, types, nulls: 'refused', values: new Set(values) }
@@ -76,7 +76,7 @@ const arrays: Readonly<Record<number, number>> = {
 export const listOf = <Value>(element: Kind<Value>): Kind<Value[]> =>
   kind(`listOf(${element.name})`, ...element.types.flatMap((type) => arrays[type] ?? []))
 
-/** The same, or null. */
+/** An array without nulls, or null. */
 export const nullable = <Value>(of: Kind<Value>): Kind<Value | null> => ({
   ...(of as Kind<Value | null>),
   name: `nullable(${of.name})`,

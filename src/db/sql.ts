@@ -2,7 +2,7 @@ import sqlTag, { empty, join, raw, type Sql } from 'sql-template-tag'
 
 export { empty, join, raw, type Sql }
 
-/** SQL with its values apart: `sql\`select * from users where id = ${id}\``. Fragments nest. */
+/** SQL with its values separate: `sql\`select * from users where id = ${id}\``. Fragments nest. */
 export const sql = sqlTag
 
 /** The conditions joined by AND; `true` when there are none. */
@@ -18,7 +18,7 @@ export function literal(value: number): Sql {
   return raw(String(value))
 }
 
-/** A timestamp as our records write it, for use inside JSON that PostgreSQL builds. */
+/** A timestamp in the format of API records, for JSON that PostgreSQL builds. */
 export const wireTime = (expression: Sql): Sql =>
   sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 

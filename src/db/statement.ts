@@ -1,17 +1,20 @@
 import type { Statement } from './db.ts'
 
-/** Text → the name it is prepared under; `undefined` for those that are not. */
+/** Text → the name under which it is prepared; `undefined` for texts that are not prepared. */
 const names = new Map<string, string | undefined>()
-/** Texts are few; should something make them vary, the rest run unprepared rather than fill the server's memory. */
+/**
+ * Maximum prepared texts. There are few; if a bug made them vary, the rest would run unprepared instead of filling the server's
+ * memory.
+ */
 const maximum = 2000
 
 /**
- * Statements that look for a pattern are planned for their values each time: how rare the pattern is decides which index
- * is right.
+ * Statements that search for a pattern are planned for their values each time: the selectivity of the pattern decides which index
+ * is best.
  */
 const isPlannedEachTime = (text: string): boolean => text.includes(' ilike ')
 
-/** The statement as `pg` takes it: prepared under a name that stands for its text. */
+/** The statement for `pg`: prepared under a name derived from its text. */
 export function prepared({ text, values }: Statement): { name?: string; text: string; values: unknown[] } {
   let name = names.get(text)
   if (name === undefined && !names.has(text) && names.size < maximum) {

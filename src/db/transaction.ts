@@ -3,7 +3,7 @@ import { askedOf, beginCheck, type StatementCheck } from './checks.ts'
 import type { Db, Statement, Tx } from './db.ts'
 import type { Line } from './line.ts'
 
-/** Reads of a `Db`, whatever it asks. The statement is asked in the same turn, so that those of a transaction keep their order. */
+/** The read functions of a `Db`. The statement is issued in the same turn, so that those of a transaction stay in order. */
 export function over(
   query: (statement: Statement) => Promise<pg.QueryResult>,
   check: StatementCheck | undefined,
@@ -30,8 +30,8 @@ export function over(
 }
 
 /**
- * One transaction on a connection. Statements that do not await one another go to the server together and run in the order in
- * which they were asked; when one fails, so do those behind it. The beginning goes with the first.
+ * One transaction on a connection. Statements that do not await one another are sent together and run in the order in which they
+ * were issued; if one fails, the following ones fail, too. `begin` is sent with the first.
  */
 export class Transaction {
   readonly tx: Tx

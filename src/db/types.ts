@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** A timestamp as every record of ours shows it: `2020-04-22T10:00:00.000Z`. Strings of it sort by time. */
+/** A timestamp in the format of API records: `2020-04-22T10:00:00.000Z`. As text, timestamps sort by time. */
 export type Timestamp = string
 /** `YYYY-MM-DD`. */
 export type DateOnly = string
@@ -11,8 +11,8 @@ const date = 1082
 const timestamptz = 1184
 
 /**
- * `2020-04-22 10:00:00.123456+00` as `2020-04-22T10:00:00.123Z`. Connections run in UTC, so the zone is always
- * `+00`; a slice costs a tenth of what a Date and back would.
+ * Converts `2020-04-22 10:00:00.123456+00` to `2020-04-22T10:00:00.123Z`. Connections use UTC, so the zone is always `+00`; slicing
+ * costs a tenth of the conversion to and from a Date.
  */
 export function toTimestamp(text: string): Timestamp {
   const fraction =
@@ -34,7 +34,7 @@ const parsers: Record<number, (text: string) => unknown> = {
   [timestamptz]: toTimestamp,
 }
 
-/** How column values become JavaScript: ids are numbers, dates and timestamps are strings of the wire. */
+/** Converts column values to JavaScript: ids are numbers, dates and timestamps are strings in the format of the API. */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     parsers[oid] ?? pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],

@@ -7,12 +7,12 @@ const codes = {
   deadlock: '40P01',
 }
 
-/** The name of the unique constraint or index that refused the row, when that is what happened. */
+/** The unique constraint or index that rejected the row; undefined for any other error. */
 export const violatedUnique = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError && error.code === codes.uniqueViolation ? error.constraint : undefined
 
 const passing = new Set([codes.serializationFailure, codes.deadlock, codes.foreignKeyViolation])
 
-/** True when the same transaction may succeed if it is run again. A row that it names may just have gone: now it sees that. */
+/** Whether the transaction may succeed if it runs again. A referenced row may have just been deleted, which the next run sees. */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && passing.has(error.code ?? '')

@@ -27,7 +27,7 @@ import { featureRoutes } from './administration/features/routes.ts'
 import { pictureRoutes } from './administration/pictures/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
-import { tellOfNote, tellOfTodos } from './discussion/subscriptions/jobs.ts'
+import { mailNoteJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
 import { accessRequestRoutes } from './groups/access-requests/routes.ts'
 import { badgeRoutes } from './groups/badges/routes.ts'
 import { customAttributeRoutes } from './groups/custom-attributes/routes.ts'
@@ -260,6 +260,6 @@ export const jobs: readonly Job<any>[] = [
   resumeGroupRemovals,
   resumeProjectRemovals,
   settleCutOffPushes,
-  tellOfNote,
-  tellOfTodos,
+  mailNoteJob,
+  mailTodosJob,
 ]

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
 import { bootstrap } from '../../src/commands.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
-import { git, gitTold, temporaryFolder, test } from '../world.ts'
+import { git, gitMessages, temporaryFolder, test } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -219,7 +219,7 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', at(bob), 'main')).rejects.toThrow(/not found/)
     await git(work, 'push', '-q', '--dry-run', at(ann), 'main')
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).status).toBe(404)
-    const output = await gitTold(work, 'push', at(ann), 'main')
+    const output = await gitMessages(work, 'push', at(ann), 'main')
     expect(output).toContain(`The private project ${ann.username}/from-push was successfully created.`)
     expect(output).not.toMatch(/error|fatal|warning/i)
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).json).toMatchObject({

@@ -82,6 +82,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   jobs: ['job_runner'],
 }
 
+/** The tables of a module; empty if it owns none. */
+export const tablesOf = (module: string): readonly string[] => owners[module] ?? []
+
 const ownerOf = new Map(Object.entries(owners).flatMap(([owner, tables]) => tables.map((table) => [table, owner])))
 
 /** Module, or folder of src, that owns a table. */

@@ -92,7 +92,7 @@ const test = ({ snake }: Names) => `import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
 
 describe('GET /projects/:id/${snake}', () => {
-  test('is 404 for who may not see the project', async ({ world }) => {
+  test('responds 404 to callers who cannot see the project', async ({ world }) => {
     const owner = await world.user()
     const { id } = (await owner.post('/projects', { name: unique('hidden') })).json
     for (const who of [await world.user(), world.anonymous])

@@ -22,21 +22,21 @@ import { giveTo, type Owner } from './owner.ts'
 export type Binaries = Readonly<{ postgres: string; initdb: string; major: number; env: Record<string, string> }>
 
 /**
- * The packaged PostgreSQL, made runnable for `owner`. The package's install script may not have run, so links that
- * are missing are made in a folder of ours; a package in a folder that `owner` cannot enter is copied, once.
+ * The packaged PostgreSQL, made executable for `owner`. The package's install script may not have run: missing links are created in
+ * a folder of our own. A package in a folder that `owner` cannot access is copied once.
  */
 export function prepareBinaries(layout: Layout, owner: Owner): Binaries {
   const found = findPackage()
   const native =
     owner.drop && !canRun(owner, join(found.native, 'bin/postgres')) ? copied(found, layout, owner) : found.native
   makeLinks(native, process.platform === 'linux' ? layout.lib : join(native, 'lib'))
-  // Private to the user that makes it, which is ours.
+  // Private to the user who creates it: the user of this process.
   if (existsSync(layout.lib)) giveTo(owner, layout.lib)
   return {
     postgres: join(native, 'bin/postgres'),
     initdb: join(native, 'bin/initdb'),
     major: Number.parseInt(found.version, 10),
-    // Relative, because `owner` may not be able to walk down to our folder from the root.
+    // Relative, because `owner` may not be able to access our folder from the root.
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LD_LIBRARY_PATH: `../${basename(layout.lib)}:${join(native, 'lib')}` },
   }
 }
@@ -57,12 +57,12 @@ function findPackage(): { native: string; version: string } {
   }
 }
 
-/** Asks the kernel, which knows about lists of access rights and mounts, rather than reading permission bits. */
+/** Asks the kernel, which also evaluates access control lists and mount options, instead of reading permission bits. */
 const canRun = (owner: Owner, path: string): boolean =>
   spawnSync('/bin/sh', ['-c', 'test -x "$1" && test -r "$1"', 'sh', path], { cwd: '/', uid: owner.uid, gid: owner.gid })
     .status === 0
 
-/** PostgreSQL finds its files by its own absolute path, so a folder that is closed to it means a copy elsewhere. */
+/** PostgreSQL finds its files by its absolute path, so a folder that it cannot access requires a copy elsewhere. */
 function copied(found: { native: string; version: string }, layout: Layout, owner: Owner): string {
   for (const parent of [layout.home, '/var/lib/stithy', tmpdir()]) {
     const folder = join(parent, `postgresql-${found.version}`)
@@ -70,11 +70,11 @@ function copied(found: { native: string; version: string }, layout: Layout, owne
     try {
       if (!existsSync(parent)) {
         mkdirSync(parent, { recursive: true })
-        // Whatever our umask: `owner` must be able to walk through.
+        // Independent of our umask: `owner` must be able to traverse it.
         chmodSync(parent, 0o755)
       }
       if (ours() === undefined) {
-        // A fresh name, which nobody can have put a link at.
+        // A fresh name, at which no other user can have placed a link.
         const unfinished = mkdtempSync(`${folder}-`)
         cpSync(found.native, unfinished, { recursive: true, verbatimSymlinks: true })
         chmodSync(unfinished, 0o755)
@@ -83,7 +83,7 @@ function copied(found: { native: string; version: string }, layout: Layout, owne
     } catch {
       continue
     }
-    // In a folder where everybody writes, somebody else could have put it there.
+    // In a world-writable folder another user could have created it.
     const safe = ours()?.uid === 0 && ((ours()?.mode ?? 0o22) & 0o22) === 0
     if (safe && canRun(owner, join(folder, 'bin/postgres'))) return folder
     if (safe && parent === layout.home) rmSync(folder, { recursive: true, force: true })

@@ -10,8 +10,8 @@ import { giveTo, type Owner } from './owner.ts'
 import { type Durability, databaseName, roleName } from './settings.ts'
 
 /**
- * How PostgreSQL is told where its data is. A user we dropped to may not be allowed to walk down to the data folder
- * (under /root, say), but a process may always enter the folder it was started in, and on Linux name it.
+ * The argument with which PostgreSQL finds its data. The user it runs as may not be able to traverse the path of the data folder
+ * (under /root, for example), but a process can always access its working folder, and on Linux name it.
  */
 export const clusterArgument = (owner: Owner, folder: string): string =>
   owner.drop && process.platform === 'linux' ? '/proc/self/cwd' : folder
@@ -23,10 +23,10 @@ export function makeFolders(layout: Layout, owner: Owner): void {
   }
 }
 
-/** Start of the name of a cluster being made; only a finished one gets the other name. */
+/** Prefix of the name of an unfinished cluster; only a finished one is renamed. */
 const unfinished = 'cluster.new-'
 
-/** Makes the cluster if there is none; a killed attempt leaves nothing that looks finished. */
+/** Creates the cluster if there is none; a killed attempt leaves nothing that looks finished. */
 export async function ensureCluster(
   layout: Layout,
   owner: Owner,
@@ -61,7 +61,7 @@ async function createCluster(layout: Layout, owner: Owner, binaries: Binaries, d
   for (const name of readdirSync(layout.home)) {
     if (name.startsWith(unfinished)) rmSync(join(layout.home, name), { recursive: true, force: true })
   }
-  // A name of its own: an initdb whose start was killed may still be writing to the other one.
+  // A unique name: an initdb whose start was killed may still be writing to another one.
   const folder = mkdtempSync(join(layout.home, unfinished))
   giveTo(owner, folder)
   const place = clusterArgument(owner, folder)
@@ -86,18 +86,18 @@ async function runToEnd(
 ): Promise<void> {
   const user = owner.drop ? { uid: owner.uid, gid: owner.gid } : {}
   const child = spawn(program, args, { cwd, env, ...user, stdio: ['pipe', 'pipe', 'pipe'] })
-  // A program that fails early does not read its input; its violation says more than our broken pipe.
+  // A program that fails early does not read its input; its own error is more useful than the broken pipe.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-  const [code, said, violation] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  const [code, output, violation] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
   // Single-user PostgreSQL reports a failed statement and still exits with 0.
   if (code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(violation)) {
-    throw new Failure('unavailable', `The database could not be created: ${lastViolation(violation || said)}`)
+    throw new Failure('unavailable', `The database could not be created: ${lastViolation(violation || output)}`)
   }
 }
 
-/** The line of PostgreSQL's output that says most, without its prefix. */
+/** The most informative line of PostgreSQL's output, without its prefix. */
 export function lastViolation(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   const line = lines.findLast((text) => /(?:FATAL|PANIC|ERROR|error|could not)/.test(text)) ?? lines.at(-1)

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import type { Owner } from './owner.ts'
 
-/** A line means that there is nobody left to signal; the end of input, that we are gone. */
+/** A line means that no process is left to signal; the end of the input, that this process has ended. */
 const watchScript = 'read -r line || kill -INT "$1"'
 
 /**
- * Makes PostgreSQL stop when this process dies, however it dies: a shell reads from a pipe of ours, which the kernel
- * closes when we are gone, and then asks PostgreSQL to shut down. A watcher that is killed is replaced.
+ * Makes PostgreSQL stop when this process ends for any reason: a shell reads from a pipe of this process, which the kernel closes,
+ * and then asks PostgreSQL to shut down. A watcher that is killed is replaced.
  */
 export function tieToUs(pid: number, owner: Owner, exited: Promise<void>): void {
   let running = true
@@ -23,7 +23,7 @@ export function tieToUs(pid: number, owner: Owner, exited: Promise<void>): void 
     watcher.on('exit', () => {
       if (running) watch()
     })
-    // Its number may soon be somebody else's.
+    // Another process may soon have its pid.
     exited.then(() => watcher.stdin.end('gone\n'))
   }
   exited.then(() => {

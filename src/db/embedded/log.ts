@@ -6,7 +6,7 @@ import { giveTo, type Owner } from './owner.ts'
 const longestBytes = 10 * 1024 * 1024
 const lookEveryMs = 60_000
 
-/** PostgreSQL's own words. Its logging process would outlive it for a moment, so it writes here directly. */
+/** PostgreSQL's log. Its logging process would briefly outlive it, so PostgreSQL writes here directly. */
 export const logFile = (layout: Layout): string => join(layout.log, 'postgresql.log')
 
 /** A descriptor to append to. */
@@ -23,7 +23,7 @@ export const keepLogShort = (layout: Layout): NodeJS.Timeout => setInterval(() =
 /** The end of the log. */
 export const readLog = (layout: Layout): string => readFileSync(logFile(layout), 'utf8').slice(-10_000)
 
-/** PostgreSQL appends, so after a cut it goes on at the new end. A line written in between is lost. */
+/** PostgreSQL appends, so after a truncation it continues at the new end. A line written in between is lost. */
 function shorten(layout: Layout): void {
   const file = logFile(layout)
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < longestBytes) return

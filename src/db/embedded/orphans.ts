@@ -7,15 +7,15 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Layout } from './layout.ts'
 
 /** How long an orphan may take to end on each signal, in ms. */
-const patience = [
+const timeouts = [
   ['SIGINT', 20_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ] as const
 
 /**
- * A word in the command line of every process of this cluster, and of no other: by device and inode, so a moved
- * folder keeps it and a copy has its own. Given to PostgreSQL as `cluster_name`, which its processes show in their titles.
+ * A word in the command line of every process of this cluster, and of no other: from device and inode, so a moved folder preserves
+ * it and a copy has its own. PostgreSQL gets it as `cluster_name`, which its processes show in their titles.
  */
 export function markOf(cluster: string): string {
   const { dev, ino } = statSync(cluster, { bigint: true })
@@ -23,19 +23,19 @@ export function markOf(cluster: string): string {
 }
 
 /**
- * Ends what a killed start left running on this cluster and clears the lock files PostgreSQL would stumble over.
- * The caller holds the lock of the data folder, so whatever runs here is an orphan.
+ * Ends the processes of this cluster that a killed start left running, and removes the lock files that would stop PostgreSQL. The
+ * caller holds the lock of the data folder, so every such process is an orphan.
  */
 export async function endOrphans(layout: Layout): Promise<void> {
   const mark = markOf(layout.cluster)
-  for (const [signal, patienceMs] of patience) {
+  for (const [signal, timeoutMs] of timeouts) {
     const running = processesWith(mark)
     if (running.length === 0) break
     // The postmaster ends its own children; without it each child is on its own.
     const postmaster = readPostmasterPid(layout)
     const targets = running.filter((pid) => pid === postmaster)
     for (const pid of targets.length > 0 && signal !== 'SIGKILL' ? targets : running) signalProcess(pid, signal)
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + timeoutMs
     while (performance.now() < deadline && processesWith(mark).length > 0) await delay(10)
   }
   if (await answers(join(layout.socket, '.s.PGSQL.5432'))) {
@@ -54,8 +54,8 @@ function readPostmasterPid(layout: Layout): number | undefined {
 }
 
 /**
- * PostgreSQL believes its lock files as long as a process of that number exists, be it a zombie or a stranger. Nothing
- * of this cluster is alive here. A number that is free is left to PostgreSQL, which then checks its shared memory, too.
+ * PostgreSQL trusts its lock files as long as a process with that pid exists, even a zombie or an unrelated one. No process of this
+ * cluster runs here. If the pid is unused, PostgreSQL handles the file itself and also checks its shared memory.
  */
 function removeStaleLocks(layout: Layout): void {
   const pid = readPostmasterPid(layout)
@@ -82,7 +82,7 @@ function processesWith(mark: string): number[] {
     .map(Number)
 }
 
-/** The mark and not a longer one: `stithy-1-23` is no part of `stithy-1-234`. */
+/** The whole mark, not a prefix: `stithy-1-23` is no part of `stithy-1-234`. */
 const hasWord = (text: string, mark: string): boolean => new RegExp(`${mark}(?![a-z0-9])`).test(text)
 
 function readOr(path: string): string {
@@ -110,7 +110,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Whether somebody listens on this socket. */
+/** Whether a process listens on this socket. */
 export function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

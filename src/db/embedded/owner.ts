@@ -6,8 +6,8 @@ import { Failure } from '../../kernel/failure.ts'
 export type Owner = Readonly<{ uid: number; gid: number; drop: boolean }>
 
 /**
- * Whoever owns the existing cluster; for a new one ourselves, or `nobody` when we are root, whom PostgreSQL refuses.
- * Fails when the cluster belongs to somebody we cannot become, or the user has no name.
+ * The owner of the existing cluster; for a new one the current user, or `nobody` if that is root, which PostgreSQL refuses. Fails
+ * if the cluster belongs to another user and this process cannot switch to it, or if the user has no name.
  */
 export function findOwner(clusterDir: string): Owner {
   const uid = process.geteuid?.() ?? 0
@@ -25,17 +25,17 @@ export function findOwner(clusterDir: string): Owner {
     return { uid, gid, drop: false }
   }
   if (existing !== undefined && existing.uid !== 0) return { uid: existing.uid, gid: existing.gid, drop: true }
-  return { ...nobody(), drop: true }
+  return { ...unprivilegedUser(), drop: true }
 }
 
 export function giveTo(owner: Owner, path: string): void {
   if (owner.drop) chownSync(path, owner.uid, owner.gid)
 }
 
-/** The names that may connect: ours and root's (as root we may be running a cluster of somebody else). */
+/** Users who may connect: the owner and root (root may run a cluster of another user). */
 export const clientNames = (): string[] => [...new Set([userInfo().username, 'root'])]
 
-/** PostgreSQL looks its user up by number, and fails without a word when there is no name. */
+/** PostgreSQL looks up its user by id, and fails without a message if it has no name. */
 function requireName(uid: number): void {
   try {
     userInfo()
@@ -47,7 +47,7 @@ function requireName(uid: number): void {
   }
 }
 
-function nobody(): { uid: number; gid: number } {
+function unprivilegedUser(): { uid: number; gid: number } {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .find((text) => text.startsWith('nobody:'))

@@ -6,16 +6,16 @@ import { clientNames, giveTo, type Owner } from './owner.ts'
 /** `none` may lose everything when the machine stops: for tests. */
 export type Durability = 'durable' | 'none'
 
-/** The one role and the one database of an embedded PostgreSQL. */
+/** The only role and database of an embedded PostgreSQL. */
 export const roleName = 'stithy'
 export const databaseName = 'stithy'
 
-/** Written anew at each start, so that a new version brings its settings; a person's own go into `local.conf`. */
+/** Written at each start, so that a new version applies its settings; those of the operator are in `local.conf`. */
 export function writeSettings(layout: Layout, owner: Owner, durability: Durability): void {
   const files = {
     'postgresql.conf': serverSettings(durability),
-    // Not `trust`: the socket folder is private, but where we run as root the server is `nobody`, whom others
-    // may be as well. The kernel tells who connects, which costs nothing and leaves no password to keep.
+    // Not `trust`: the socket folder is private, but a service started as root runs the server as `nobody`, a user that other
+    // programs may use as well. The kernel reports the user of a connection, so no password is needed.
     'pg_hba.conf': `local all ${roleName} peer map=stithy\n`,
     'pg_ident.conf': clientNames()
       .map((name) => `stithy "${name}" ${roleName}\n`)

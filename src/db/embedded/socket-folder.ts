@@ -7,15 +7,15 @@ import { Failure } from '../../kernel/failure.ts'
 const longestFolder = 80
 
 /**
- * A path to `folder` that is short enough for sockets in it: the folder's own, or a link in a short place. The same
- * folder gives the same path in every process; made if missing. Idempotent.
+ * A path to `folder` that is short enough for sockets in it: its own path, or a link at a short path. The same folder gives the
+ * same path in every process; created if missing. Idempotent.
  */
 export function shortFolder(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (Buffer.byteLength(folder) <= longestFolder) return folder
   const uid = process.geteuid?.() ?? 0
   const name = `stithy-${uid}-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`
-  // Not $TMPDIR: it may be long as well, and may differ between two processes that must meet here.
+  // Not $TMPDIR: it may be long as well, and may differ between two processes that must use the same path.
   const place = [`/run/user/${uid}`, ...(uid === 0 ? ['/run'] : [])].find(isWritable) ?? '/tmp'
   const link = join(place, name)
   const found = lstatSync(link, { throwIfNoEntry: false })
@@ -24,7 +24,7 @@ export function shortFolder(folder: string): string {
     rmSync(link, { force: true })
     symlinkSync(folder, link)
   } catch (cause) {
-    throw new Failure('unavailable', `${link} belongs to somebody else and Stithy needs that name: remove it.`, {
+    throw new Failure('unavailable', `${link} belongs to another user and Stithy needs that name: remove it.`, {
       cause,
     })
   }

@@ -14,27 +14,27 @@ import { type Durability, databaseName, roleName, writeSettings } from './settin
 import { shortFolder } from './socket-folder.ts'
 
 export type EmbeddedOptions = {
-  /** Absolute. The cluster lies in `<dataDir>/postgres`; the caller holds the lock of this folder. */
+  /** Absolute. The cluster is in `<dataDir>/postgres`; the caller holds the lock of this folder. */
   dataDir: string
-  /** One line for a person, for steps that take long. */
+  /** Reports a slow step to the user, one line each. */
   log: (line: string) => void
   durability?: Durability
-  /** Ends a start that is no longer wanted. */
+  /** Cancels the start. */
   signal?: AbortSignal
 }
 
 export type Embedded = {
-  /** For `pg` and libpq alike; the same after each start of this data folder. */
+  /** For `pg` and libpq; the same after each start with this data folder. */
   url: string
   pid: number
-  /** Settles when PostgreSQL is gone, for whatever reason. */
+  /** Settles when PostgreSQL has ended, for any reason. */
   exited: Promise<void>
-  /** Disconnects everybody, writes a checkpoint and ends. Idempotent. */
+  /** Disconnects all clients, writes a checkpoint and ends. Idempotent. */
   stop(): Promise<void>
 } & AsyncDisposable
 
 const readyWithinMs = 300_000
-/** A fast shutdown, then one that leaves the rest to recovery, then none; with how long each may take, in ms. */
+/** A fast shutdown, then an immediate one that leaves the rest to recovery, then SIGKILL; with the time limit of each in ms. */
 const stopSignals = [
   ['SIGINT', 30_000],
   ['SIGQUIT', 5_000],
@@ -42,9 +42,9 @@ const stopSignals = [
 ] as const
 
 /**
- * Starts the packaged PostgreSQL, making the cluster the first time, and waits until it takes connections. What an
- * earlier, killed start left running is ended first. When this process dies, however it dies, PostgreSQL stops.
- * Fails (`unavailable`) with one sentence for a person.
+ * Starts the packaged PostgreSQL, creates the cluster the first time, and waits until it accepts connections. Ends processes left
+ * by a killed start first. When this process ends for any reason, PostgreSQL stops. Fails (`unavailable`) with one sentence for the
+ * user.
  */
 export async function startEmbedded({
   dataDir,
@@ -63,7 +63,7 @@ export async function startEmbedded({
   const child = launch(layout, owner, binaries)
   const exited = new Promise<void>((resolve) => void child.once('exit', () => resolve()).once('error', () => resolve()))
   if (child.pid !== undefined) tieToUs(child.pid, owner, exited)
-  // Only now, tied to us, may the shell become PostgreSQL.
+  // Now that its end follows ours, the shell may become PostgreSQL.
   child.stdin!.on('error', () => {})
   child.stdin!.end('go\n')
   const rotation = keepLogShort(layout)
@@ -76,7 +76,7 @@ export async function startEmbedded({
   return { url: urlOf(layout), pid: child.pid!, exited, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** URL of a PostgreSQL that another process runs in this data folder; undefined when none answers. */
+/** URL of a PostgreSQL that another process runs in this data folder; undefined if none responds. */
 export async function findEmbedded(dataDir: string): Promise<string | undefined> {
   const layout = layoutOf(dataDir)
   return (await answers(join(shortFolder(layout.socket), socketName))) ? urlOf(layout) : undefined
@@ -88,17 +88,17 @@ const urlOf = (layout: Layout): string =>
   `postgresql://${roleName}@localhost/${databaseName}?host=${encodeURIComponent(shortFolder(layout.socket))}`
 
 async function end(child: ChildProcess, exited: Promise<void>): Promise<void> {
-  for (const [signal, patienceMs] of stopSignals) {
+  for (const [signal, timeoutMs] of stopSignals) {
     if (!isRunning(child)) return
     child.kill(signal)
-    await Promise.race([exited, delay(patienceMs, undefined, { ref: false })])
+    await Promise.race([exited, delay(timeoutMs, undefined, { ref: false })])
   }
 }
 
 const isRunning = (child: ChildProcess): boolean =>
   child.pid !== undefined && child.exitCode === null && child.signalCode === null
 
-/** Waits for our word, and ends when we end before we give it. It keeps its pid and remains our direct child. */
+/** Waits for a line, and ends if this process ends before writing it. The shell keeps its pid and remains our direct child. */
 const launchScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
 function launch(layout: Layout, owner: Owner, binaries: Binaries): ChildProcess {
@@ -110,7 +110,7 @@ function launch(layout: Layout, owner: Owner, binaries: Binaries): ChildProcess 
       cwd: layout.cluster,
       env: binaries.env,
       ...(owner.drop && { uid: owner.uid, gid: owner.gid }),
-      // A session of its own: Ctrl-C is for us, and PostgreSQL ends after the last request.
+      // A session of its own: Ctrl-C must not reach it, so that PostgreSQL ends after the last request.
       detached: true,
       stdio: ['pipe', output, output],
     })
@@ -119,7 +119,7 @@ function launch(layout: Layout, owner: Owner, binaries: Binaries): ChildProcess 
   }
 }
 
-/** Waits for the word that pg_ctl waits for: the eighth line of postmaster.pid. */
+/** Waits for the status that pg_ctl waits for: the eighth line of postmaster.pid. */
 async function ready(layout: Layout, child: ChildProcess, log: (line: string) => void): Promise<void> {
   const started = performance.now()
   const file = join(layout.cluster, 'postmaster.pid')

@@ -14,13 +14,13 @@ export class StatementFault extends Error {
 
 const seen: StatementFault[] = []
 
-/** The faults since the last call. A request answers 500 and a job is retried after one, so a test asks for them at its end. */
+/** The faults since the last call. After one, a request answers 500 and a job is retried, so a test calls this at its end. */
 export const takeFaults = (): readonly StatementFault[] => seen.splice(0)
 
-/** By text: one schema serves all tests of a process. Without a value where the server could not say. */
+/** Descriptions by text: one schema serves all tests of a process. Undefined where the server could not describe the statement. */
 const described = new Map<string, Promise<Description | undefined>>()
 
-/** Locks that others hold, and a database that is gone: another execution may be described. */
+/** Errors after which another execution may be described: locks held by others, and an unavailable database. */
 const isPassing = (error: object): boolean =>
   !('severity' in error) || /^(?:08|53|55P03|57)/.test(String((error as { code?: unknown }).code))
 

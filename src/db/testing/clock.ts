@@ -1,6 +1,6 @@
 import { type Node, walk } from './node-tree.ts'
 
-/** Functions that return something else without any change of the data. */
+/** Functions whose result changes without a change of the data. */
 export type ChangingFunctions = ReadonlyMap<number, string>
 
 /** Fields of the parse tree with the OID of a function. */

@@ -6,7 +6,7 @@ import { type Nulls, nullsOf } from './nulls.ts'
 
 export type Column = { readonly name: string; readonly type: number; readonly nulls: Nulls }
 
-/** What the server says of a statement without running it. */
+/** The server's description of a statement, without running it. */
 export type Description = {
   readonly columns: readonly Column[]
   /** Functions that a cached statement must not call. */
@@ -67,7 +67,7 @@ type ReferencedClient = pg.Client & { ref(): void; unref(): void }
 
 type Catalogue = { readonly notNull: ReadonlySet<string>; readonly changing: ChangingFunctions }
 
-/** A connection that describes statements. It runs none, and so sees and changes no snapshot. */
+/** A connection that describes statements. It runs none, so it neither uses nor changes a snapshot. */
 export class Describer implements AsyncDisposable {
   readonly #url: string
   #client: Promise<ReferencedClient> | undefined

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import ssh2 from 'ssh2'
 import type { Db } from '../../db/db.ts'
 import { isKnownKey, sha256Of } from '../../modules/accounts/index.ts'
-import { isThrottled, noteFailure, throttleKeys } from '../../modules/instance/index.ts'
+import { isThrottled, recordFailure, throttleKeys } from '../../modules/instance/index.ts'
 import type { SshLimits } from './limits.ts'
 
 /** The key identifies the user, so all clients use the same name. */
@@ -35,7 +35,7 @@ export function signIn(
     connection.end()
   }
   connection.once('close', () => {
-    if (refused > 0 && !known) noteFailure(db, keys).catch(failed)
+    if (refused > 0 && !known) recordFailure(db, keys).catch(failed)
   })
   connection.on('authentication', (attempt) => {
     // Clients use this to list the supported methods.

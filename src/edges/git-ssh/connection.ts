@@ -50,7 +50,7 @@ export class SignedIn {
       idle.remove(socket)
       this.#disconnected.abort()
     })
-    this.#rest()
+    this.#closeIfIdle()
   }
 
   /** Accepts no more commands, and ends the connection when the running ones have finished. */
@@ -100,7 +100,7 @@ export class SignedIn {
     // Discards the rest of the input, which would delay the end of the channel.
     channel.resume()
     this.#channels.delete(channel)
-    if (this.#channels.size === 0) this.#rest()
+    if (this.#channels.size === 0) this.#closeIfIdle()
   }
 
   /** Only after the client has received the exit status of its last command. */
@@ -148,7 +148,7 @@ export class SignedIn {
     return status
   }
 
-  #rest(): void {
+  #closeIfIdle(): void {
     if (this.#disconnected.signal.aborted) return
     this.#idle.add(this.#socket, this.#sha256, () => {
       this.#connection.end()

@@ -45,7 +45,7 @@ describe('filters of paths by .gitattributes', () => {
     }
   })
 
-  // Backtracking would not end. path-pattern.test.ts tests the maximum number of comparisons.
+  // Backtracking would not end. kernel/glob.test.ts tests the cost.
   test('filters are found for patterns on which a backtracking matcher would not end', () => {
     const attributes = new FilterAttributes(`${'*a'.repeat(2000)}b filter=lfs\n${'**/a/'.repeat(500)}b filter=lfs`)
     expect(attributes.filterOf(`${'a'.repeat(4000)}/${'a/'.repeat(1000)}`)).toBeUndefined()

@@ -1,11 +1,11 @@
-import { compilePattern, matchesPath, type PathPattern } from './path-pattern.ts'
+import { type Glob, pathGlob } from '../../kernel/glob.ts'
 
 /** Maximum lines of a `.gitattributes` file; the rest is ignored. */
 const maxLines = 10_000
 
 /** From `name`, `-name`, `!name` or `name=text`. */
 type Value = string | boolean | undefined
-type Line = { readonly pattern: PathPattern; readonly said: ReadonlyMap<string, Value> }
+type Line = { readonly matches: Glob; readonly said: ReadonlyMap<string, Value> }
 
 /** Attributes of paths by the root `.gitattributes`. The last matching line that sets the attribute counts. */
 export class PathAttributes {
@@ -21,8 +21,7 @@ export class PathAttributes {
 
   /** The value of an attribute of a path: its text, true or false if set or unset, `undefined` if unspecified. */
   valueOf(path: string, name: string): Value {
-    const segments = path.split('/')
-    return this.#lines.find(({ pattern, said }) => said.has(name) && matchesPath(pattern, segments))?.said.get(name)
+    return this.#lines.find(({ matches, said }) => said.has(name) && matches(path))?.said.get(name)
   }
 
   get isEmpty(): boolean {
@@ -53,13 +52,7 @@ function parseLine(line: string, isWanted: (name: string) => boolean): Line | un
   if (path === undefined || /^(\[attr\]|#|!)/.test(path)) return undefined
   const said = new Map(rest!.split(/\s+/).flatMap((word) => parseWord(word, isWanted)))
   if (said.size === 0) return undefined
-  const anchored = path.includes('/')
-  // A trailing `**` matches the content of a folder, not the folder.
-  const segments = path
-    .replace(/^\//, '')
-    .replace(/(^|\/)\*\*$/, '$1**/*')
-    .split('/')
-  return { pattern: compilePattern(anchored ? segments : ['**', ...segments], { classes: true }), said }
+  return { matches: pathGlob(path.includes('/') ? path.replace(/^\//, '') : `**/${path}`), said }
 }
 
 function parseWord(word: string, isWanted: (name: string) => boolean): [string, Value][] {

@@ -81,7 +81,7 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
     if (lengthEnd < 0) return undefined
     const [word, length] = inbox.peek(lengthEnd).toString('latin1').split(' ') as [string, string]
     const size = Number(length)
-    if (!Number.isSafeInteger(size) || size < 0) throw new Error('the hook said something else')
+    if (!Number.isSafeInteger(size) || size < 0) throw new Error('unexpected message from the hook')
     if (inbox.size < lengthEnd + 1 + size + 1) return undefined
     inbox.skip(lengthEnd + 1)
     const bytes = inbox.take(size)
@@ -100,7 +100,7 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
         if (update) updates.push(update)
         else isText = false
       } else if (line.word === 'end' && objectDir !== undefined) return { updates, pushOptions, objectDir, isText }
-      else throw new Error('the hook said something else')
+      else throw new Error('unexpected message from the hook')
     }
   }
   return undefined

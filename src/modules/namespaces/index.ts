@@ -58,4 +58,9 @@ export {
   retireProjectRoute,
 } from './namespaces/queries.ts'
 export { renamePersonalNamespace, renameTree, retireRoutes } from './namespaces/rename-queries.ts'
-export { aroundHisProjects, hisGroups, openGroups, visibleGroups } from './namespaces/visible-groups-queries.ts'
+export {
+  groupsAroundProjectsOfMember,
+  groupsOfMember,
+  openGroups,
+  visibleGroups,
+} from './namespaces/visible-groups-queries.ts'

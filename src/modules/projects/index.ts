@@ -2,9 +2,9 @@ export { adoptInstallation, pairInstallation, refuseOther, requirePair } from '.
 export { refreshLanguages } from './languages/jobs.ts'
 export {
   countLinkedFiles,
-  noteActivity,
-  notePush,
   type RepositoryFacts,
+  recordActivity,
+  recordPush,
   saveRepositoryFacts,
 } from './projects/activity-queries.ts'
 export { lockProject, takenNames } from './projects/edit-queries.ts'
@@ -35,7 +35,7 @@ export {
   createProject,
   forkVisibilityViolations,
   getRecord,
-  movedMeanwhile,
+  movedConcurrently,
   type ProjectInput,
   requireRoom,
 } from './projects/service.ts'

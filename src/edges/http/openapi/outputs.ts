@@ -58,12 +58,12 @@ function success(e: Endpoint, example: unknown): object {
     ...(paged && Object.fromEntries(pageHeaders.map((name) => [name, ref('headers', name)]))),
     ...Object.fromEntries(Object.entries(e.headers ?? {}).map(([name, about]) => [name, text(about)])),
   }
-  const said = { description, ...(Object.keys(headers).length > 0 && { headers }) }
-  if (returns === null) return said
+  const common = { description, ...(Object.keys(headers).length > 0 && { headers }) }
+  if (returns === null) return common
   if ('raw' in returns) {
     const isText = returns.raw.startsWith('text/')
     return {
-      ...said,
+      ...common,
       content: { [returns.raw]: { schema: isText ? { type: 'string' } : { type: 'string', format: 'binary' } } },
     }
   }
@@ -71,7 +71,7 @@ function success(e: Endpoint, example: unknown): object {
   const record = records.length === 1 ? records[0]! : { anyOf: records }
   const isList = paged || 'list' in returns
   const schema = isList ? { type: 'array', items: record } : record
-  return { ...said, content: { 'application/json': { schema, ...(example !== undefined && { example }) } } }
+  return { ...common, content: { 'application/json': { schema, ...(example !== undefined && { example }) } } }
 }
 
 /** Shared error responses of an endpoint, by status. */

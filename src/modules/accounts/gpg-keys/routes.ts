@@ -12,7 +12,7 @@ import { addGpgKeyOf, getGpgKeyOf, removeGpgKeyOf, revokeGpgKeyOf } from './serv
 
 const key_id = Id({ description: 'ID of the key' })
 
-/** Compat: the status is the body, as clients know it. */
+/** Compat: the body repeats the status. */
 const accepted = { body: Buffer.from('202'), contentType: 'application/json' }
 
 /** The five endpoints of GPG keys, for the caller and for any user. */

@@ -5,7 +5,7 @@ import { emit } from '../../../events/log.ts'
 const maxLoginLength = 255
 
 /** Records a failed sign-in and its address in the audit log. `userId` is the account with this login, if any. */
-export const tellFailedSignIn = (ctx: Ctx, login: string, userId: number | undefined): Promise<void> =>
+export const recordFailedSignIn = (ctx: Ctx, login: string, userId: number | undefined): Promise<void> =>
   ctx.transaction((tx) =>
     emit(tx, {
       kind: 'sign_in_failed',

@@ -2,15 +2,15 @@ import type { Actor } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
-import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../../instance/index.ts'
+import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
 import { accountRefusal, actorOf, type Refusal } from '../tokens/authenticate.ts'
 import { findPasswordCredential } from '../tokens/queries.ts'
 import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
 import { takeCode } from '../two-factor/service.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { moveState, touchAccount } from '../users/state-queries.ts'
-import { tellFailedSignIn } from './failed.ts'
-import { noteSignIn } from './queries.ts'
+import { recordFailedSignIn } from './failed.ts'
+import { recordSignIn } from './queries.ts'
 
 /** Why a sign-in with a password is refused. */
 export type SignInRefusal =
@@ -56,8 +56,8 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
     return retryAfterSeconds === undefined ? undefined : { refused: 'throttled', retryAfterSeconds }
   }
   const wrong = async (): Promise<SignIn> => {
-    await noteFailure(db, keys)
-    await tellFailedSignIn(ctx, login, account?.user_id)
+    await recordFailure(db, keys)
+    await recordFailedSignIn(ctx, login, account?.user_id)
     return { refused: 'wrong' }
   }
   const before = await throttled()
@@ -83,7 +83,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   }
   await clearFailures(db, keys)
   if (refused === 'deactivated') await reactivate(ctx, account.user_id)
-  if (transport === 'web') await noteSignIn(db, account.user_id, ctx.remoteAddress)
+  if (transport === 'web') await recordSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
   return { actor: actorOf(account) }

@@ -23,7 +23,7 @@ export const presentSshKey = (row: Omit<SshKeyRow, 'user_id'>) => ({
 
 export const SSHKey = entity({ name: 'SSHKey', schema: Type.Object(sshKeyFields), present: presentSshKey })
 
-/** A key with whose it is: for administrators who found it in a log. */
+/** A key with its user, for administrators who found it in a log. */
 export const SSHKeyWithUser = entity({
   name: 'SSHKeyWithUser',
   schema: Type.Object({

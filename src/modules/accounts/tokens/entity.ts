@@ -4,7 +4,7 @@ import { entity } from '../../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import type { TokenRow } from './queries.ts'
 
-/** What every token says of itself. */
+/** Fields of every token. */
 export const tokenFields = {
   id: Type.Integer({ description: 'ID of the token' }),
   name: Type.String({ description: 'Name of the token' }),
@@ -52,7 +52,7 @@ const present = (row: TokenRow) => ({ ...tokenRecord(row), limited_to: row.limit
 
 export const PersonalAccessToken = entity({ name: 'PersonalAccessToken', schema: Type.Object(personalFields), present })
 
-/** Only the answer that makes a token shows it. */
+/** Only the response that creates a token contains its value. */
 export const NewPersonalAccessToken = entity({
   name: 'NewPersonalAccessToken',
   schema: Type.Object({
@@ -68,7 +68,7 @@ const impersonation = {
 }
 const presentImpersonation = (row: TokenRow) => ({ ...present(row), impersonation: row.kind === 'impersonation' })
 
-/** A token by which an administrator acts as somebody. */
+/** A token with which an administrator acts as another user. */
 export const ImpersonationToken = entity({
   name: 'ImpersonationToken',
   schema: Type.Object(impersonation),

@@ -18,7 +18,7 @@ async function get(ctx: Ctx, userId: number, id: number): Promise<TokenRow> {
   return row
 }
 
-/** Tokens by which administrators act as somebody, who does not see them. */
+/** Impersonation tokens: administrators act as the user with them; the user does not see them. */
 export const impersonationTokenRoutes = [
   endpoint({
     method: 'GET',

@@ -19,7 +19,7 @@ import {
   tokenScopes,
 } from './service.ts'
 
-/** The token of this request; OAuth has endpoints of its own. */
+/** The token of this request; OAuth tokens have endpoints of their own. */
 async function shown(ctx: Ctx): Promise<TokenRow> {
   const id = ctx.actor!.tokenId
   const row = id === undefined ? undefined : await getToken(ctx.db, id)
@@ -33,7 +33,7 @@ async function managed(ctx: Ctx, id: number): Promise<TokenRow> {
   return row
 }
 
-/** What is lent for a time, or to somebody else, must not outlast that as a token of the account. */
+/** A temporary or impersonation token must not be turned into a longer-lived token of the account. */
 async function requireOwnCredential({ actor, db }: Ctx): Promise<void> {
   const tokenId = actor!.tokenId
   if (actor!.bot || (tokenId !== undefined && (await getToken(db, tokenId))?.kind !== 'personal')) throw forbidden()
@@ -145,7 +145,7 @@ export const tokenRoutes = [
     async handle({ params, ctx }) {
       const row = await managed(ctx, params.id)
       await requireOwnCredential(ctx)
-      // Its successor would do what the caller's own token may not.
+      // The new token could do what the caller's own token may not.
       if (!mayGive(ctx.actor!, row.scopes)) throw forbidden()
       return rotateToken(ctx, row.id, params.expires_at)
     },

@@ -73,7 +73,7 @@ export function tokenExpiry(ctx: Ctx, wanted: DateOnly | null): DateOnly | null 
 
 export type Limits = { readonly projectIds: readonly number[]; readonly groupIds: readonly number[] }
 
-export type TokenWish = {
+export type NewTokenRequest = {
   readonly kind: Exclude<TokenKind, 'oauth'>
   readonly userId: number
   readonly name: string
@@ -86,7 +86,7 @@ export type TokenWish = {
 }
 
 /** Creates a token. Its secret is returned once: only the digest is stored. */
-export async function createToken(tx: Tx, request: TokenWish): Promise<TokenRow & { token: string }> {
+export async function createToken(tx: Tx, request: NewTokenRequest): Promise<TokenRow & { token: string }> {
   const { limits, secret = newSecret() } = request
   if (request.name.trim() === '') throw invalidFields({ name: ["can't be blank"] })
   if ([...request.name].length > maxNameLength) throw invalidFields({ name: [tooLong(maxNameLength)] })
@@ -109,7 +109,7 @@ async function limit(tx: Tx, tokenId: number, userId: number, { projectIds, grou
 }
 
 /** As `createToken`, in its own transaction, and emits an event of the caller. */
-export const createTokenAs = (ctx: Ctx, request: TokenWish): Promise<TokenRow & { token: string }> =>
+export const createTokenAs = (ctx: Ctx, request: NewTokenRequest): Promise<TokenRow & { token: string }> =>
   ctx.transaction(async (tx) => {
     const made = await createToken(tx, request)
     await record(tx, ctx, 'access_token_created', made)

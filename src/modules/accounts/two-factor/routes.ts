@@ -9,7 +9,7 @@ import { enableTwoFactor, endOwnTwoFactor, endTwoFactor, renewRecoveryCodes, sta
 
 const code = Text({ description: 'Code of the authenticator app or recovery code' })
 
-/** The field has both verbs. */
+/** The API accepts both methods. */
 const disable = (method: 'PUT' | 'PATCH') =>
   endpoint({
     method,

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, Failure, inadmissible, invalidFields } from '../../../kernel/failure.ts'
-import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../../instance/index.ts'
+import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { keyUri, latestStep, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
 import {
@@ -43,7 +43,7 @@ async function checkProof(ctx: Ctx, shows: () => Promise<boolean>, violation: Fa
   const tooMany = new Failure('rate_limited', 'Too many failed attempts. Try again later.')
   if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
   if (!(await shows())) {
-    await noteFailure(ctx.db, keys)
+    await recordFailure(ctx.db, keys)
     throw violation
   }
   if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany

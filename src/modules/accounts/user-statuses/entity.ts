@@ -17,5 +17,5 @@ export const UserStatus = entity({
   }),
 })
 
-/** Of those who say nothing. */
+/** Status of users who have not set one. */
 export const noStatus = { emoji: null, message: null } as const

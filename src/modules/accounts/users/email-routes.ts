@@ -10,7 +10,7 @@ import { user } from './subject.ts'
 const email_id = Id({ description: 'ID of the email address' })
 const email = Text({ description: 'Email address, unique among users' })
 
-/** Addresses that people have besides their first. */
+/** Secondary email addresses of users. */
 export const emailRoutes = [
   endpoint({
     method: 'GET',

@@ -160,7 +160,7 @@ export const CurrentUser = entity({
   present: (user: UserRow, ctx) => accountOf(user, ctx),
 })
 
-/** What administrators see. */
+/** Fields for administrators. */
 export const UserAdmin = entity({
   name: 'UserAdmin',
   schema: Type.Object({

@@ -1,6 +1,6 @@
 import type { Site } from '../../../api/site.ts'
 import type { Mail } from '../../../mail/mailer.ts'
-import { letter } from '../../instance/index.ts'
+import { buildMail } from '../../instance/index.ts'
 
 type Person = { readonly name: string; readonly username: string }
 
@@ -9,7 +9,7 @@ const ignoreHint = 'If you did not request this, ignore this mail.'
 const hours = (count: number): string => (count === 1 ? 'one hour' : `${count} hours`)
 
 export const confirmationMail = (site: Site, to: string, person: Person, token: string, lifetimeHours: number): Mail =>
-  letter(
+  buildMail(
     site,
     to,
     person.name,
@@ -20,7 +20,7 @@ export const confirmationMail = (site: Site, to: string, person: Person, token: 
   )
 
 export const passwordMail = (site: Site, to: string, person: Person, token: string, lifetimeHours: number): Mail =>
-  letter(
+  buildMail(
     site,
     to,
     person.name,
@@ -31,7 +31,7 @@ export const passwordMail = (site: Site, to: string, person: Person, token: stri
   )
 
 export const welcomeMail = (site: Site, to: string, person: Person, token: string, lifetimeHours: number): Mail =>
-  letter(
+  buildMail(
     site,
     to,
     person.name,

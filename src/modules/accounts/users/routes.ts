@@ -28,7 +28,7 @@ import { user } from './subject.ts'
 const profileText = (description: string) => Optional(Nullable(Text({ description })))
 const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))
 
-/** What create and edit take alike. */
+/** Parameters of both create and edit. */
 const profileParams = {
   skype: profileText('Skype name of the user'),
   linkedin: profileText('LinkedIn name of the user'),
@@ -194,7 +194,7 @@ export const userRoutes = [
           ...params,
           passwordDigest: await digestPassword(chosen ?? randomBytes(24).toString('base64url')),
           external,
-          // External people create neither, whatever was asked for.
+          // External users can create neither, whatever the request says.
           can_create_group: !external && (params.can_create_group ?? true),
           projects_limit: external ? 0 : (params.projects_limit ?? ctx.settings.default_projects_limit),
           private_profile: params.private_profile ?? false,

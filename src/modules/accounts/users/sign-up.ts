@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js'
+import { nameGlob } from '../../../kernel/glob.ts'
 import type { Settings } from '../../../settings/settings.ts'
 
 /** Whether an administrator's regular expression matches the address. An invalid expression matches nothing. */
@@ -13,7 +14,7 @@ function matches(pattern: string | null, email: string): boolean {
 
 /** `*` in a domain pattern matches any text. */
 const isOfDomain = (domain: string, names: readonly string[]): boolean =>
-  names.some((name) => matches(`^${name.split('*').map(RE2JS.quote).join('.*')}$`, domain))
+  names.some((name) => nameGlob(name.toLowerCase())(domain.toLowerCase()))
 
 const domainNotAllowed = 'is not from an allowed domain.'
 

@@ -23,7 +23,7 @@ const PushData = Type.Object(
   { title: 'PushData', description: 'Details of a push; absent for other events' },
 )
 
-/** How clients name what was done. */
+/** Names of actions in responses. */
 const actionNames: Readonly<Record<Exclude<FeedRow['action'], 'pushed' | 'created'>, string>> = {
   updated: 'updated',
   closed: 'closed',
@@ -44,7 +44,7 @@ const pushNames: Readonly<Record<PushedRefs['action'], string>> = {
 
 function actionName({ action, push, target_type }: FeedRow): string {
   if (push) return pushNames[push.action]
-  // Of a project `created`; issues and the like are opened.
+  // Projects are `created`; issues and the like are opened.
   if (action === 'created' || action === 'pushed') return target_type === null ? 'created' : 'opened'
   return actionNames[action]
 }

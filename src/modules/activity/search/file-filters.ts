@@ -1,4 +1,4 @@
-import { matchesPattern } from '../../pushes/index.ts'
+import { nameGlob } from '../../../kernel/glob.ts'
 
 /** Text to search for in code, and in which files. */
 export type CodeQuery = {
@@ -32,5 +32,5 @@ export function parseCodeQuery(search: string): CodeQuery {
 
 export const fits = ({ like }: CodeQuery, path: string): boolean => {
   const lower = path.toLowerCase()
-  return like.every((pattern) => matchesPattern(pattern, lower))
+  return like.every((pattern) => nameGlob(pattern)(lower))
 }

@@ -21,7 +21,7 @@ const paramsFor = (scopes: readonly SearchScope<any>[]) => ({
 
 const answers = (scopes: readonly SearchScope<any>[]) => variants(...new Set(scopes.flatMap(({ returns }) => returns)))
 
-/** The search of this scope, which the parameters have let through. */
+/** The search for this scope, which the parameters have validated. */
 async function search<Within>(
   scopes: readonly SearchScope<Within>[],
   name: string,
@@ -68,7 +68,7 @@ const searchProject = (path: string): Endpoint =>
     },
   })
 
-/** Groups and projects are searched at two addresses: clients know the one or the other. */
+/** Groups and projects are searched at two paths, because clients use either. */
 export const searchRoutes = [
   endpoint({
     method: 'GET',

@@ -5,7 +5,7 @@ import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
 
-/** A todo with what it is about. */
+/** A todo with its target. */
 export type TodoShown = { readonly todo: TodoRow; readonly target: MergeRequestRecordRow }
 
 export const Todo = entity({

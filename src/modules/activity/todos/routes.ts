@@ -6,7 +6,7 @@ import { mergeRequest } from '../../review/index.ts'
 import { Todo } from './entity.ts'
 import { finishEverything, finishOne, markTodo, todosPage } from './service.ts'
 
-/** What can be on a list, as clients name it; only merge requests are, here. */
+/** Types of targets by their API names; only merge requests exist here. */
 const targetTypes = [
   'Issue',
   'MergeRequest',

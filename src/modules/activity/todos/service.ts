@@ -6,7 +6,7 @@ import { asNoteable, findRecords, type MergeRequestSubject } from '../../review/
 import type { TodoShown } from './entity.ts'
 import { findTodo, type TodoFilters, type TodoRow, todosOf } from './queries.ts'
 
-/** Todos with what they are about. What went a moment ago is left out. One statement. */
+/** Todos with their targets. Skips targets that were just deleted. One statement. */
 async function withTargets(ctx: Ctx, todos: readonly TodoRow[]): Promise<TodoShown[]> {
   if (todos.length === 0) return []
   const rows = await findRecords(ctx.db, ctx.actor!, [
@@ -31,7 +31,7 @@ async function getTodo(ctx: Ctx, id: number): Promise<TodoShown> {
   return todo
 }
 
-/** Puts a merge request on the caller's list; nothing when it is there. */
+/** Adds a merge request to the caller's todos; undefined if it has a pending todo. */
 export async function markTodo(ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<TodoShown | undefined> {
   const userId = ctx.actor!.id
   const todo = { userId, authorId: userId, action: 'marked' } as const
@@ -39,7 +39,7 @@ export async function markTodo(ctx: Ctx, mergeRequest: MergeRequestSubject): Pro
   return made && getTodo(ctx, made.id)
 }
 
-/** Takes something from the caller's list, which may be gone from there already. */
+/** Marks a todo of the caller as done; it may be done already. */
 export async function finishOne(ctx: Ctx, id: number): Promise<TodoShown> {
   await getTodo(ctx, id)
   await ctx.transaction((tx) => finishTodo(tx, id))

@@ -8,7 +8,7 @@ import { declared, withDefaults } from '../../../settings/settings.ts'
 import { privateEmailHost } from '../../accounts/index.ts'
 import { openSettings } from './sealing.ts'
 
-/** The values alone: bounds are rules for those who write, and what was stored before a rule came is told all the same. */
+/** Values only: limits apply to writes, and a value stored before a limit was introduced is still returned. */
 function fieldOf({ type, anyOf, enum: values, items, description, tier, secret }: SettingSchema): TSchema {
   const field = {
     ...(values ? { enum: values } : type === undefined ? {} : { type }),

@@ -14,7 +14,7 @@ import {
 import type { SettingSchema } from '../../../settings/declared/schema.ts'
 import { declared } from '../../../settings/settings.ts'
 
-/** How a value of the setting is sent. Its bounds are rules of the record, with messages of their own. */
+/** The type of a setting as a parameter. Its limits are rules of the record, with error messages of their own. */
 function valueParam({ type, anyOf, enum: values, items }: SettingSchema): TSchema {
   if (values) {
     const given = values.filter((value) => value !== null)
@@ -58,7 +58,7 @@ for (const [name, schema] of declared) {
     })
 }
 
-/** Names of before; each stands for one of now. */
+/** Deprecated names, with the current name of each. */
 const old = (name: string, value: TSchema): TSchema =>
   param(value, { description: `Deprecated name of \`${name}\``, deprecated: true })
 
@@ -78,7 +78,7 @@ const properties: Record<string, TSchema> = {
   ...former,
 }
 
-/** What must be sent beside a flag that is switched on, under the names that clients know, too. */
+/** Parameters that are required when a flag is enabled, including their alternative names. */
 const needed = declared.flatMap(([name, { alias, sentWith = [] }]) =>
   sentWith.flatMap((other) => {
     const otherAlias = declared.find(([each]) => each === other)?.[1].alias

@@ -4,8 +4,8 @@ import { nullable, timestamp } from '../../../api/schema.ts'
 import { entityTypes } from '../../../events/audit.ts'
 import type { AuditRow } from './queries.ts'
 
-/** Compat: who is nobody known has this number. */
-const nobody = -1
+/** Compat: the id for an unknown author. */
+const unknownAuthor = -1
 
 const noun = (what: string) =>
   Type.Optional(Type.String({ description: `What was ${what}; exactly one of add, change and remove is present` }))
@@ -41,7 +41,7 @@ export const AuditEvent = entity({
   }),
   present: (row: AuditRow) => ({
     id: row.id,
-    author_id: row.author_id ?? nobody,
+    author_id: row.author_id ?? unknownAuthor,
     entity_id: row.entity_id,
     entity_type: row.entity_type,
     event_name: row.event,

@@ -55,7 +55,7 @@ const attributes = {
   dismissable: Optional(Flag({ description: 'Users may dismiss it' })),
 }
 
-/** Everybody may read them: they are shown to whoever comes. */
+/** Every caller may read them, because every visitor sees them. */
 export const broadcastMessageRoutes = [
   endpoint({
     method: 'GET',

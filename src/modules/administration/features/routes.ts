@@ -39,10 +39,10 @@ const Feature = entity({
 })
 
 const named = { name: Filled({ maxLength: 255, pattern: '^[A-Za-z0-9_.:-]+$', description: 'Name of the feature' }) }
-/** Compat: the Go library sends what nobody said as an empty text. */
+/** Compat: the Go library sends unset values as empty text. */
 const who = (description: string) => Optional(Text({ maxLength: 1024, description }))
 
-/** Switches that clients keep here. The product itself asks about `limit_projects_in_groups_api` for all. */
+/** Feature flags that clients store here. The product itself reads only `limit_projects_in_groups_api`. */
 export const featureRoutes = [
   endpoint({
     method: 'GET',

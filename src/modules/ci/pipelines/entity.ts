@@ -9,7 +9,7 @@ import { type Status, statuses } from './status.ts'
 
 type Named = { readonly id: number; readonly full_path: string }
 
-/** A pipeline and its project; those of a page are of one project. */
+/** A pipeline and its project; all rows of a page have the same project. */
 type Shown<Row extends PipelineRow> = { readonly pipeline: Row; readonly project: Named }
 
 const pipelineUrl = (site: Site, { full_path }: Named, id: number) => `${site.url}/${full_path}/-/pipelines/${id}`
@@ -25,7 +25,7 @@ const reference = {
   web_url: Type.String({ description: 'URL of the pipeline page' }),
 }
 
-/** A pipeline as other records carry it. */
+/** A pipeline as other records contain it. */
 export const PipelineReferenceSchema = Type.Object(reference, { title: 'PipelineReference' })
 
 export const pipelineReference = (
@@ -62,7 +62,7 @@ export const Pipeline = entity({
   present: (row: Shown<PipelineRow>, { site }) => listedOf(row, site),
 })
 
-/** What a status is called before people, where that is another word. */
+/** Display names of statuses, where they differ. */
 const words: Partial<Record<Status, string>> = { success: 'passed', scheduled: 'delayed', manual: 'blocked' }
 
 /** One pipeline. */

@@ -11,7 +11,7 @@ import { type Awarded, getAward, giveAward, withdrawAward } from './service.ts'
 
 const award_id = Id({ description: 'ID of the award' })
 
-/** The same for everything that can be awarded. */
+/** Shared by everything that can be awarded. */
 const awards = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
   { read }: { readonly read: A },
   subject: Subject<T, A | NoteAbility, P>,

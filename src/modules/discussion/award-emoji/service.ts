@@ -29,7 +29,7 @@ export async function getAward(ctx: Ctx, awarded: Awarded, id: number): Promise<
   return award
 }
 
-/** Gives it an emoji, once for each name. */
+/** Awards an emoji; one user gives each emoji once. */
 export async function giveAward(ctx: Ctx, awarded: Awarded, wanted: string): Promise<AwardRow> {
   if (!isEmoji(wanted)) throw refuse('is not included in the list')
   const name = Object.hasOwn(usualNames, wanted) ? usualNames[wanted]! : wanted
@@ -48,7 +48,7 @@ export async function giveAward(ctx: Ctx, awarded: Awarded, wanted: string): Pro
   })
 }
 
-/** Takes it back. Compat: one that somebody else gave is refused to all but administrators as if nobody were known. */
+/** Deletes an award. Compat: for another user's award, callers other than administrators get 401 instead of 403. */
 export async function withdrawAward(ctx: Ctx, awarded: Awarded, id: number): Promise<void> {
   const award = await getAward(ctx, awarded, id)
   const { id: userId, admin } = ctx.actor!

@@ -1,6 +1,6 @@
 import type { Discussed } from './noteable.ts'
 
-/** What events say of the noteable that they are about. */
+/** Facts about the noteable of an event. */
 export const noteableFacts = ({ type, id, iid }: Pick<Discussed, 'type' | 'id' | 'iid'>) => ({
   noteable_type: type as string,
   noteable_id: id,

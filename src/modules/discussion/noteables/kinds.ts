@@ -13,7 +13,7 @@ type NoteableKind = {
   readonly feature: string
   /** The lowest role that reads it in a project where not everyone does. */
   readonly readableFrom: Level
-  /** What mails call it. */
+  /** Name in mails. */
   readonly noun: string
   /** In references, between the path of the project and its number. */
   readonly sign: string

@@ -13,14 +13,14 @@ export type Noteable = {
   readonly project_id: number
 }
 
-/** Abilities that the policy of each kind has, besides one to read and one to change it. */
+/** Abilities that the policy of every kind has, besides reading and changing it. */
 export type NoteAbility = 'comment' | 'award' | 'resolve_discussion' | 'admin_note' | 'date_note'
 
-/** One that a request is about, with what only its module can do for it. */
+/** The noteable of a request, with the operations that only its module can do. */
 export type Discussed = Noteable & {
   readonly iid: number
   readonly title: string
-  /** Of the caller. */
+  /** The caller's permissions. */
   readonly facts: Facts
   readonly policy: Policy<NoteAbility>
   /** Locks its row until the transaction ends and sets the time of its last change. False if it is gone. */
@@ -29,12 +29,12 @@ export type Discussed = Noteable & {
   placeOf(ctx: Ctx, wanted: WantedPlace): Promise<Position>
 }
 
-/** One of which time is tracked. */
+/** A noteable with time tracking. */
 export type Tracked = Noteable & {
   /** Sets its estimate in seconds, and the time of its last change. */
   saveEstimate(tx: Tx, seconds: number): Promise<unknown>
   touch(tx: Tx): Promise<boolean>
-  /** Emits that these attributes changed. */
+  /** Emits the change of these attributes. */
   emitUpdated(
     tx: Tx,
     actorId: number,
@@ -42,7 +42,7 @@ export type Tracked = Noteable & {
   ): Promise<void>
 }
 
-/** How the endpoints of one kind name it. */
+/** How endpoints of one kind name a noteable. */
 export type DiscussedSubject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
   readonly subject: Subject<T, A | NoteAbility, P>
   /** Below `/api/v4`. */

@@ -136,7 +136,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       handle: async ({ subject }) => subject.note,
     }),
 
-    /** What is asked for decides who may: see `changeNote`. */
+    /** The requested change decides the permission: see `changeNote`. */
     endpoint({
       method: 'PUT',
       path: `${path}/:discussion_id/notes/:note_id`,

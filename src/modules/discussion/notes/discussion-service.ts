@@ -20,7 +20,7 @@ export async function getDiscussion(ctx: Ctx, noteable: Noteable, discussionId: 
   return found
 }
 
-/** Begins a discussion of a noteable, or of a place in its diff. */
+/** Starts a discussion of a noteable, or of a position in its diff. */
 export async function beginDiscussion(
   ctx: Ctx,
   discussed: Discussed,
@@ -37,7 +37,7 @@ export async function beginDiscussion(
 }
 
 /**
- * Replies to a discussion, at its position. A single note becomes a discussion with that; a resolved discussion stays resolved.
+ * Replies to a discussion, at its position. A reply turns a single note into a discussion; a resolved discussion stays resolved.
  * Throws `invalid` for a system note.
  */
 export async function answer(
@@ -58,7 +58,7 @@ export async function answer(
   return getNote(ctx, discussed, id)
 }
 
-/** Resolves a discussion or one note of it, or reopens it. A system note says when nothing is left to resolve. */
+/** Resolves a discussion or one note of it, or reopens it. Adds a system note when every discussion is resolved. */
 async function settle(ctx: Ctx, discussed: Discussed, which: Resolvable, resolved: boolean): Promise<void> {
   const userId = ctx.actor!.id
   await ctx.transaction(async (tx) => {
@@ -96,7 +96,7 @@ export async function settleDiscussion(
   return getDiscussion(ctx, discussed, discussionId)
 }
 
-/** Changes the text of a note, or resolves it: each needs another ability. */
+/** Changes the text of a note, or resolves it: each requires another ability. */
 export async function changeNote(
   ctx: Ctx,
   subject: NoteSubject,

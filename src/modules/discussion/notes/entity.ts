@@ -54,7 +54,7 @@ const NoteSchema = Type.Object(
   { title: 'Note' },
 )
 
-/** Compat: by these names clients tell what may be answered, and what is shown in the diff. */
+/** Compat: clients decide by these types whether a note accepts replies, and whether it is shown in the diff. */
 const typeOf = ({ position, threaded }: NoteRow): string | null =>
   position ? 'DiffNote' : threaded ? 'DiscussionNote' : null
 

@@ -1,7 +1,7 @@
-/** More names in one text than these are not looked at. */
+/** Maximum names in one text; further names are ignored. */
 const mostNames = 100
 
-/** Text with backquotes in place of what is code in Markdown: fenced lines, and spans between backquotes. */
+/** Replaces code in Markdown (fenced blocks and code spans) by backquotes. */
 function prose(text: string): string {
   const lines: string[] = []
   let fence: string | undefined
@@ -16,17 +16,17 @@ function prose(text: string): string {
   return lines.join('\n').replace(/`[^`\n]*`/g, '` `')
 }
 
-/** User names are made of these; a dot or dash at the end ends the sentence. */
+/** Characters of user names; a dot or dash at the end belongs to the sentence. */
 const mention = /(?<![\w@/.-])@(\w(?:[\w.-]*\w)?)/g
 
 export type MentionedName = {
   /** In lower case. */
   readonly name: string
-  /** Spoken to: named before anything else is said. */
+  /** The text begins with the mention. */
   readonly addressed: boolean
 }
 
-/** The names after an `@` in a text, each once. */
+/** The names mentioned with `@` in a text, without duplicates. */
 export function mentionedNames(text: string): MentionedName[] {
   const shown = prose(text)
   const address = /^\s*(?:@\w[\w.-]*[\s,:]*(?:and\s+)?)*/.exec(shown)![0].length

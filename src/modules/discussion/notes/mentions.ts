@@ -5,15 +5,15 @@ import { mentionedNames } from './mention-names.ts'
 import { readersNamed, replaceMentions } from './mention-queries.ts'
 
 export type MentioningText = {
-  /** Of a description without. */
+  /** The note; the description if absent. */
   readonly noteId?: number
   readonly text: string
   readonly authorId: number
 }
 
 /**
- * Stores which users who may read it a description or note mentions with an `@`, and adds it to the todos of those whom it did
- * not mention before. To be called with each change of the text. At most three statements.
+ * Stores which users a description or note mentions with an `@`, of those who may read it, and adds a todo for newly mentioned
+ * users. Call it with each change of the text. At most three statements.
  */
 export async function noteMentions(
   tx: Tx,

@@ -4,10 +4,10 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { noteActivity } from '../../projects/index.ts'
+import { recordActivity } from '../../projects/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
-import { tellOfNote } from '../subscriptions/jobs.ts'
+import { mailNoteJob } from '../subscriptions/jobs.ts'
 import { finishTodos } from '../todos/service.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { noteMentions } from './mentions.ts'
@@ -33,27 +33,27 @@ export const noteFacts = (discussed: Discussed, noteId: number, discussionId: st
   discussion_id: discussionId,
 })
 
-export type Said = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'position'> & {
+export type NoteInput = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'position'> & {
   /** Ignored unless the caller may set it. */
   readonly createdAt: Date | undefined
 }
 
-/** Writes a note of the caller, and what follows from it. The noteable is locked. */
-export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, said: Said): Promise<number> {
+/** Writes a note of the caller and its consequences. The noteable is locked. */
+export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: NoteInput): Promise<number> {
   const { type, id: noteableId, project_id: projectId, iid, title } = discussed
   const authorId = ctx.actor!.id
-  const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? said.createdAt : undefined
-  const { id } = await insertNote(tx, discussed, { authorId, ...said, createdAt })
+  const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? input.createdAt : undefined
+  const { id } = await insertNote(tx, discussed, { authorId, ...input, createdAt })
   await finishTodos(tx, authorId, discussed)
-  await noteMentions(tx, discussed, { noteId: id, text: said.body, authorId })
-  await noteActivity(tx, projectId)
+  await noteMentions(tx, discussed, { noteId: id, text: input.body, authorId })
+  await recordActivity(tx, projectId)
   // A note with a time of its own comes from another system: there is nothing new to mail.
-  if (!createdAt) await enqueue(tx, tellOfNote, { noteId: id })
+  if (!createdAt) await enqueue(tx, mailNoteJob, { noteId: id })
   await emit(tx, {
     kind: 'note_created',
     projectId,
     actorId: authorId,
-    payload: noteFacts(discussed, id, said.discussionId),
+    payload: noteFacts(discussed, id, input.discussionId),
     shown: { target: { type, id: noteableId, iid, title } },
   })
   return id
@@ -73,7 +73,7 @@ export async function createNote(
   return getNote(ctx, discussed, id)
 }
 
-/** A note that was there a moment ago. */
+/** Loads a note that existed a moment ago; throws if it is deleted. */
 export async function getNote(ctx: Ctx, noteable: Noteable, noteId: number): Promise<NoteRow> {
   const note = await findNote(ctx.db, noteable, noteId)
   if (!note) throw rowNotFound()
@@ -97,7 +97,7 @@ export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body:
   return getNote(ctx, discussed, note.id)
 }
 
-/** Deletes a note; with the last of its notes, a discussion is gone. */
+/** Deletes a note; deleting the last note of a discussion deletes the discussion. */
 export async function removeNote(ctx: Ctx, { note, discussed }: NoteSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
     await holdNoteable(tx, discussed)

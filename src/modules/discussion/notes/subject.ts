@@ -9,7 +9,7 @@ import { findNote, type NoteRow } from './record-queries.ts'
 
 export type NoteSubject = { readonly note: NoteRow; readonly discussed: Discussed; readonly facts: Facts }
 
-/** The note of a noteable that a path names; one statement more than the noteable. Of a discussion, with `discussion_id`. */
+/** The note of a noteable that a path names; with `discussion_id`, within that discussion. One statement more than the noteable. */
 const loadNote =
   <T extends { readonly facts: Facts }, A extends string, P extends TObject>(about: DiscussedSubject<T, A, P>) =>
   async (
@@ -21,8 +21,8 @@ const loadNote =
     const discussed = about.discussed(found)
     const note = await findNote(ctx.db, discussed, path.note_id, path.discussion_id)
     if (!note) throw rowNotFound()
-    const said = note.author.id === ctx.actor?.id && !found.facts.flags['locked']
-    const flags = { ...found.facts.flags, said, system_note: note.system }
+    const isOwnNote = note.author.id === ctx.actor?.id && !found.facts.flags['locked']
+    const flags = { ...found.facts.flags, own_note: isOwnNote, system_note: note.system }
     return { note, discussed, facts: { ...found.facts, flags } }
   }
 
@@ -38,7 +38,7 @@ export const noteOf = <T extends { readonly facts: Facts }, A extends string, P 
     load: loadNote(about) as never,
   })
 
-/** The same as one of a discussion. */
+/** A note of a discussion. */
 export const noteOfDiscussion = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
   about: DiscussedSubject<T, A, P>,
 ): Subject<NoteSubject, A | NoteAbility, TObject> =>

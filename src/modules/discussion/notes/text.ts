@@ -4,7 +4,7 @@ import { blank, tooLong } from '../../../kernel/violations.ts'
 export const refuseNote = (field: string, violation: string): Failure =>
   invalidFields({ [field]: [violation] }, 'save comment')
 
-/** Characters. */
+/** Maximum characters. */
 const longestText = 1_000_000
 
 export function requireText(body: string): void {

@@ -21,7 +21,7 @@ export type TextPosition = Ends &
     readonly new_line: number | null
   }
 
-/** A point in a picture, with the size of the picture according to the client. */
+/** A point in an image, with the size of the image according to the client. */
 type Point = { readonly width: number; readonly height: number; readonly x: number; readonly y: number }
 
 export type ImagePosition = Ends & Paths & Point & { readonly position_type: 'image' }

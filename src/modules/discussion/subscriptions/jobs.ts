@@ -7,8 +7,8 @@ import { findMailedNote, recipientsOfNote, recipientsOfTodos } from './recipient
 /** Maximum notes of one author that are mailed within an hour, and of their mentions and assignments elsewhere. */
 const mostAnHour = 100
 
-/** Mails a note to those who want that. */
-export const tellOfNote = job({
+/** Mails a note to users whose notification settings ask for it. */
+export const mailNoteJob = job({
   name: 'tell_of_note',
   input: Type.Object({ noteId: Type.Integer() }),
   key: ({ noteId }) => `tell_of_note:${noteId}`,
@@ -27,7 +27,7 @@ export const tellOfNote = job({
 })
 
 /** Mails todos that other users caused. */
-export const tellOfTodos = job({
+export const mailTodosJob = job({
   name: 'tell_of_todos',
   input: Type.Object({ todoIds: Type.Array(Type.Integer()) }),
   key: ({ todoIds }) => `tell_of_todos:${todoIds[0]}`,

@@ -2,7 +2,7 @@ import type { Site } from '../../../api/site.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 import type { Recipient } from '../../groups/index.ts'
-import { letter, signature } from '../../instance/index.ts'
+import { buildMail, signature } from '../../instance/index.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
 import type { MailedNote, MailedNoteable, MailedTodo } from './recipient-queries.ts'
@@ -27,7 +27,7 @@ const linesOf = (site: Site, { type, title, full_path, iid }: MailedNoteable, an
 const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).noun)
 
 export const noteMail = (site: Site, to: Recipient, { id, body, author, noteable }: MailedNote): Mail =>
-  letter(
+  buildMail(
     site,
     to.address,
     to.name,
@@ -49,7 +49,7 @@ const reasons: Readonly<Record<string, (noun: string) => string>> = {
 export const isMailed = (action: string): boolean => Object.hasOwn(reasons, action)
 
 export const todoMail = (site: Site, { action, author, noteable, ...to }: MailedTodo): Mail =>
-  letter(
+  buildMail(
     site,
     to.address,
     to.name,

@@ -18,12 +18,12 @@ const units: Readonly<Record<string, number>> = Object.fromEntries(
   ).flatMap(([seconds, names]) => names.split(' ').map((name) => [name, seconds])),
 )
 
-/** Seconds. The most that the database keeps. */
+/** Seconds. The maximum that the database can store. */
 export const longestDuration = 2_147_483_647
 
 /**
- * Seconds of `1mo 2w 3d 4h 5m`, in any order and with long names, too; of `1:30` or `1:30:00`; a number alone is hours. Negative
- * with a minus before it. Nothing for any other text. Source: supplement to the API documents, "Time tracking".
+ * Parses `1mo 2w 3d 4h 5m` to seconds, in any order and with long names, too; also `1:30` and `1:30:00`; a plain number is hours. A
+ * leading minus makes it negative. Undefined for any other text. Source: supplement to the API documents, "Time tracking".
  */
 export function parseDuration(text: string): number | undefined {
   const [, minus, rest] = /^\s*(-?)\s*(.*?)\s*$/s.exec(text.slice(0, 100).toLowerCase())!
@@ -55,7 +55,7 @@ const shown = [
   [1, 's'],
 ] as const
 
-/** `1mo 2w 3d 4h 5m`, the largest unit first; with `toHours` none is larger than the hour. Null for no time at all. */
+/** Formats seconds as `1mo 2w 3d 4h 5m`, largest unit first; with `toHours` no unit is larger than the hour. Null for 0. */
 export function formatDuration(seconds: number, toHours = false): string | null {
   const parts: string[] = []
   let rest = seconds

@@ -17,7 +17,7 @@ export const TimeStatsSchema = Type.Object(
   { title: 'TimeStats' },
 )
 
-/** Estimated and spent time, as other records carry it. */
+/** Estimated and spent time, as other records contain it. */
 export const timeStats = ({ time_estimate, total_time_spent }: TimeRow, { settings }: Pick<Ctx, 'settings'>) => ({
   time_estimate,
   total_time_spent,

@@ -14,9 +14,9 @@ export async function getTimes(ctx: Ctx, noteable: Noteable): Promise<TimeRow> {
 }
 
 /** A change of the times of a noteable: the times afterwards, and the text of its system note. */
-type Change = { readonly after: TimeRow; readonly said: string }
+type Change = { readonly after: TimeRow; readonly note: string }
 
-/** Changes the times of a noteable while its row is locked, and emits that. Nothing if `change` returns `undefined`. */
+/** Changes the times of a noteable while its row is locked, and emits the change. Nothing if `change` returns `undefined`. */
 async function changeTimes(
   ctx: Ctx,
   tracked: Tracked,
@@ -28,8 +28,8 @@ async function changeTimes(
     if (!before) throw rowNotFound()
     const changed = await change(tx, before)
     if (!changed) return before
-    const { after, said } = changed
-    await addSystemNote(tx, tracked, actorId, said)
+    const { after, note } = changed
+    await addSystemNote(tx, tracked, actorId, note)
     const changes = (['time_estimate', 'total_time_spent'] as const)
       .filter((name) => before[name] !== after[name])
       .map((name) => [name, [before[name], after[name]] as const])
@@ -38,7 +38,7 @@ async function changeTimes(
   })
 }
 
-/** A duration as notes show it. */
+/** Formats a duration for notes. */
 const shown = (seconds: number, { settings }: Ctx): string =>
   formatDuration(seconds, settings.time_tracking_limit_to_hours) ?? '0h'
 
@@ -47,8 +47,8 @@ async function changeEstimate(ctx: Ctx, tracked: Tracked, seconds: number): Prom
   return changeTimes(ctx, tracked, async (tx, before) => {
     if (before.time_estimate === seconds) return undefined
     await tracked.saveEstimate(tx, seconds)
-    const said = seconds === 0 ? 'removed time estimate' : `changed time estimate to ${shown(seconds, ctx)}`
-    return { after: { ...before, time_estimate: seconds }, said }
+    const note = seconds === 0 ? 'removed time estimate' : `changed time estimate to ${shown(seconds, ctx)}`
+    return { after: { ...before, time_estimate: seconds }, note }
   })
 }
 
@@ -75,15 +75,15 @@ export async function addSpent(ctx: Ctx, tracked: Tracked, duration: string): Pr
     if (total < 0) throw invalidFields({ time_spent: ['Time to subtract exceeds the total time spent'] })
     if (total > longestDuration) throw invalidFields({ time_spent: ['is more than can be kept'] })
     await logTime(tx, tracked, ctx.actor!.id, seconds)
-    const said = `${seconds > 0 ? 'added' : 'subtracted'} ${shown(Math.abs(seconds), ctx)} of time spent`
-    return { after: { ...before, total_time_spent: total }, said }
+    const note = `${seconds > 0 ? 'added' : 'subtracted'} ${shown(Math.abs(seconds), ctx)} of time spent`
+    return { after: { ...before, total_time_spent: total }, note }
   })
 }
 
-/** Takes all time spent back. */
+/** Resets the time spent to zero. */
 export const resetSpent = (ctx: Ctx, tracked: Tracked): Promise<TimeRow> =>
   changeTimes(ctx, tracked, async (tx, before) => {
     if (before.total_time_spent === 0) return undefined
     await logTime(tx, tracked, ctx.actor!.id, -before.total_time_spent)
-    return { after: { ...before, total_time_spent: 0 }, said: 'removed time spent' }
+    return { after: { ...before, total_time_spent: 0 }, note: 'removed time spent' }
   })

@@ -1,20 +1,20 @@
 import type { Tx } from '../../../db/db.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { tellOfTodos } from '../subscriptions/jobs.ts'
+import { mailTodosJob } from '../subscriptions/jobs.ts'
 import { isMailed } from '../subscriptions/mails.ts'
 import { finishTodosOn, insertTodos, type NewTodo } from './queries.ts'
 
 /**
- * Adds a noteable to the todos of users who do not have it there, except for what they did themselves. Those that no mail of a note
- * tells about are mailed. At most two statements.
+ * Adds todos for a noteable to users who have none for it, except for their own actions. Mails them unless the mail of a note
+ * already does. At most two statements.
  */
 export async function addTodos(tx: Tx, noteable: Noteable, todos: readonly NewTodo[]): Promise<void> {
   const ofOthers = todos.filter(({ userId, authorId }) => userId !== authorId)
   if (ofOthers.length === 0) return
   const added = await insertTodos(tx, noteable, ofOthers)
   const todoIds = added.filter((todo) => todo.note_id === null && isMailed(todo.action)).map(({ id }) => id)
-  if (todoIds.length > 0) await enqueue(tx, tellOfTodos, { todoIds })
+  if (todoIds.length > 0) await enqueue(tx, mailTodosJob, { todoIds })
 }
 
 /** Marks the todos of a user who has just acted on a noteable as done. */

@@ -1,12 +1,12 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { letter, sendMail, signature } from '../../instance/index.ts'
+import { buildMail, sendMail, signature } from '../../instance/index.ts'
 import { placeLines } from '../members/mails.ts'
 import type { MemberSource } from '../members/queries.ts'
 import { findPlace, findRecipient, recipientsWhoDecide } from '../members/recipient-queries.ts'
 
 /** Mails an access request to the users who manage the members. */
-export async function tellOfRequest(
+export async function mailAccessRequest(
   tx: Tx,
   { site }: Pick<Ctx, 'site'>,
   source: MemberSource,
@@ -16,7 +16,7 @@ export async function tellOfRequest(
   for (const to of await recipientsWhoDecide(tx, source))
     await sendMail(
       tx,
-      letter(
+      buildMail(
         site,
         to.address,
         to.name,
@@ -30,7 +30,7 @@ export async function tellOfRequest(
 }
 
 /** Mails the denial of an access request to the requester. */
-export async function tellOfDenial(
+export async function mailDenial(
   tx: Tx,
   { site }: Pick<Ctx, 'site'>,
   source: MemberSource,
@@ -40,6 +40,6 @@ export async function tellOfDenial(
   if (!to) return
   const place = await findPlace(tx, source)
   const subject = `Request for access to ${place.full_path}`
-  const said = `Your request for access to a ${place.of} was denied:`
-  await sendMail(tx, letter(site, to.address, to.name, subject, said, placeLines(site, place)))
+  const denial = `Your request for access to a ${place.of} was denied:`
+  await sendMail(tx, buildMail(site, to.address, to.name, subject, denial, placeLines(site, place)))
 }

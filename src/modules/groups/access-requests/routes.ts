@@ -68,7 +68,7 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       summary: `Delete a ${of} access request`,
       description: 'Members who manage access deny the request; requesters withdraw their own.',
       subject,
-      // Whoever sees it may take back his own request; those of others are decided about with the row.
+      // Callers who can see it may withdraw their own request; for requests of others the row decides.
       allow: 'read_member',
       params: Params({ user_id: userId }),
       returns: null,

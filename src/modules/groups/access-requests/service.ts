@@ -4,10 +4,10 @@ import { Failure, forbidden, invalidFields, rowNotFound } from '../../../kernel/
 import { countHit } from '../../../settings/queries.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
-import { tellMember } from '../members/mails.ts'
+import { mailMember } from '../members/mails.ts'
 import { findMember, type MemberRow } from '../members/queries.ts'
 import { admitMember, type Membership } from '../members/service.ts'
-import { tellOfDenial, tellOfRequest } from './mails.ts'
+import { mailAccessRequest, mailDenial } from './mails.ts'
 import {
   type AccessRequestRow,
   deleteAccessRequest,
@@ -44,7 +44,7 @@ export async function requestAccess(
     // Each request sends several mails.
     if ((await countHit(tx, `access_request:${id}`, 3600)) > maxRequestsPerHour)
       throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
-    await tellOfRequest(tx, ctx, membership, asked)
+    await mailAccessRequest(tx, ctx, membership, asked)
     await emit(tx, { kind: 'access_requested', ...placeOf(holder), actorId: id, payload: { user_id: id } })
     return asked
   })
@@ -61,7 +61,7 @@ export async function approveRequest(
     await lockAccess(tx)
     if (!(await findAccessRequest(tx, holder, userId))) throw rowNotFound()
     await admitMember(tx, membership, { userId, level, expiresAt: null, actorId: ctx.actor!.id })
-    await tellMember(tx, ctx, membership, 'granted', { userId, level, expiresAt: null })
+    await mailMember(tx, ctx, membership, 'granted', { userId, level, expiresAt: null })
     return (await findMember(tx, membership, userId))!
   })
 }
@@ -83,7 +83,7 @@ export async function endRequest(
     // Waits for a concurrent approval, after which the request is gone.
     await lockAccess(tx)
     if (!(await deleteAccessRequest(tx, holder, userId))) throw rowNotFound()
-    if (!own) await tellOfDenial(tx, ctx, membership, userId)
+    if (!own) await mailDenial(tx, ctx, membership, userId)
     await emit(tx, {
       kind: own ? 'access_request_withdrawn' : 'access_request_denied',
       ...placeOf(holder),

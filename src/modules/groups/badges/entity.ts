@@ -4,7 +4,7 @@ import { nullable } from '../../../api/schema.ts'
 import { fill, valuesOfProject } from './placeholders.ts'
 import { type BadgeValues, firstProjectIn } from './queries.ts'
 
-/** Where a badge is looked at: in a project, or in a group, whose oldest project stands for all. */
+/** Where a badge is displayed: in a project, or in a group, which is represented by its oldest project. */
 export type Shown = { readonly of: 'project' | 'group'; readonly id: number }
 
 const rendered = {
@@ -17,7 +17,7 @@ const rendered = {
 
 type Row = BadgeValues & { readonly shown: Shown }
 
-/** All rows of a page are looked at in the same place. */
+/** All rows of a page are displayed in the same place. */
 const gather = async (rows: readonly Row[], ctx: Parameters<typeof valuesOfProject>[0]) => {
   const { of, id } = rows[0]!.shown
   const projectId = of === 'project' ? id : await firstProjectIn(ctx.db, ctx.actor, id)
@@ -54,7 +54,7 @@ export const Badge = entity({
   }),
 })
 
-/** How a badge would look. */
+/** Preview of a badge. */
 export const BadgePreview = entity({
   name: 'BadgePreview',
   schema: Type.Object(rendered),

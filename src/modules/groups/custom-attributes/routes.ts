@@ -14,7 +14,7 @@ import { removeCustomAttribute, setCustomAttribute } from './service.ts'
 
 const key = Text({ description: 'Key of the attribute' })
 
-/** The same calls for everything that has attributes. */
+/** Shared by everything that has custom attributes. */
 const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts }, A extends string>(
   base: '/users' | '/groups' | '/projects',
   of: 'user' | 'group' | 'project',

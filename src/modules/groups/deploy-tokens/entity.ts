@@ -28,7 +28,7 @@ const present = (row: DeployTokenRow) => ({
 
 export const DeployToken = entity({ name: 'DeployToken', schema: Type.Object(fields), present })
 
-/** Only the answer that makes a token shows it. */
+/** Only the response that creates a token contains its value. */
 export const NewDeployToken = entity({
   name: 'NewDeployToken',
   schema: Type.Object({ ...fields, token: Type.String({ description: 'The secret; returned only in this response' }) }),

@@ -108,7 +108,7 @@ const present = (row: GroupRecordRow, { site }: Ctx) => ({
   subgroup_creation_level: row.subgroup_creation_level,
   emails_disabled: row.emails_disabled,
   mentions_disabled: row.mentions_disabled,
-  // Null inherits, and nothing above switches it off.
+  // Null inherits, and no group above disables it.
   lfs_enabled: row.lfs_enabled ?? true,
   avatar_url: pictureUrl(site, 'group', row.id, row.avatar),
   web_url: namespaceUrl(site, 'group', row.full_path),
@@ -139,7 +139,7 @@ export const Group = entity({ name: 'Group', schema: Type.Object(fields), presen
 /** All of one kind. */
 const projectRecords = Type.Array(Type.Union([Project.schema, ProjectSimple.schema]))
 
-/** As a group's own record shows it; projects are added to it (detail.ts) when they are asked for. */
+/** The record of one group; its projects are added on request (detail.ts). */
 export const GroupDetail = entity({
   name: 'GroupDetail',
   schema: Type.Object({

@@ -4,9 +4,9 @@ import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
-  aroundHisProjects,
+  groupsAroundProjectsOfMember,
+  groupsOfMember,
   groupWithinLimits,
-  hisGroups,
   openGroups,
   visibleGroups,
   within,
@@ -44,7 +44,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   const available = filters.all_available ?? (caller === null || caller.admin)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
-    where.push(caller ? hisGroups(caller.id, filters.min_access_level) : raw('false'))
+    where.push(caller ? groupsOfMember(caller.id, filters.min_access_level) : raw('false'))
   else where.push(available || !caller ? visibleGroups(caller) : authorisedGroups(caller))
   if (caller?.limits) where.push(groupWithinLimits(caller, raw('g.id')))
   if (filters.skip_groups && filters.skip_groups.length > 0)
@@ -81,6 +81,6 @@ const ownedBy = (userId: number): Sql => sql`g.id in (
 /** The user's groups, those above their projects, and the visible ones above their groups. */
 const authorisedGroups = (
   caller: Actor,
-): Sql => sql`(${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)}
+): Sql => sql`(${groupsOfMember(caller.id, levels.guest)} or ${groupsAroundProjectsOfMember(caller.id)}
   or (${openGroups(caller)} and g.id in (select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
     where a.user_id = ${caller.id} and a.expires_on > current_date)))`

@@ -17,9 +17,9 @@ import {
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import {
-  aroundHisProjects,
   forCaller,
   groupLevel,
+  groupsAroundProjectsOfMember,
   groupWithinLimits,
   visibleGroups,
   within,
@@ -91,13 +91,13 @@ const columns = raw(
 const callerColumns = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
-    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
+    : sql`caller_access.level, case when caller_access.level is null then ${groupsAroundProjectsOfMember(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
 
 /** The check of projects inside is needed only without a level, and costs more than all other columns together. */
 const tables = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('from namespaces g')
-    : sql`from namespaces g cross join lateral (select ${groupLevel(caller.id, raw('g.id'))} as level) as his`
+    : sql`from namespaces g cross join lateral (select ${groupLevel(caller.id, raw('g.id'))} as level) as caller_access`
 
 const statisticsColumn = sql`, (select json_build_object(
     'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
@@ -115,7 +115,7 @@ const sharesColumn = (caller: Caller): Sql => {
   const seen =
     caller === null || caller.admin
       ? visibleGroups(caller)
-      : sql`(his.level >= ${literal(levels.owner)} or ${visibleGroups(caller)})`
+      : sql`(caller_access.level >= ${literal(levels.owner)} or ${visibleGroups(caller)})`
   // The alias `g` is the other group in here, so that the SQL twin of read_group applies to it.
   return sql`, coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
       'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)

@@ -33,7 +33,7 @@ const groupFilters = {
   ),
 } as const
 
-/** A page of groups. What only administrators are shown is left out for others. */
+/** A page of groups. Fields for administrators are omitted for other callers. */
 const groupsPage = (
   ctx: Ctx,
   set: GroupSet,

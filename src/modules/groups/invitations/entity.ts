@@ -23,7 +23,7 @@ export const Invitation = entity({
   }),
 })
 
-/** How it went for each address; `message` says what was wrong with which, or with all. */
+/** The result for each address; `message` lists the errors by address, or one error for all. */
 export type InvitationOutcome = {
   status: 'success' | 'error'
   message?: string | Readonly<Record<string, string>>

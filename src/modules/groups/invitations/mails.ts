@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
-import { letter, sendMail, signature } from '../../instance/index.ts'
+import { buildMail, sendMail, signature } from '../../instance/index.ts'
 import { offerLine, placeLines } from '../members/mails.ts'
 import type { MemberSource } from '../members/queries.ts'
 import { findPlace } from '../members/recipient-queries.ts'
@@ -16,7 +16,7 @@ export async function mailInvitation(
   const place = await findPlace(tx, source)
   await sendMail(
     tx,
-    letter(
+    buildMail(
       site,
       email,
       undefined,

@@ -7,7 +7,7 @@ import { countHit } from '../../../settings/queries.ts'
 import { isEmailAddress } from '../../accounts/index.ts'
 import { lockAccess } from '../../namespaces/index.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
-import { tellMember } from '../members/mails.ts'
+import { mailMember } from '../members/mails.ts'
 import { findMember } from '../members/queries.ts'
 import { admitMember, groupMembership, isStorable, type Membership, projectMembership } from '../members/service.ts'
 import type { InvitationOutcome } from './entity.ts'
@@ -77,7 +77,7 @@ const inviteAddress = (
     if (userId !== undefined) {
       if (await findMember(tx, membership, userId)) return `Already a member of ${name}`
       await admitMember(tx, membership, { userId, level, expiresAt, actorId })
-      await tellMember(tx, ctx, membership, 'added', { userId, level, expiresAt })
+      await mailMember(tx, ctx, membership, 'added', { userId, level, expiresAt })
       return undefined
     }
     const id = await insertInvitation(tx, holder, { email, level, expiresAt, createdBy: actorId })
@@ -146,7 +146,7 @@ export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void>
         () => true,
         rethrowBug,
       )
-      if (admitted) await tellMember(tx, ctx, membership, 'accepted', offer)
+      if (admitted) await mailMember(tx, ctx, membership, 'accepted', offer)
       await deleteInvitationRow(tx, invitation.id)
     }
   })

@@ -18,7 +18,7 @@ export const Member = entity({
   }),
 })
 
-/** What somebody is a member of. */
+/** A group or project of which a user is a member. */
 export const UserMembership = entity({
   name: 'UserMembership',
   schema: Type.Object({

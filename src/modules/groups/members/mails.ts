@@ -5,7 +5,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
-import { letter, sendMail, signature } from '../../instance/index.ts'
+import { buildMail, sendMail, signature } from '../../instance/index.ts'
 import { namespaceUrl } from '../../namespaces/index.ts'
 import type { MemberSource } from './queries.ts'
 import { findPlace, findRecipient, type Place, type Recipient } from './recipient-queries.ts'
@@ -34,7 +34,7 @@ const memberMail = (
   how: keyof typeof firstLines,
   { by, ...offer }: Offer & { by: { name: string; username: string } | null },
 ): Mail =>
-  letter(
+  buildMail(
     site,
     to.address,
     to.name,
@@ -46,7 +46,7 @@ const memberMail = (
   )
 
 /** Mails a new member, unless the user did it themselves or disabled such mails. */
-export async function tellMember(
+export async function mailMember(
   tx: Tx,
   { site, actor }: Pick<Ctx, 'site' | 'actor'>,
   source: MemberSource,

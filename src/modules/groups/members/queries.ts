@@ -62,7 +62,7 @@ export const listMembers = (source: MemberSource, filters: MemberFilters): List 
 })
 
 /** Ids of all users with access from any source, from the access index. */
-const everybody = (source: MemberSource): Sql => {
+const userIdsWithAccess = (source: MemberSource): Sql => {
   const inGroup = sql`from group_access a where a.group_id = ${source.ancestorIds.at(-1)!} and a.expires_on > current_date`
   return source.of === 'group'
     ? sql`select distinct a.user_id as id ${inGroup}`
@@ -75,7 +75,7 @@ const everybody = (source: MemberSource): Sql => {
  * with access only through a share have at most the level of the share.
  */
 const nearestMembership = (source: MemberSource): Sql => {
-  const his = sql`m.user_id = u.id and ${alive}`
+  const ofUser = sql`m.user_id = u.id and ${alive}`
   const shared = raw(
     'least(m.access_level, l.group_access) as access_level, least(m.expires_at, l.expires_at) as expires_at',
   )
@@ -83,22 +83,22 @@ const nearestMembership = (source: MemberSource): Sql => {
   const ofProject =
     source.of === 'project'
       ? sql`select m.access_level, m.expires_at, m.updated_at, 0 as distance from members m
-          where m.project_id = ${source.projectId} and ${his}
+          where m.project_id = ${source.projectId} and ${ofUser}
         union all
         select ${shared}, m.updated_at, 1000 from project_group_links l
           join projects p on p.id = l.project_id
           join namespaces home on home.id = p.namespace_id and not home.share_with_group_lock
           join namespaces s on s.id = l.group_id join members m on m.namespace_id = any(s.traversal_ids)
-          where l.project_id = ${source.projectId} and ${sharedNow} and ${his}
+          where l.project_id = ${source.projectId} and ${sharedNow} and ${ofUser}
         union all `
       : raw('')
   return sql`${ofProject}select m.access_level, m.expires_at, m.updated_at,
       1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(${source.ancestorIds}::bigint[], m.namespace_id) as distance
-    from members m where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${his}
+    from members m where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${ofUser}
     union all
     select ${shared}, m.updated_at, 1000 from group_group_links l
       join namespaces s on s.id = l.shared_with_group_id join members m on m.namespace_id = any(s.traversal_ids)
-      where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and ${sharedNow} and ${his}
+      where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and ${sharedNow} and ${ofUser}
     order by distance, access_level desc limit 1`
 }
 
@@ -116,8 +116,8 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
     // Without filters, the ids from the access index suffice.
     from:
       where.length > 0
-        ? sql`from (${everybody(source)}) as every join users u on u.id = every.id`
-        : sql`from (${everybody(source)}) as u`,
+        ? sql`from (${userIdsWithAccess(source)}) as every join users u on u.id = every.id`
+        : sql`from (${userIdsWithAccess(source)}) as u`,
     key: raw('u.id'),
     where,
     order: [{ by: raw('u.id'), direction: 'asc' }],

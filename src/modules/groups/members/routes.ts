@@ -23,7 +23,7 @@ const filters = {
   user_ids: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Only these users' })),
 }
 
-/** The endpoints of members, which groups and projects have alike. */
+/** Endpoints of members, shared by groups and projects. */
 const memberRoutes = <T extends Holder, A extends string>(
   of: 'group' | 'project',
   subject: Subject<T, A | MemberAbility, TObject>,
@@ -141,7 +141,7 @@ const memberRoutes = <T extends Holder, A extends string>(
     summary: `Remove a ${of} member`,
     description: 'Members may remove themselves to leave.',
     subject,
-    // Whoever reads the members may leave; removing others is decided with the row.
+    // Callers who can read the members may leave; for removing others the row decides.
     allow: 'read_member',
     params: Params({ user_id: userId }),
     changedAt: async (holder, params, ctx) =>

@@ -7,7 +7,7 @@ import { emit } from '../../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { findUser, isLeaving } from '../../accounts/index.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../../namespaces/index.ts'
-import { tellMember } from './mails.ts'
+import { mailMember } from './mails.ts'
 import {
   deleteMember,
   deleteMembershipsBelow,
@@ -84,7 +84,7 @@ export async function addMember(
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     await admitMember(tx, membership, { ...member, actorId: ctx.actor!.id })
-    await tellMember(tx, ctx, membership, 'added', member)
+    await mailMember(tx, ctx, membership, 'added', member)
   })
   return (await findMember(ctx.db, membership, member.userId)) ?? reload(ctx, member)
 }

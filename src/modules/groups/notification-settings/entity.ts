@@ -25,10 +25,10 @@ const present = ({ level, events }: NotificationSettingRow) => ({
   ...(levelName(level) === 'custom' && { events: { ...notificationEvents, ...events } }),
 })
 
-/** What somebody wants to be told of a project or group. */
+/** Notification settings of a user for a project or group. */
 export const NotificationSetting = entity({ name: 'NotificationSetting', schema: Type.Object(fields), present })
 
-/** What somebody wants to be told in general. */
+/** Global notification settings of a user. */
 export const GlobalNotificationSetting = entity({
   name: 'GlobalNotificationSetting',
   schema: Type.Object({

@@ -13,7 +13,7 @@ const present = (row: ResourceTokenRow) => ({ ...tokenRecord(row), access_level:
 
 export const ResourceAccessToken = entity({ name: 'ResourceAccessToken', schema: Type.Object(fields), present })
 
-/** Only the answer that makes a token shows it. */
+/** Only the response that creates a token contains its value. */
 export const NewResourceAccessToken = entity({
   name: 'NewResourceAccessToken',
   schema: Type.Object({ ...fields, token: Type.String({ description: 'The secret; returned only in this response' }) }),

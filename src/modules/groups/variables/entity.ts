@@ -37,5 +37,5 @@ export const Variable = entity({
   present: (row: VariableRow, ctx) => ({ ...present(row, ctx), environment_scope: row.environment_scope }),
 })
 
-/** For all environments of the installation. */
+/** A variable of the whole instance, for all environments. */
 export const InstanceVariable = entity({ name: 'InstanceVariable', schema: Type.Object(fields), present })

@@ -34,7 +34,7 @@ const filter = {
   ),
 }
 
-/** The same calls for projects, groups and the installation. What is for the whole installation knows no environments. */
+/** Shared by projects, groups and the instance. Instance variables have no environment scope. */
 const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>(
   base: '/projects/:id/variables' | '/groups/:id/variables' | '/admin/ci/variables',
   what: string,
@@ -43,7 +43,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
   { hasScopes = true } = {},
 ): readonly Endpoint[] => {
   const returns: Entity<VariableRow> = hasScopes ? Variable : InstanceVariable
-  // Handlers see what is declared and no more: without scopes, these are absent.
+  // Handlers see declared parameters only: without scopes, these are absent.
   const scope = (hasScopes ? scoped : {}) as typeof scoped
   const which = (hasScopes ? filter : {}) as typeof filter
   const named = (params: { key: string; filter?: { environment_scope?: string } }) => ({

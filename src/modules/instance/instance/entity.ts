@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 
-/** A sentence, as answers of work in the background have it. */
-/** Response to a request whose work goes on after it. */
+/** Response to a request that continues in the background. */
 export const accepted = { message: '202 Accepted' }
 
 export const Message = entity({

@@ -39,7 +39,7 @@ export async function isThrottled(db: Db, { account, address }: ThrottleKeys): P
 }
 
 /** Counts a failed attempt. One statement. */
-export async function noteFailure(db: Db, { account, address }: ThrottleKeys): Promise<void> {
+export async function recordFailure(db: Db, { account, address }: ThrottleKeys): Promise<void> {
   const keys = account ? [account, address].sort(Buffer.compare) : [address]
   await addFailure(db, keys, windowSeconds)
 }

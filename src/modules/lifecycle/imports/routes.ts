@@ -7,7 +7,7 @@ import { nullable, timestamp } from '../../../api/schema.ts'
 import { type ProjectSubject, project } from '../../projects/index.ts'
 import { findImportState, type ImportStateRow } from './state-queries.ts'
 
-/** What became of filling a project; why it failed is for those who maintain it. */
+/** Import status of a project; the error is shown to maintainers only. */
 const ProjectImport = entity({
   name: 'ProjectImport',
   schema: Type.Object({

@@ -3,7 +3,7 @@ import { levels } from '../../../access/levels.ts'
 import type { List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { groupWithinLimits, hisGroups, within } from '../../namespaces/index.ts'
+import { groupsOfMember, groupWithinLimits, within } from '../../namespaces/index.ts'
 
 /** Rows are GroupReferenceRow. */
 const groups = (where: readonly Sql[], search: string | undefined): List => ({
@@ -38,8 +38,8 @@ export const locationsForProject = (
 
 const takingProjects = ({
   id,
-}: Actor): Sql => sql`(g.project_creation_level <> 'noone' and (${hisGroups(id, levels.maintainer)}
-  or (g.project_creation_level = 'developer' and ${hisGroups(id, levels.developer)})))`
+}: Actor): Sql => sql`(g.project_creation_level <> 'noone' and (${groupsOfMember(id, levels.maintainer)}
+  or (g.project_creation_level = 'developer' and ${groupsOfMember(id, levels.developer)})))`
 
 /**
  * Groups below which the caller may move a group: SQL twin of `groupPolicy.create_subgroup`. Excludes its current
@@ -60,5 +60,5 @@ export const locationsForGroup = (
     search,
   )
 
-const takingSubgroups = ({ id }: Actor): Sql => sql`(${hisGroups(id, levels.owner)}
-  or (g.subgroup_creation_level = 'maintainer' and ${hisGroups(id, levels.maintainer)}))`
+const takingSubgroups = ({ id }: Actor): Sql => sql`(${groupsOfMember(id, levels.owner)}
+  or (g.subgroup_creation_level = 'maintainer' and ${groupsOfMember(id, levels.maintainer)}))`

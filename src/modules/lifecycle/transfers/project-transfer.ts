@@ -15,7 +15,7 @@ import {
 } from '../../namespaces/index.ts'
 import {
   lockProject,
-  movedMeanwhile,
+  movedConcurrently,
   moveProject,
   type ProjectSubject,
   requireRoom,
@@ -44,7 +44,7 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
       if (!namespace) throw refuse(notAllowed)
       const held = await lockProject(tx, project.id)
       if (!held) throw notFound('Project')
-      if (held.namespace_id !== project.namespace_id) throw movedMeanwhile()
+      if (held.namespace_id !== project.namespace_id) throw movedConcurrently()
       if (namespace.owner_id !== null)
         await requireRoom(tx, namespace.owner_id).catch((error: unknown) => {
           throw error instanceof Failure ? refuse(notAllowed) : error

@@ -6,7 +6,7 @@ const failed = (text: string) => ({
   json: { message: `Failed to transfer project {:new_namespace=>["${text}"]}` },
 })
 
-const movedMeanwhile = { status: 409, json: { message: 'The project was moved meanwhile' } }
+const movedConcurrently = { status: 409, json: { message: 'The project was moved meanwhile' } }
 
 describe('PUT /projects/:id/transfer', () => {
   test('a transferred project is found under both paths, with its code', async ({ world }) => {
@@ -102,7 +102,7 @@ describe('PUT /projects/:id/transfer', () => {
     const answers = await Promise.all(
       targets.map(({ id }) => world.root.put(`/projects/${project.id}/transfer`, { namespace: id })),
     )
-    for (const { status, json } of answers) if (status !== 200) expect({ status, json }).toEqual(movedMeanwhile)
+    for (const { status, json } of answers) if (status !== 200) expect({ status, json }).toEqual(movedConcurrently)
     const { namespace, path_with_namespace: path } = (await world.root.get(`/projects/${project.id}`)).json
     expect(path).toBe(`${namespace.full_path}/${project.path}`)
     const routes = await world.rows('select path_key from routes where project_id = $1 and not redirect', [project.id])
@@ -118,7 +118,7 @@ describe('PUT /projects/:id/transfer', () => {
         world.root.put(`/projects/${project.id}`, { path: unique('edited') }),
       ])
       expect(moved.status).toBe(200)
-      if (edited.status !== 200) expect({ status: edited.status, json: edited.json }).toEqual(movedMeanwhile)
+      if (edited.status !== 200) expect({ status: edited.status, json: edited.json }).toEqual(movedConcurrently)
     }
   })
 })

@@ -9,7 +9,7 @@ const anyText = placeholder<string>()
 
 /** The properties of a caller that change the text of a statement, rather than a value in it. */
 function kindOf(caller: Caller): string {
-  if (caller === null) return 'nobody'
+  if (caller === null) return 'anonymous'
   if (caller.deployKey) return 'deploy key'
   if (caller.deployToken) return 'deploy token'
   if (caller.admin) return 'admin'

@@ -10,7 +10,7 @@ import type { NamespaceWithLevel } from './queries.ts'
 export const namespaceUrl = (site: Site, kind: 'user' | 'group', fullPath: string): string =>
   kind === 'group' ? `${site.url}/groups/${fullPath}` : `${site.url}/${fullPath}`
 
-/** The picture of a group, or of the person whose own space it is. */
+/** The avatar of the group, or of the user with this personal namespace. */
 export const namespacePicture = (
   { id, avatar, owner }: { id: number; avatar: string | null; owner: Pictured | null },
   ctx: Pick<RecordView, 'site' | 'settings'>,

@@ -16,7 +16,7 @@ const NamespaceExistence = entity({
 })
 
 export const namespaceExistsRoutes = [
-  /** Whoever makes a group or takes a name is told the same. */
+  /** Creating a group and renaming check the same. */
   endpoint({
     method: 'GET',
     path: '/namespaces/:id/exists',
@@ -31,7 +31,7 @@ export const namespaceExistsRoutes = [
     returns: NamespaceExistence,
     async handle({ params, ctx }) {
       const parent = params.parent_id === undefined ? undefined : await readableNamespace(ctx, params.parent_id)
-      // What has a slash in it is no path of one thing.
+      // A path with a slash is no single segment.
       if (params.id.includes('/')) return { taken: false, suggested: null }
       return findTakenPath(ctx.db, params.id, parent?.full_path)
     },

@@ -10,9 +10,9 @@ import { titleViolations } from './titles.ts'
 const most = 1000
 
 /**
- * Replaces the labels of a noteable, whose row is locked, by those of these titles, found among the project's and its
- * groups'. What none is called is made a label of the project with `create`, if it can be one, and else left out.
- * Each label put on or taken off is an event, of `at` rather than now where that is given. Tells whether something changed.
+ * Replaces the labels of a noteable, whose row is locked, by those with these titles, found among the labels of the project and of
+ * its groups. With `create`, valid titles that do not exist become labels of the project; others are ignored. Emits an event for
+ * each added or removed label, with the time `at` if given. Resolves to whether anything changed.
  */
 export async function setLabels(
   tx: Tx,

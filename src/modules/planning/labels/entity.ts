@@ -14,7 +14,7 @@ const reference = {
 
 export const LabelReferenceSchema = Type.Object(reference, { title: 'LabelReference' })
 
-/** A label as other records carry it. */
+/** A label as other records contain it. */
 export const labelReference = ({ id, name, color, description }: LabelReferenceRow) => ({
   id,
   name,

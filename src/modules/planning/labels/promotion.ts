@@ -9,8 +9,8 @@ import type { LabelName, LabelRow } from './queries.ts'
 import { getLabel, lockLabel, recordLabel } from './service.ts'
 
 /**
- * A label of a project becomes one of the group around it, and takes the place of those of the same title that projects
- * below that have. The caller must be one who may change labels of the group.
+ * Promotes a label of a project to its group; it replaces the labels of the same title in projects below the group. The caller must
+ * be allowed to change labels of the group.
  */
 export async function promoteLabel(ctx: Ctx, project: ProjectSubject, names: readonly LabelName[]): Promise<LabelRow> {
   const group = await loadGroup(project.namespace_id, ctx)

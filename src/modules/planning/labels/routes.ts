@@ -8,7 +8,7 @@ import { type LabelName, type LabelRow, labelsOf } from './queries.ts'
 import { createLabel, editLabel, getLabel, namesIn, removeLabel, setSubscription } from './service.ts'
 
 const label_id = Text({ description: 'ID or title of the label' })
-/** The older way to name a label, apart from the path. */
+/** The older way to name a label: by parameter instead of path. */
 const apart = {
   label_id: Optional(Id({ description: 'ID of the label' })),
   name: Optional(Text({ description: 'Name of the label' })),
@@ -18,7 +18,7 @@ const description = Optional(Nullable(Text({ description: 'Description of the la
 const priority = { priority: Optional(Nullable(Whole({ minimum: 0, description: 'Priority; lowest first' }))) }
 const include_ancestor_groups = Flag({ default: true, description: 'Include ancestor groups' })
 
-/** Groups rank nothing. Handlers see what is declared and no more: there it is absent. */
+/** Groups have no priorities. Handlers see declared parameters only, so it is absent there. */
 const ranking = (of: Kind['of']) => (of === 'project' ? priority : {}) as typeof priority
 
 const namedApart = ({ label_id: id, name: title }: { label_id?: number; name?: string }): LabelName[] =>

@@ -20,13 +20,13 @@ import { titleViolations } from './titles.ts'
 
 const longestDescription = 65_536
 
-/** What a path may mean: digits are a number, but there may be a title of digits, too. */
+/** What a path segment may mean: digits are an id, but a title may consist of digits, too. */
 export const namesIn = (text: string): LabelName[] => [
   ...(/^\d{1,15}$/.test(text) ? [{ id: Number(text) }] : []),
   { title: text },
 ]
 
-/** The first that there is. */
+/** The first label found. */
 async function firstOf(
   names: readonly LabelName[],
   look: (name: LabelName) => Promise<LabelRow | undefined>,
@@ -38,7 +38,7 @@ async function firstOf(
   throw notFound('Label')
 }
 
-/** A label that a place has, one of the groups around included with `ancestors`. */
+/** A label of a project or group; with `ancestors` also one of the groups above it. */
 export const getLabel = (
   db: Db,
   place: Place,
@@ -49,7 +49,7 @@ export const getLabel = (
 export const lockLabel = (tx: Tx, place: Place, names: readonly LabelName[]): Promise<LabelRow> =>
   firstOf(names, (name) => lockOwnLabel(tx, place, name))
 
-/** What may be kept of a label; fails with all violations. */
+/** Validates the attributes of a label; fails with all violations. */
 function checked({ name, color, description }: LabelValues): LabelValues {
   const parsed = parseColor(color)
   const violations = violationsOf({
@@ -65,7 +65,7 @@ export type LabelChanges = { readonly [K in keyof LabelValues]?: LabelValues[K] 
   readonly priority?: number | null | undefined
 }
 
-/** Its title is that of no other label that the place has. */
+/** Fails if the title is already used there. */
 export async function createLabel(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,
@@ -83,7 +83,7 @@ export async function createLabel(
   })
 }
 
-/** What is absent stays. A project ranks labels of groups around it, too, but changes nothing else of them. */
+/** Absent fields stay unchanged. A project sets priorities of group labels, too, but cannot change their other attributes. */
 export async function editLabel(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,
@@ -129,7 +129,7 @@ export async function removeLabel(ctx: Ctx, holder: ProjectOrGroupHolder, names:
   })
 }
 
-/** The label as it is then; nothing when it was so already. */
+/** Resolves to the changed label; undefined if nothing changed. */
 export async function setSubscription(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,

@@ -2,7 +2,7 @@ import { blank, tooLong } from '../../../kernel/violations.ts'
 
 const longest = 255
 
-/** Violations about the title of a label: lists of them are separated by commas. */
+/** Violations by the title of a label. Commas are not allowed, because they separate the titles of a list. */
 export const titleViolations = (title: string): string[] => {
   if (title.trim() === '') return [blank]
   return [

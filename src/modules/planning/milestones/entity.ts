@@ -21,7 +21,7 @@ const fields = {
 
 export const MilestoneSchema = Type.Object(fields, { title: 'MilestoneReference' })
 
-/** A milestone as other records carry it. */
+/** A milestone as other records contain it. */
 export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<Ctx, 'site'>) => ({
   id: milestone.id,
   iid: milestone.iid,

@@ -30,7 +30,7 @@ function check(verb: 'create' | 'update', { title, description, start_date, due_
   const violations = violationsOf({
     title: titleViolations(title),
     description: [...(description ?? '')].length > longest.description ? [tooLong(longest.description)] : [],
-    // Days as text sort by time.
+    // Dates as text sort by time.
     due_date:
       start_date !== null && due_date !== null && due_date < start_date ? ['must be greater than start date'] : [],
   })
@@ -61,7 +61,7 @@ export type MilestoneInput = {
   readonly [K in Exclude<keyof MilestoneValues, 'state'>]?: MilestoneValues[K] | undefined
 }
 
-/** Its title is that of no other of the place, or around it. */
+/** Fails if the title is used in the same project or group, or in one above or below it. */
 export async function createMilestone(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,
@@ -83,7 +83,7 @@ export async function createMilestone(
 const stateAfter = { close: 'closed', activate: 'active' } as const
 const kindOf = { closed: 'milestone_closed', active: 'milestone_reopened' } as const
 
-/** What is absent stays. */
+/** Absent fields stay unchanged. */
 export async function editMilestone(
   ctx: Ctx,
   holder: ProjectOrGroupHolder,
@@ -129,8 +129,8 @@ export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id
 }
 
 /**
- * A milestone of a project becomes one of the group around it, and takes the place of those of the same title that projects
- * below that have. The caller must be one who may change milestones of the group.
+ * Promotes a milestone of a project to its group; it replaces the milestones of the same title in projects below the group. The
+ * caller must be allowed to change milestones of the group.
  */
 export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: number): Promise<DatedMilestoneRow> {
   const group = await loadGroup(project.namespace_id, ctx)

@@ -16,14 +16,14 @@ const present = (row: Omit<SshKeyRow, 'user_id'>) => ({
   fingerprint_sha256: `SHA256:${row.fingerprint_sha256}`,
 })
 
-/** As one project has it. */
+/** A deploy key of one project. */
 export const DeployKey = entity({
   name: 'DeployKey',
   schema: Type.Object({ ...fields, can_push: Type.Boolean({ description: 'May push to this project' }) }),
   present: (row: DeployKeyRow) => ({ ...present(row), can_push: row.can_push }),
 })
 
-/** As the installation has it. */
+/** A deploy key of the instance. */
 export const InstanceDeployKey = entity({
   name: 'InstanceDeployKey',
   schema: Type.Object({

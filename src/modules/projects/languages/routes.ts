@@ -8,7 +8,7 @@ import type { Share } from './shares.ts'
 
 const Languages = entity({
   name: 'Languages',
-  // An object, though its names are not known before.
+  // An object whose keys are not known in advance.
   schema: Type.Object({}, { patternProperties: { '^.+$': Type.Number({ description: 'Percentage of bytes' }) } }),
   present: (shares: readonly Share[]) => Object.fromEntries(shares.map(({ name, share }) => [name, share])),
 })

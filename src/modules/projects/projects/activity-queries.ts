@@ -3,7 +3,7 @@ import { empty, type Sql, sql } from '../../../db/sql.ts'
 import type { RootFiles } from './root-files.ts'
 
 /** Notes that something happened in a project. */
-export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
+export const recordActivity = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
 
 /** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
@@ -13,7 +13,7 @@ const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(r
  * The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one; `rootFiles` are
  * those of a default branch that moved. Returns the default branch; `undefined` when the project goes.
  */
-export const notePush = async (
+export const recordPush = async (
   tx: Tx,
   projectId: number,
   {

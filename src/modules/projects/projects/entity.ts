@@ -75,7 +75,7 @@ const basicOf = (row: ProjectRecordRow | ForkSource, { site }: RecordView, reads
   star_count: row.star_count,
 })
 
-/** What `simple=true` and anonymous callers get. */
+/** Fields for `simple=true` and for anonymous callers. */
 export const ProjectSimple = cacheableEntity({
   name: 'ProjectSimple',
   schema: Type.Object(basic),
@@ -107,7 +107,7 @@ const namespaceOf = (row: ProjectRecordRow, view: RecordView) => ({
   web_url: namespaceUrl(view.site, row.namespace_kind, row.namespace_full_path),
 })
 
-/** One project as nobody known sees it. */
+/** One project as an anonymous caller sees it. */
 export const ProjectPublic = cacheableEntity({
   name: 'ProjectPublic',
   schema: Type.Object({ ...basic, namespace }),
@@ -437,7 +437,7 @@ export const Project = cacheableEntity({
       auto_devops_deploy_strategy: settings.auto_devops_deploy_strategy,
       ...(actor?.admin && { repository_storage: row.repository_storage }),
       approvals_before_merge: settings.approvals_before_merge,
-      // Pull mirrors come with their own area; until a project can be one, none is.
+      // Pull mirrors are not implemented, so no project is one.
       mirror: false,
       external_authorization_classification_label: settings.external_authorization_classification_label,
       compliance_frameworks: [],

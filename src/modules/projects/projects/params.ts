@@ -3,7 +3,7 @@ import { CommaList, File, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } f
 import { featureParams } from './features.ts'
 import { settingParams } from './settings.ts'
 
-/** Ids are 64 bits wide in the database and as wide as numbers go on the wire. */
+/** Ids have 64 bits in the database; on the wire they are numbers. */
 export const projectIds = { maximum: Number.MAX_SAFE_INTEGER }
 
 /** Filters of every list of projects. */
@@ -47,7 +47,7 @@ export const projectListFilters = {
   }),
 } as const
 
-/** What create and edit may set. */
+/** Attributes for both create and edit. */
 export const writeParams = {
   name: Optional(Text({ description: 'Name; default: the path' })),
   path: Optional(Text({ description: 'Path; default: derived from the name' })),

@@ -199,7 +199,7 @@ export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow>
 }
 
 /** Permissions may differ in the new namespace. */
-export const movedMeanwhile = (): Failure => conflict('The project was moved meanwhile')
+export const movedConcurrently = (): Failure => conflict('The project was moved meanwhile')
 
 /** Changes the given attributes. A rename leaves a redirect at the old path. */
 export async function editProject(
@@ -226,7 +226,7 @@ export async function editProject(
       const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
       const held = await lockProject(tx, project.id)
       if (!held) throw notFound('Project')
-      if (held.namespace_id !== namespace?.id) throw movedMeanwhile()
+      if (held.namespace_id !== namespace?.id) throw movedConcurrently()
       const features = featuresAmong(input)
       const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
       const name = input.name ?? held.name

@@ -4,7 +4,7 @@ import { enqueue, job } from '../../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
 import { openRepository } from '../repositories/open.ts'
 import { saveCheck } from '../repositories/queries.ts'
-import { noteCheck, projectsDueForCheck } from './queries.ts'
+import { projectsDueForCheck, recordCheck } from './queries.ts'
 
 const periodDays = 30
 /** Maximum checks per hour, because a check reads the whole repository. */
@@ -31,7 +31,7 @@ export const checkRepository = job({
       )
     await ctx.transaction(async (tx) => {
       await saveCheck(tx, projectId, problems.length > 0)
-      await noteCheck(tx, projectId)
+      await recordCheck(tx, projectId)
     })
   },
 })

@@ -16,6 +16,6 @@ export async function projectsDueForCheck(db: Db, days: number, limit: number): 
   return rows.map(({ id }) => id)
 }
 
-export const noteCheck = (tx: Tx, projectId: number): Promise<number> =>
+export const recordCheck = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`insert into project_housekeeping (project_id, checked_at) values (${projectId}, now())
     on conflict (project_id) do update set checked_at = excluded.checked_at`)

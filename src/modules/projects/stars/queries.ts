@@ -44,7 +44,7 @@ export const starrersOf = (projectId: number, caller: Actor | null, search: stri
   ],
 })
 
-/** His stars, with the counts of what he had starred. */
+/** Deletes the stars of a user and decrements the counts of the projects. */
 export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
   tx.run(sql`
     with gone as (delete from stars where user_id = ${userId} returning project_id)

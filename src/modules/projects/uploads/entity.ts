@@ -21,7 +21,7 @@ export const Upload = entity({
   },
 })
 
-/** Compat: clients of the time are told of a file that is too large so, and of nothing else. */
+/** Compat: clients expect this form of error, for files that are too large only. */
 export const NoUpload = entity({
   name: 'NoUpload',
   schema: Type.Object({}, { description: 'The file exceeds the limit; nothing is stored' }),

@@ -15,7 +15,7 @@ export const uploadRoutes = [
     subject: project,
     allow: 'upload_file',
     params: Params({ file: File({ description: 'File to store' }) }),
-    // More than is stored is read, so that the answer is the one that clients know.
+    // Reads more than can be stored, so that the response is the error that clients expect.
     fileLimit: ({ max_attachment_size }) => Math.max(100, max_attachment_size) * mebibyte,
     returns: variants(Upload, NoUpload),
     async handle({ subject, params, ctx }) {

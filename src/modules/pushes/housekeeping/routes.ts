@@ -5,7 +5,7 @@ import { conflict } from '../../../kernel/failure.ts'
 import { claimHousekeeping, project } from '../../projects/index.ts'
 import { housekeepRepository } from './jobs.ts'
 
-/** Who asks again before this is told to wait. */
+/** Minimum interval between two requests for one project, in minutes. */
 const lockMinutes = 1440
 
 export const housekeepingRoutes = [

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
+import { nameGlob } from '../../../kernel/glob.ts'
 import { accessLevels } from './levels.ts'
-import { matchesPattern } from './pattern.ts'
 import { findProtectedRefs, insertGrants, insertProtectedRef } from './queries.ts'
 
 /** Values of the setting `default_branch_protection`. */
@@ -13,7 +13,7 @@ export const awaitsMaintainer = (setting: number): boolean => setting >= default
 export async function protectFirstBranch(tx: Tx, projectId: number, name: string, setting: number): Promise<void> {
   if (setting === defaultProtections.none) return
   const rules = await findProtectedRefs(tx, projectId, null)
-  if (rules.some((rule) => rule.kind === 'branch' && matchesPattern(rule.name, name))) return
+  if (rules.some((rule) => rule.kind === 'branch' && nameGlob(rule.name)(name))) return
   const id = await insertProtectedRef(tx, { projectId, kind: 'branch', name })
   if (id === undefined) return
   const give = (action: 'push' | 'merge', developers: boolean) =>

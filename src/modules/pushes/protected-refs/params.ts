@@ -23,7 +23,7 @@ export const allowedParam = (what: string) =>
     }),
   )
 
-/** The same for a rule that is there: an entry with an `id` is changed or, with `_destroy`, taken away; others are added. */
+/** The same for an existing rule: an entry with an `id` is changed or, with `_destroy`, removed; others are added. */
 export const changedParam = (what: string) =>
   Optional(
     List(
@@ -51,7 +51,7 @@ export const grantOf = ({ user_id = undefined, group_id = undefined, access_leve
   group_id: group_id ?? null,
 })
 
-/** What the two forms of giving an action say together; `otherwise` when neither is used. */
+/** Combines the two forms of an action; `otherwise` if neither is used. */
 export function grantsAmong(
   level: number | undefined,
   allowed: readonly Holder[] | undefined,

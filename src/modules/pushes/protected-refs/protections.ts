@@ -1,8 +1,8 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import { nameGlob } from '../../../kernel/glob.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { accessLevels } from './levels.ts'
-import { matchesPattern } from './pattern.ts'
 import { type AccessRow, findProtectedRefs, type ProtectedRefRow, type RefAction, type RefKind } from './queries.ts'
 
 /** Rules that protect the refs of a project, evaluated for the caller. */
@@ -20,11 +20,11 @@ export class Protections {
 
   /** Every rule that covers a name. */
   covering(kind: RefKind, name: string): readonly ProtectedRefRow[] {
-    return this.#rules.filter((rule) => rule.kind === kind && matchesPattern(rule.name, name))
+    return this.#rules.filter((rule) => rule.kind === kind && nameGlob(rule.name)(name))
   }
 
   isProtected(kind: RefKind, name: string): boolean {
-    return this.#rules.some((rule) => rule.kind === kind && matchesPattern(rule.name, name))
+    return this.#rules.some((rule) => rule.kind === kind && nameGlob(rule.name)(name))
   }
 
   /** Whether any rule that covers the name grants the caller the action: the most permissive rule counts. */

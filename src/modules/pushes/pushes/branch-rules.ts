@@ -19,7 +19,7 @@ export const protectedBranchRule = onEach(async (change, facts) => {
   const rules = protections.covering('branch', name)
   if (rules.length === 0) return undefined
   if (change.to === null) return deletion(facts)
-  const mayForce = facts.way.continues || rules.some(({ allow_force_push }) => allow_force_push)
+  const mayForce = facts.mode.continues || rules.some(({ allow_force_push }) => allow_force_push)
   if (change.from !== null && !mayForce && (await isForced(await facts.objects(), change.from, change.to)))
     return 'You are not allowed to force push code to a protected branch on this project.'
   return change.from === null ? creation(name, change.to, facts) : update(name, facts)
@@ -35,10 +35,10 @@ function reserved(name: string, { ctx, project, protections }: PushFacts): strin
   ].join('\n')
 }
 
-function deletion({ ctx, project, way }: PushFacts): string | undefined {
+function deletion({ ctx, project, mode }: PushFacts): string | undefined {
   if (!allows(projectPolicy.delete_protected_branch, ctx.actor, project.facts))
     return 'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.'
-  return way.transport === 'api' ? undefined : 'You can only delete protected branches using the web interface.'
+  return mode.transport === 'api' ? undefined : 'You can only delete protected branches using the web interface.'
 }
 
 /**
@@ -46,19 +46,21 @@ function deletion({ ctx, project, way }: PushFacts): string | undefined {
  * protected branch contains.
  */
 async function creation(name: string, to: Oid, facts: PushFacts): Promise<string | undefined> {
-  const { protections, way } = facts
+  const { protections, mode } = facts
   if (protections.grants('push', 'branch', name)) return undefined
   if (!protections.grants('merge', 'branch', name))
     return 'You are not allowed to create protected branches on this project.'
   const holding = await listRefTips(await facts.objects(), 'refs/heads/', { containing: to })
   if (!holding.some((ref) => protections.isProtected('branch', branchName(ref.name) ?? '')))
     return 'You can only use an existing protected branch ref as the basis of a new protected branch.'
-  return way.transport === 'api' ? undefined : 'You can only create protected branches using the web interface and API.'
+  return mode.transport === 'api'
+    ? undefined
+    : 'You can only create protected branches using the web interface and API.'
 }
 
-function update(name: string, { protections, way }: PushFacts): string | undefined {
+function update(name: string, { protections, mode }: PushFacts): string | undefined {
   if (protections.grants('push', 'branch', name)) return undefined
-  if (!way.merges) return 'You are not allowed to push code to protected branches on this project.'
+  if (!mode.merges) return 'You are not allowed to push code to protected branches on this project.'
   return protections.grants('merge', 'branch', name)
     ? undefined
     : 'You are not allowed to merge code into protected branches on this project.'

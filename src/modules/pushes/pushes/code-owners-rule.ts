@@ -13,9 +13,9 @@ const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS']
 const maxBytes = 1024 * 1024
 
 /** Files with code owners, according to the branch before the push, change through merge requests only. */
-export const codeOwnersRule = onEach(async ({ name: ref, from, to }, { protections, way, ...facts }) => {
+export const codeOwnersRule = onEach(async ({ name: ref, from, to }, { protections, mode, ...facts }) => {
   const name = branchName(ref)
-  if (name === undefined || from === null || to === null || way.merges) return undefined
+  if (name === undefined || from === null || to === null || mode.merges) return undefined
   if (!protections.covering('branch', name).some((rule) => rule.code_owner_approval_required)) return undefined
   const objects = await facts.objects()
   const [before, after] = await Promise.all([readCommit(objects, from), readCommit(objects, to)])
@@ -33,7 +33,7 @@ async function readCodeOwners(objects: Repository, commit: Oid): Promise<CodeOwn
     const entry = await findEntry(objects, commit, place)
     if (entry?.type !== 'blob') continue
     // A CODEOWNERS file that is too large to read protects all files rather than none.
-    if ((entry.sizeBytes ?? 0) > maxBytes) return new CodeOwners('* @everybody')
+    if ((entry.sizeBytes ?? 0) > maxBytes) return new CodeOwners('* @unknown-owner')
     const blob = await readBlob(objects, entry.oid, { maxBytes })
     if (blob) return new CodeOwners(blob.content.toString('utf8'))
   }

@@ -17,6 +17,11 @@ describe('code owners', () => {
     ['docs/**/*.md @ann', 'docs/a/b/c.md', true, 'two stars match folders'],
     ['docs/**/*.md @ann', 'docs/c.md', true, 'two stars match no folder'],
     ['a?c @ann', 'abc', true, 'a question mark matches a letter'],
+    ['[ab].md @ann', 'docs/b.md', true, 'brackets match one of their letters'],
+    ['[ab].md @ann', 'c.md', false, 'brackets match no other letter'],
+    ['\\*.md @ann', 'a.md', false, 'an escaped star matches a star only'],
+    ['docs/** @ann', 'docs/a/b.md', true, 'two stars at the end match the content of a folder'],
+    ['docs/** @ann', 'docs', false, 'two stars at the end do not match the folder'],
     ['path\\ with\\ blanks/ @ann', 'path with blanks/x', true, 'escaped spaces'],
     ['\\#file @ann', '#file', true, 'an escaped hash'],
     ['# * @ann', 'x', false, 'comments are ignored'],
@@ -31,7 +36,7 @@ describe('code owners', () => {
     expect(new CodeOwners(text).owns(path)).toBe(expected)
   })
 
-  // Backtracking would not end. git/path-pattern.test.ts tests the maximum number of comparisons.
+  // Backtracking would not end. kernel/glob.test.ts tests the cost.
   test('code owners are found for patterns on which a backtracking matcher would not end', () => {
     const owners = new CodeOwners(`${'**/a*'.repeat(50)}b @ann\n${'*a'.repeat(200)}b @ann`)
     expect(owners.owns(`${'a/'.repeat(500)}${'a'.repeat(1000)}`)).toBe(false)

@@ -1,7 +1,7 @@
-import { compilePattern, matchesPath, type PathPattern } from '../../../git/format/path-pattern.ts'
+import { type Glob, pathGlob } from '../../../kernel/glob.ts'
 
 /** A line of a CODEOWNERS file that assigns owners to files or, without owners, removes them. */
-type Entry = { readonly pattern: PathPattern; readonly owned: boolean }
+type Entry = { readonly matches: Glob; readonly owned: boolean }
 
 /** Maximum entries; further lines are ignored. */
 const maxEntries = 10_000
@@ -22,8 +22,7 @@ export class CodeOwners {
   }
 
   owns(path: string): boolean {
-    const segments = path.split('/')
-    return this.#entries.find(({ pattern }) => matchesPath(pattern, segments))?.owned ?? false
+    return this.#entries.find(({ matches }) => matches(path))?.owned ?? false
   }
 }
 
@@ -33,12 +32,9 @@ function parseLine(line: string): Entry | undefined {
   const [first, ...rest] = words
   // A section heading is not a pattern.
   if (first === undefined || first.startsWith('#') || /^\^?\[[^\]]*\](\[\d+\])?$/.test(line.trim())) return undefined
-  const path = first.replace(/\\(.)/g, '$1')
   const owned = rest.some((word) => word.includes('@'))
-  const anchored = path.startsWith('/')
-  const segments = path.split('/').filter((segment) => segment !== '')
-  return {
-    owned,
-    pattern: compilePattern([...(anchored ? [] : ['**']), ...segments, ...(path.endsWith('/') ? ['**', '*'] : [])]),
-  }
+  const root = first.startsWith('/') ? '' : '**/'
+  const path = first.replaceAll(/\/+/g, '/').replace(/^\//, '')
+  const content = first.endsWith('/') ? '**' : ''
+  return { owned, matches: pathGlob(root + path + content) }
 }

@@ -10,7 +10,7 @@ import { findProtectedRefs } from '../protected-refs/queries.ts'
 import { protectedBranchRule } from './branch-rules.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
 import { largeFilesRule } from './large-files-rule.ts'
-import { onEach, type PushFacts, type PushRule, type Way } from './rule.ts'
+import { onEach, type PushFacts, type PushMode, type PushRule } from './rule.ts'
 import { sizeLimitRule } from './size-limit-rule.ts'
 import { tagRule } from './tag-rules.ts'
 
@@ -68,7 +68,7 @@ export async function decide(
   projectId: number,
   changes: readonly RefChange[],
   objects: PushFacts['objects'],
-  way: Way,
+  mode: PushMode,
 ): Promise<Verdict> {
   const [project, protectedRefs] = await Promise.all([
     loadProject(String(projectId), ctx),
@@ -80,7 +80,7 @@ export async function decide(
   if (!isLetIn) return { refused: refusedPush }
   const protections = new Protections(protectedRefs, ctx.actor, project.facts.level)
   for (const rule of rules) {
-    const violation = await rule({ ctx, project, protections, way, changes, objects })
+    const violation = await rule({ ctx, project, protections, mode, changes, objects })
     if (violation !== undefined) return { refused: violation }
   }
   return { refused: undefined, project }

@@ -9,10 +9,10 @@ import { readRefs, syncRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import {
   lockProject,
-  notePush,
   openRepository,
   type ProjectRow,
   type RootFiles,
+  recordPush,
   rootFilesAt,
 } from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
@@ -26,13 +26,14 @@ import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, 
  */
 
 /** Records the intended changes. Returns the id to settle. One statement. */
-export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
+export const recordIntent = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
 /** Ends a push in which certainly nothing moved. */
-export const drop = (ctx: Ctx, pushId: number): Promise<boolean> => ctx.transaction((tx) => settlePush(tx, pushId, []))
+export const discardPush = (ctx: Ctx, pushId: number): Promise<boolean> =>
+  ctx.transaction((tx) => settlePush(tx, pushId, []))
 
 /** Removes changes from a pending push that certainly did not happen. */
-export const forget = (ctx: Ctx, pushId: number, changes: readonly RefChange[]): Promise<number> =>
+export const discardChanges = (ctx: Ctx, pushId: number, changes: readonly RefChange[]): Promise<number> =>
   deleteChanges(
     ctx.db,
     pushId,
@@ -87,7 +88,7 @@ const staleAssumption = new Error('the push was settled or the default branch ch
  * As `settle`, if all changes of the push certainly happened. Assumes the default branch that the caller read. One
  * round trip and the commit.
  */
-export async function conclude(
+export async function completePush(
   ctx: Ctx,
   repo: Repository,
   push: NewPush & { id: number },
@@ -155,7 +156,7 @@ async function writeEffects(
   { feed, rootFiles, first }: Effects,
 ): Promise<string | null | undefined> {
   const [branch] = await Promise.all([
-    notePush(tx, projectId, { firstBranch: first, rootFiles, refCount: changes.length }),
+    recordPush(tx, projectId, { firstBranch: first, rootFiles, refCount: changes.length }),
     emit(tx, {
       kind: 'pushed',
       projectId,

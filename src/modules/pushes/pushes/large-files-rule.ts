@@ -9,9 +9,9 @@ import type { PushRule } from './rule.ts'
  * process. It skips commits of the API, where the check would cost more than the commit: the API stores large files
  * itself, and a pointer written there by hand only breaks that file.
  */
-export const largeFilesRule: PushRule = async ({ ctx, project, way, changes, objects }) => {
+export const largeFilesRule: PushRule = async ({ ctx, project, mode, changes, objects }) => {
   const tips = changes.flatMap(({ to }) => to ?? [])
-  if ((way.transport !== 'http' && way.transport !== 'ssh') || tips.length === 0 || !ctx.settings.lfs_enabled)
+  if ((mode.transport !== 'http' && mode.transport !== 'ssh') || tips.length === 0 || !ctx.settings.lfs_enabled)
     return undefined
   const storage = await openStorage(ctx, project)
   if (!storage.enabled) return undefined

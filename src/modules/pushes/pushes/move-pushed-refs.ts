@@ -71,7 +71,7 @@ async function moveEach(repo: Repository, updates: readonly RefUpdate[]): Promis
         : outcome !== 'refused'
           ? allOf(left, outcome)
           : attempt > attempts
-            ? allOf(left, unmoved(movedMeanwhile))
+            ? allOf(left, unmoved(movedConcurrently))
             : await whyRefused(repo, left)
     if (refused.size === 0) attempt++
     for (const [name, each] of refused) outcomes.set(name, each)
@@ -92,7 +92,7 @@ async function moveTogether(repo: Repository, updates: readonly RefUpdate[], ref
   return new Map([...allOf(updates, unmoved('atomic push failed')), ...found])
 }
 
-const movedMeanwhile = 'the reference has moved'
+const movedConcurrently = 'the reference has moved'
 const locked = 'the reference is being changed by another process'
 
 /**
@@ -120,7 +120,7 @@ function whichAreLocked(repo: Repository, updates: readonly RefUpdate[]): Outcom
 }
 
 async function whyRefused(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {
-  const stale = allOf(await staleUpdates(repo, updates), unmoved(movedMeanwhile))
+  const stale = allOf(await staleUpdates(repo, updates), unmoved(movedConcurrently))
   const impossible = await impossibleUpdates(
     repo,
     updates.filter(({ name }) => !stale.has(name)),

@@ -4,10 +4,10 @@ import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
-import { conclude, drop, intend, settle } from './journal.ts'
-import type { Way } from './rule.ts'
+import { completePush, discardPush, recordIntent, settle } from './journal.ts'
+import type { PushMode } from './rule.ts'
 
-export type MoveOptions = Partial<Way> & {
+export type MoveOptions = Partial<PushMode> & {
   /** Turns the reason of a refusal into a failure. Default: `forbidden`. */
   readonly refusal?: (reason: string) => Failure
   /** Stores the new objects, in parallel with the decision and the journal. Default: they are stored already. */
@@ -23,23 +23,23 @@ export async function moveRefs(
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  { transport = 'api', refusal = forbidden, store = async () => {}, ...way }: MoveOptions = {},
+  { transport = 'api', refusal = forbidden, store = async () => {}, ...mode }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
   const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options: [], changes }
   const stored = store()
   const objects = () => stored.then(() => repo)
   // Waits for both even if one fails.
   const [intent, storing] = await Promise.allSettled([
-    decide(ctx, projectId, changes, objects, { transport, ...way }).then(async (verdict) => {
+    decide(ctx, projectId, changes, objects, { transport, ...mode }).then(async (verdict) => {
       if (verdict.refused !== undefined) throw refusal(verdict.refused)
-      return { id: await intend(ctx, push), main: verdict.project.default_branch }
+      return { id: await recordIntent(ctx, push), main: verdict.project.default_branch }
     }),
     stored,
   ])
   if (intent.status === 'rejected') throw intent.reason
   const { id, main } = intent.value
   if (storing.status === 'rejected') {
-    await drop(ctx, id)
+    await discardPush(ctx, id)
     throw storing.reason
   }
   let outcome: 'moved' | 'stale' | 'failed' | undefined
@@ -55,7 +55,7 @@ export async function moveRefs(
   } finally {
     // A certain outcome is not compared with the refs: another push may have moved a ref to the same place. Without an
     // outcome the refs decide.
-    if (outcome === 'moved') await conclude(ctx, repo, { id, ...push }, main)
-    else await (outcome === undefined ? settle(ctx, id) : drop(ctx, id))
+    if (outcome === 'moved') await completePush(ctx, repo, { id, ...push }, main)
+    else await (outcome === undefined ? settle(ctx, id) : discardPush(ctx, id))
   }
 }

@@ -10,7 +10,7 @@ import { loadProject } from '../../projects/projects/subject.ts'
 import { openForWriting, openRepository } from '../../projects/repositories/open.ts'
 import { decide } from './decide.ts'
 import { refreshRepository } from './jobs.ts'
-import { conclude, intend, settle } from './journal.ts'
+import { completePush, recordIntent, settle } from './journal.ts'
 import { moveRefs } from './move-refs.ts'
 import { recoverPushes } from './recovery.ts'
 
@@ -111,7 +111,7 @@ describe('settling of pushes', () => {
     const head = await push(world, project, { a: 'a' })
     const ctx = await contextFor(world, world.root)
     const before = (await events(world, project)).length
-    const intended = await intend(ctx, {
+    const intended = await recordIntent(ctx, {
       projectId: project.id,
       actorId: 1,
       transport: 'api',
@@ -146,9 +146,9 @@ describe('settling of pushes', () => {
       await git(repo.gitDir, 'update-ref', 'refs/heads/x', head)
       const changes = [{ name: ref('refs/heads/x'), from: null, to: head }]
       const intent = { projectId: project.id, actorId: 1, transport: 'api', options: [], changes } as const
-      const id = await intend(ctx, intent)
-      await conclude(ctx, repo, { id, ...intent }, known)
-      await conclude(ctx, repo, { id, ...intent }, known)
+      const id = await recordIntent(ctx, intent)
+      await completePush(ctx, repo, { id, ...intent }, known)
+      await completePush(ctx, repo, { id, ...intent }, known)
       expect((await events(world, project)).slice(before)).toMatchObject([{ payload: { push_id: id, ref_count: 1 } }])
     },
   )
@@ -160,7 +160,9 @@ describe('settling of pushes', () => {
     for (const project of [broken, sound]) {
       await push(world, project, { a: 'a' })
       const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-      pushIds.push(await intend(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes }))
+      pushIds.push(
+        await recordIntent(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes }),
+      )
     }
     const states = async () => {
       const rows = await world.rows('select state from pushes where id = any($1) order by id', [pushIds])
@@ -181,7 +183,13 @@ describe('settling of pushes', () => {
     const repo = await openForWriting(ctx, (await loadProject(String(project.id), ctx))!)
     const to = new TestRepository(repo).commit({ a: 'a' }, { branch: '-x' })
     const changes = [{ name: ref('refs/heads/-x'), from: null, to }]
-    const intended = await intend(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes })
+    const intended = await recordIntent(ctx, {
+      projectId: project.id,
+      actorId: 1,
+      transport: 'http',
+      options: [],
+      changes,
+    })
     expect(await settle(ctx, intended)).toHaveLength(1)
     expect((await world.root.get(`/projects/${project.id}`)).json.default_branch).toBeNull()
   })
@@ -190,7 +198,13 @@ describe('settling of pushes', () => {
     const project = await world.project()
     const ctx = await contextFor(world, world.root)
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-    const intended = await intend(ctx, { projectId: project.id, actorId: 1, transport: 'http', options: [], changes })
+    const intended = await recordIntent(ctx, {
+      projectId: project.id,
+      actorId: 1,
+      transport: 'http',
+      options: [],
+      changes,
+    })
     expect(await settle(ctx, intended)).toEqual([])
     expect(await events(world, project)).toEqual([])
     expect(await world.rows('select state from pushes where id = $1', [intended])).toEqual([{ state: 'dropped' }])

@@ -8,7 +8,7 @@ import { settle } from './journal.ts'
 import { repositoriesBeingPushed, unsettledPushes } from './queries.ts'
 
 /** A push takes milliseconds from its decision to its last ref; after this time it counts as interrupted. */
-const cutOffAfterSeconds = 120
+const interruptedAfterSeconds = 120
 /** Less than the time between two runs of the job. */
 const seenForMs = 30_000
 
@@ -68,6 +68,6 @@ export const settleCutOffPushes = job({
   attempts: 3,
   every: { cron: '* * * * *', input: {} },
   run: async (_input, ctx) => {
-    await recoverPushes(ctx, cutOffAfterSeconds, seenBefore)
+    await recoverPushes(ctx, interruptedAfterSeconds, seenBefore)
   },
 })

@@ -6,7 +6,7 @@ import type { Protections } from '../protected-refs/protections.ts'
 import type { Transport } from './queries.ts'
 
 /** How refs are changed. */
-export type Way = {
+export type PushMode = {
   readonly transport: Transport
   /** The changes merge a merge request: users who may merge need not be allowed to push. */
   readonly merges?: boolean
@@ -19,7 +19,7 @@ export type PushFacts = {
   readonly ctx: Ctx
   readonly project: ProjectSubject
   readonly protections: Protections
-  readonly way: Way
+  readonly mode: PushMode
   readonly changes: readonly RefChange[]
   /** Repository that includes the new objects, before git accepts them. Resolves once they are stored. */
   objects(): Promise<Repository>

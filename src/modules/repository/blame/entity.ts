@@ -4,7 +4,7 @@ import { timestamp } from '../../../api/schema.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
 import { formatSignatureTime } from '../../../git/objects/signature.ts'
 
-/** Lines that follow one another, and the commit that wrote them. */
+/** Consecutive lines and the commit that last changed them. */
 export type BlameRow = { readonly commit: Commit; readonly lines: readonly string[] }
 
 export const BlameRange = entity({

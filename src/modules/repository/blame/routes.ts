@@ -12,7 +12,7 @@ import { BlameRange } from './entity.ts'
 import { blameRows } from './service.ts'
 
 export const blameRoutes = [
-  /** HEAD blames nobody: it costs what HEAD of the file costs. */
+  /** HEAD computes no blame: it costs as much as HEAD of the file. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/files/:file_path/blame',
@@ -49,7 +49,7 @@ export const blameRoutes = [
       if (sha256 === undefined) throw notFound('File')
       setMetadata(reply, { ...found, lastCommit, sha256 })
       if (isImmutable(ref, found.commit)) reply.header('cache-control', immutableCacheControl)
-      // The answer follows from these; HEAD does not make it.
+      // The response depends only on these; HEAD does not compute it.
       const facts = JSON.stringify(['blame', found.commit, ref, file_path, range])
       reply.header('etag', `W/"${hash('sha256', facts, 'hex').slice(0, 32)}"`)
       return rows

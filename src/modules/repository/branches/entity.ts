@@ -5,7 +5,7 @@ import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { Commit } from '../commits/entity.ts'
 
-/** A branch, the commit it is at, and how it stands: nothing else is shown of it. */
+/** A branch with its commit and its state, which is everything that the record shows. */
 export type BranchRow = {
   readonly name: string
   readonly commit: GitCommit
@@ -14,13 +14,13 @@ export type BranchRow = {
 }
 
 export type BranchStanding = {
-  /** Its commit is in the history of the default branch, and is not where that is. */
+  /** The default branch contains its commit, and points to another one. */
   readonly merged: boolean
   readonly protected: boolean
   readonly default: boolean
   readonly developers_can_push: boolean
   readonly developers_can_merge: boolean
-  /** The caller may. */
+  /** The caller may push to it. */
   readonly can_push: boolean
 }
 
@@ -45,6 +45,6 @@ export const Branch = cacheableEntity({
   }),
 })
 
-/** Names all that the record shows. */
+/** The fields on which the record depends. */
 export const branchKey = ({ name, commit, standing, project }: BranchRow): string =>
   JSON.stringify([project.id, project.full_path, name, commit.oid, ...Object.values(standing).map(Number)])

@@ -5,7 +5,7 @@ import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { isPrivateTo, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { CommitCommentRow } from './queries.ts'
 
-const said = {
+const commentFields = {
   note: Type.String({ description: 'Text of the comment in Markdown' }),
   path: nullable(Type.String({ description: 'Path of the file' })),
   line: nullable(Type.Integer({ description: 'Position in the new file' })),
@@ -15,7 +15,7 @@ const said = {
   created_at: timestamp('Time at which the comment was created'),
 }
 
-const saidBy = (row: CommitCommentRow, ctx: Ctx) => ({
+const commentRecord = (row: CommitCommentRow, ctx: Ctx) => ({
   note: row.note,
   path: row.path,
   line: row.line,
@@ -24,11 +24,11 @@ const saidBy = (row: CommitCommentRow, ctx: Ctx) => ({
   created_at: row.created_at,
 })
 
-/** What somebody said about a commit, in a list: with more of the author. */
+/** A comment on a commit in a list, with the full record of the author. */
 export const CommitComment = entity({
   name: 'CommitComment',
   schema: Type.Object({
-    ...said,
+    ...commentFields,
     author: Type.Object(
       {
         ...UserReferenceSchema.properties,
@@ -41,14 +41,14 @@ export const CommitComment = entity({
   present(row: CommitCommentRow, ctx) {
     const { public_email, created_at } = row.author
     const hidden = isPrivateTo(ctx, row.author)
-    const comment = saidBy(row, ctx)
+    const comment = commentRecord(row, ctx)
     return { ...comment, author: { ...comment.author, email: public_email, ...(!hidden && { created_at }) } }
   },
 })
 
-/** The same as it is answered to whoever said it. */
+/** The same in the response that creates it. */
 export const CommitCommentCreated = entity({
   name: 'CommitCommentCreated',
-  schema: Type.Object({ ...said, author: described(UserReferenceSchema, 'User who wrote the comment') }),
-  present: saidBy,
+  schema: Type.Object({ ...commentFields, author: described(UserReferenceSchema, 'User who wrote the comment') }),
+  present: commentRecord,
 })

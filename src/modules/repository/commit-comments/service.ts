@@ -4,7 +4,7 @@ import { type Commit, titleOf } from '../../../git/objects/commits.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
 import { blank } from '../../../kernel/violations.ts'
 import type { ChangedLine } from '../../discussion/index.ts'
-import { noteActivity, openRepository, type ProjectRow } from '../../projects/index.ts'
+import { openRepository, type ProjectRow, recordActivity } from '../../projects/index.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
 import { getCommit as commitOf } from '../commits/revision.ts'
 import { isChangedLine } from './changed-line.ts'
@@ -37,13 +37,13 @@ export function saveComment(
   ctx: Ctx,
   project: ProjectRow,
   commit: Commit,
-  said: Pick<NewComment, 'note' | 'at' | 'discussion'>,
+  input: Pick<NewComment, 'note' | 'at' | 'discussion'>,
 ): Promise<CommitCommentRow> {
   const authorId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
-    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, ...said })
+    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, ...input })
     if (!comment) throw notFound('Project')
-    await noteActivity(tx, project.id)
+    await recordActivity(tx, project.id)
     await emit(tx, {
       kind: 'note_created',
       projectId: project.id,

@@ -5,7 +5,7 @@ import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { statuses } from '../../ci/index.ts'
 import type { StatusRow } from './queries.ts'
 
-/** What somebody said of a commit. */
+/** The status that an external system reported for a commit. */
 export const CommitStatus = entity({
   name: 'CommitStatus',
   schema: Type.Object({

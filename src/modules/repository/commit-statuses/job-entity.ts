@@ -11,7 +11,7 @@ import type { StatusRow } from './queries.ts'
 /** A status and its project; those of a page are of one project. */
 export type JobRow = { readonly status: StatusRow; readonly project: ProjectSubject }
 
-/** What was said of a commit, in the form in which clients read jobs. */
+/** The status of a commit in the format of jobs. */
 export const Job = entity({
   name: 'Job',
   schema: Type.Object({

@@ -45,7 +45,7 @@ export const jobRoutes = [
     },
   }),
 
-  /** Compat: glab and others show it beside the job. */
+  /** Compat: clients such as glab show it beside the job. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/jobs/:job_id/trace',
@@ -84,7 +84,7 @@ export const jobRoutes = [
     },
   }),
 
-  /** Compat: glab reads them beside the jobs. */
+  /** Compat: clients such as glab read them together with the jobs. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id/bridges',

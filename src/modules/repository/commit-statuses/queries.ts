@@ -171,7 +171,7 @@ export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
  * Updates a status with the state and the given attributes of a report. A running status was queued and starts once; a
  * pending one has not started; a finished one has an end time.
  */
-export async function updateStatus(tx: Tx, id: number, { state, ...said }: Report): Promise<StatusRow> {
+export async function updateStatus(tx: Tx, id: number, { state, ...report }: Report): Promise<StatusRow> {
   const queued = state === 'pending' || state === 'running'
   return (await tx.row(
     statusRow,
@@ -182,9 +182,9 @@ export async function updateStatus(tx: Tx, id: number, { state, ...said }: Repor
         queued_at = case when ${queued} then coalesce(s.queued_at, clock.now) else s.queued_at end,
         started_at = case ${state} when 'pending' then null when 'running' then coalesce(s.started_at, clock.now) else s.started_at end,
         finished_at = case when ${isFinished(state)} then clock.now end,
-        target_url = coalesce(${said.targetUrl ?? null}, s.target_url),
-        description = coalesce(${said.description ?? null}, s.description),
-        coverage = coalesce(${said.coverage ?? null}::double precision, s.coverage)
+        target_url = coalesce(${report.targetUrl ?? null}, s.target_url),
+        description = coalesce(${report.description ?? null}, s.description),
+        coverage = coalesce(${report.coverage ?? null}::double precision, s.coverage)
       from (select clock_timestamp() as now) clock where s.id = ${id}
       returning s.*)
     select ${columns} from s ${joined}`,

@@ -10,7 +10,7 @@ import { states } from './states.ts'
 const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
 
 export const commitStatusRoutes = [
-  /** Without a ref: at most one process, the first time, to tell whether the default branch has the commit. */
+  /** Without a ref: at most one process, the first time, to check whether the default branch contains the commit. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/statuses',

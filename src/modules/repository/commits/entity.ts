@@ -14,11 +14,11 @@ import { lastPipelines } from './pipelines.ts'
 export type CommitRow = {
   readonly commit: GitCommit
   readonly project: { readonly id: number; readonly full_path: string }
-  /** Only when asked for. */
+  /** Only if requested. */
   readonly stats?: Stats
 }
 
-/** The same with what tells whether the caller may read pipelines. */
+/** The same, with the facts that decide whether the caller may read pipelines. */
 export type CommitDetailRow = CommitRow & { readonly project: Pick<ProjectSubject, 'id' | 'full_path' | 'facts'> }
 
 const basic = {
@@ -74,7 +74,7 @@ export const Commit = cacheableEntity({
   present: (row: CommitRow, view) => basicOf(row, view),
 })
 
-/** One commit, with what became of it. */
+/** One commit with its pipeline. */
 export const CommitDetail = entity({
   name: 'CommitDetail',
   schema: Type.Object({
@@ -97,7 +97,7 @@ export const CommitDetail = entity({
   },
 })
 
-/** Everything one address wrote. */
+/** The contributions of one email address. */
 export const Contributor = entity({
   name: 'Contributor',
   schema: Type.Object({

@@ -18,12 +18,12 @@ import { commitsPage } from './list.ts'
 import { CommitReference } from './reference.ts'
 import { defaultRef, findCommitId, getCommit } from './revision.ts'
 
-/** Each is looked up, and all go into one command line. */
+/** Maximum names: each is resolved, and all are arguments of one command. */
 const maxMergeBaseRefs = 100
 
 const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
 
-/** One process of its own for as long as it is in use; each commit's changes are remembered. */
+/** One process per request; the changes of each commit are cached. */
 const withStats = async (repo: Repository, oid: Oid) => {
   const stats = await commitStats(repo, oid)
   return stats && { stats }
@@ -127,7 +127,7 @@ export const commitRoutes = [
     },
   }),
 
-  /** With more than two refs, as git: of the first one and a merge of all others. */
+  /** With more than two refs, as git: the merge base of the first one and a merge of all others. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/merge_base',
@@ -153,7 +153,7 @@ export const commitRoutes = [
     },
   }),
 
-  /** The first time for a tip: one `rev-list`, and the changes of 2,000 commits. Remembered after that. */
+  /** The first time for a head: one `rev-list`, and the changes of 2,000 commits. Cached afterwards. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/contributors',

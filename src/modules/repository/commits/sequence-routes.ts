@@ -13,7 +13,7 @@ const CommitSequence = entity({
 })
 
 export const commitSequenceRoutes = [
-  /** One walk of the history, remembered. */
+  /** One walk of the history, cached. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/sequence',

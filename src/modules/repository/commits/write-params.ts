@@ -1,9 +1,9 @@
 import { Optional, Text } from '../../../api/params/types.ts'
 
-/** Contents travel in the body, in Base64 perhaps: what is larger is for git. */
+/** Contents are in the body, possibly in Base64; larger files must be pushed with git. */
 export const maxContentBytes = 64 * 1024 * 1024
 
-/** Far below what a commit is read with. */
+/** Far below the limit for reading a commit. */
 export const maxMessageLength = 1_000_000
 
 export const authorParams = {

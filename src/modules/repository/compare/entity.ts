@@ -11,13 +11,13 @@ export type ComparisonRow = {
   /** Oldest first. */
   readonly commits: readonly GitCommit[]
   readonly files: readonly FilePatch[]
-  /** Something was left out. */
+  /** Some commits or files are omitted. */
   readonly cut: boolean
-  /** Absent when a ref names nothing. */
+  /** Absent if a ref does not exist. */
   readonly sameRef: boolean | undefined
 }
 
-/** What one ref has that another one lacks. */
+/** Commits and changes that one ref has and another lacks. */
 export const Comparison = entity({
   name: 'Comparison',
   schema: Type.Object({

@@ -7,7 +7,7 @@ import { Comparison } from './entity.ts'
 import { compare } from './service.ts'
 
 export const compareRoutes = [
-  /** Compat: a ref that names nothing gives an empty comparison, as clients of 12.x expect. */
+  /** Compat: a ref that does not exist gives an empty comparison, as clients of 12.x expect. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/compare',

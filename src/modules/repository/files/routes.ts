@@ -21,10 +21,10 @@ const fileParams = Params({
 })
 
 const nothing = Buffer.alloc(0)
-/** The answer about a file up to this size is kept as text. */
+/** Maximum size in bytes of a file whose response is cached as text. */
 const keptBytes = 64 * 1024
 
-/** What the headers tell of a file. Remembered but for the ref: one round trip to git when all was asked for before. */
+/** Data of the headers about a file. Cached except for the ref: one round trip to git if everything else is cached. */
 async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, content?: Buffer) {
   const known = await memoize(
     repo,
@@ -58,7 +58,7 @@ export const fileRoutes = [
     async handle({ subject, params, ctx, reply, head }) {
       const repo = openRepository(ctx, subject)
       const found = await findFile(repo, params.ref, params.file_path)
-      // All there is to say about a file follows from the commit, and from the path and ref of the address.
+      // The response depends only on the commit and on the path and ref of the URL.
       reply.header('etag', `W/"${found.commit}"`)
       if (head) return { ...(await fileFacts(repo, found, reply)), content: nothing }
       if (found.sizeBytes > keptBytes) {

@@ -13,7 +13,7 @@ import { Commit } from '../commits/entity.ts'
 import { LinkSchema, linkRecord } from './link-entity.ts'
 import type { ReleaseRow } from './queries.ts'
 
-/** A release and its project; those of a page are of one project. */
+/** A release and its project; all rows of a page have the same project. */
 export type Row = { readonly release: ReleaseRow; readonly project: ProjectSubject }
 
 const formats = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const
@@ -46,7 +46,7 @@ export const Release = entity({
       },
       { title: 'ReleaseAssets', description: 'What the release offers for download' },
     ),
-    // Only those who read the code are told that there is such a tag, and what it has.
+    // Only callers who can read the code see whether the tag exists, and its contents.
     tag_name: Type.Optional(
       Type.String({ description: 'Tag of the release; absent if the caller may not read the code' }),
     ),
@@ -67,7 +67,7 @@ export const Release = entity({
   present({ release, project }, ctx, { readsCode, commits }) {
     const sources = readsCode ? sourcesOf(release, project, ctx) : undefined
     return {
-      // The name of the tag would tell of it.
+      // The name of the tag would disclose it.
       name: readsCode ? (release.name ?? release.tag) : `Release-${release.id}`,
       description: release.description,
       created_at: release.created_at,
@@ -84,7 +84,7 @@ export const Release = entity({
   },
 })
 
-/** Where the tags are now. One round trip. */
+/** The current commits of tags. One round trip. */
 const commitsOf = (ctx: Ctx, rows: readonly Row[]): Promise<[tag: string, commit: GitCommit | undefined][]> => {
   const repo = openRepository(ctx, rows[0]!.project)
   return Promise.all(

@@ -33,7 +33,7 @@ export const releaseRoutes = [
     },
   }),
 
-  /** Compat: GitLab itself sends clients on to the release by its tag; they know no difference. */
+  /** Compat: GitLab redirects to the release by its tag; clients notice no difference. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/releases/permalink/latest',

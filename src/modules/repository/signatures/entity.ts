@@ -21,7 +21,7 @@ const shared = <F extends SignatureFormat>(type: F) => ({
   commit_source: Type.Literal('gitaly', { description: 'Always `gitaly`: the commit was read from a repository' }),
 })
 
-/** Compat: clients know two sources of commits; ours come from a repository, as that one's do. */
+/** Compat: clients know two sources of commits; ours corresponds to this one. */
 const commit_source = 'gitaly'
 
 export const PGPSignature = entity({
@@ -62,7 +62,7 @@ export const SSHSignature = entity({
   }),
 })
 
-/** Recognised and not verified. */
+/** A signature that was recognised but not verified. */
 export const X509Signature = entity({
   name: 'X509Signature',
   schema: Type.Object(shared('X509')),

@@ -8,7 +8,7 @@ import { loadProtections } from '../../pushes/index.ts'
 import { Commit } from '../commits/entity.ts'
 import { findReleases, type ReleaseRow } from './queries.ts'
 
-/** A tag and the project; those of a page are of one project. */
+/** A tag and its project; all rows of a page have the same project. */
 export type TagRow = {
   readonly name: string
   /** Of an annotated tag. */
@@ -60,7 +60,7 @@ export const Tag = entity({
   },
 })
 
-/** Release notes by themselves, as their older calls answer. */
+/** Release notes alone, the response of the older endpoints. */
 export const TagRelease = entity({
   name: 'TagRelease',
   schema: Type.Object(release),

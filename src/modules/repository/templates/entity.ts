@@ -25,7 +25,7 @@ export const FileTemplate = entity({
   present: ({ key }: Template, _ctx, content) => ({ name: key, content }),
 })
 
-/** A licence, and what to fill in. */
+/** A licence with its placeholders. */
 export type LicenseRow = { readonly template: Template; readonly licensee: Licensee }
 
 export const LicenseTemplate = entity({

@@ -3,7 +3,7 @@ import { entity } from '../../../api/entity.ts'
 import { shownPath } from '../../../git/format/text.ts'
 import type { PathEntry } from '../../../git/objects/trees.ts'
 
-/** What a directory holds. */
+/** Entries of a directory. */
 export const TreeEntry = entity({
   name: 'TreeEntry',
   schema: Type.Object({
@@ -27,7 +27,7 @@ export const TreeEntry = entity({
 
 export type BlobRow = { readonly oid: string; readonly sizeBytes: number; readonly content: Buffer }
 
-/** A file's content, whatever it is called. */
+/** The content of a file, whatever its name. */
 export const Blob = entity({
   name: 'Blob',
   schema: Type.Object({

@@ -27,8 +27,8 @@ async function findBlob(repo: Repository, sha: string): Promise<{ oid: Oid; size
 
 export const treeRoutes = [
   /**
-   * One round trip for the ref, one more when the directory was not read before; recursive, one `ls-tree` process the
-   * first time. Pages are cut out of what is remembered.
+   * One round trip for the ref, one more if the directory is not cached; recursive, one `ls-tree` process the first time. Pages are
+   * slices of the cached listing.
    */
   endpoint({
     method: 'GET',

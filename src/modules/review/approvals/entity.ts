@@ -12,7 +12,7 @@ const person = Type.Object(
   { title: 'Approver' },
 )
 
-/** Who approved a merge request, and how many still must. */
+/** The approvals of a merge request, and how many are still required. */
 export const Approvals = entity({
   name: 'Approvals',
   schema: Type.Object({

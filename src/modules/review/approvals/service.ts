@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { conflict, Failure, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { addSystemNote, addTodos, finishTodos } from '../../discussion/index.ts'
 import { readersAmong } from '../merge-requests/edit-queries.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import {
@@ -23,7 +23,7 @@ export async function getApprovals(ctx: Ctx, { id }: MergeRequestSubject): Promi
   return approvals
 }
 
-/** Changes a merge request that is there and locked. */
+/** Runs a change of an existing merge request while its row is locked. */
 const changing = <T>(
   ctx: Ctx,
   { id }: MergeRequestSubject,
@@ -36,8 +36,8 @@ const changing = <T>(
   })
 
 /**
- * Approves an open merge request, if `sha` is given only while its head is that. False when the caller did already.
- * Throws `not_allowed` when it is not open, `conflict` for another head.
+ * Approves an open merge request; with `sha`, only if that is its head. False if the caller has approved it already. Throws
+ * `not_allowed` if it is not open, `conflict` if the head differs.
  */
 export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string | undefined): Promise<boolean> =>
   changing(ctx, mergeRequest, async (tx, { state, head_oid }) => {
@@ -48,17 +48,17 @@ export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string
     if (!(await insertApproval(tx, mergeRequest.id, userId))) return false
     await addSystemNote(tx, asNoteable(mergeRequest), userId, 'approved this merge request')
     await finishTodos(tx, userId, asNoteable(mergeRequest))
-    await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
+    await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
     return true
   })
 
-/** Takes an approval back. Throws `not_found` when the caller gave none. */
+/** Revokes the caller's approval. Throws `not_found` if there is none. */
 export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<void> =>
   changing(ctx, mergeRequest, async (tx) => {
     const userId = ctx.actor!.id
     if (!(await deleteApproval(tx, mergeRequest.id, userId))) throw rowNotFound()
     await addSystemNote(tx, asNoteable(mergeRequest), userId, 'unapproved this merge request')
-    await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
+    await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
   })
 
 /** Sets the required number of approvals, at least the number that the project requires. */
@@ -68,14 +68,14 @@ export const requireApprovals = (ctx: Ctx, mergeRequest: MergeRequestSubject, co
       throw invalidFields({ approvals_before_merge: [`must be at least that of the target project (${least})`] })
     if (count === approvals_before_merge) return
     await saveRequiredApprovals(tx, mergeRequest.id, count)
-    await tellMergeRequest(tx, mergeRequest.id, {
+    await emitMergeRequest(tx, mergeRequest.id, {
       kind: 'merge_request_updated',
       actorId: ctx.actor!.id,
       changes: { approvals_before_merge: [approvals_before_merge, count] },
     })
   })
 
-/** Asks these people to approve, and nobody else: those of them who may read the merge request, without its author. */
+/** Replaces the requested approvers. Users who cannot read the merge request, and its author, are skipped. */
 export async function askApprovers(
   ctx: Ctx,
   mergeRequest: MergeRequestSubject,

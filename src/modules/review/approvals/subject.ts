@@ -2,7 +2,7 @@ import { subject } from '../../../api/endpoint.ts'
 import { mergeRequest } from '../merge-requests/subject.ts'
 import { isApprover } from './queries.ts'
 
-/** A merge request with what says whether the caller may approve it. One statement more than the merge request. */
+/** A merge request with the facts that decide whether the caller may approve it. One statement more than the merge request. */
 export const approvable = subject({
   ...mergeRequest,
   async load(params, ctx) {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { tellOfNote, tellOfTodos } from '../../discussion/subscriptions/jobs.ts'
+import { mailNoteJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -14,14 +14,14 @@ async function addNote(world: World, who: Client, at: string, body = 'Hello', mo
   const { status, json } = await who.post(`${at}/notes`, { body, ...more })
   expect(status).toBe(201)
   const queued = await world.takeJobs(`tell_of_note:${json.id}`)
-  for (const { payload } of queued) await tellOfNote.run(payload, await world.app.open(null))
+  for (const { payload } of queued) await mailNoteJob.run(payload, await world.app.open(null))
   return json.id
 }
 
 /** Runs the queued notification jobs of todos. */
 async function mailTodos(world: World): Promise<void> {
   const queued = await world.takeJobs('tell_of_todos:%')
-  for (const { payload } of queued) await tellOfTodos.run(payload, await world.app.open(null))
+  for (const { payload } of queued) await mailTodosJob.run(payload, await world.app.open(null))
 }
 
 const people = (world: World, count: number) => Promise.all(Array.from({ length: count }, () => world.user()))

@@ -5,7 +5,9 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { patchesOf } from '../merge-requests/versions.ts'
 import { findVersion } from './version-queries.ts'
 
-/** A place in the diff of some version of a merge request. Fails when it is not shown there. Costs what that diff costs. */
+/**
+ * A position in the diff of a version of a merge request. Fails if the diff does not show it. Costs what computing that diff costs.
+ */
 export async function placeOf(ctx: Ctx, mergeRequest: MergeRequestSubject, wanted: WantedPlace): Promise<Position> {
   const version = await findVersion(ctx.db, mergeRequest.id, wanted)
   if (!version) throw refuseNote('position', 'is of no version of the merge request')

@@ -1,7 +1,7 @@
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { type Discussed, discussedSubject, type Tracked } from '../../discussion/index.ts'
 import { saveTimeEstimate } from '../merge-requests/edit-queries.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { touchMergeRequest } from '../merge-requests/queries.ts'
 import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
@@ -17,15 +17,15 @@ const discussed = (subject: MergeRequestSubject): Discussed => ({
   placeOf: (ctx, wanted) => placeOf(ctx, subject, wanted),
 })
 
-/** A merge request of which time is tracked. */
+/** A merge request with time tracking. */
 export const tracked = ({ id, project_id }: MergeRequestSubject): Tracked => ({
   ...asNoteable({ id, project_id }),
   saveEstimate: (tx, seconds) => saveTimeEstimate(tx, id, seconds),
   touch: (tx) => touchMergeRequest(tx, id),
-  emitUpdated: (tx, actorId, changes) => tellMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes }),
+  emitUpdated: (tx, actorId, changes) => emitMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes }),
 })
 
-/** Merge requests as the endpoints of notes, discussions, awards and time name them. */
+/** Merge requests as the subject of endpoints for notes, discussions, awards and time tracking. */
 export const discussedMergeRequest = discussedSubject({
   subject: mergeRequest,
   path: '/projects/:id/merge_requests/:merge_request_iid',

@@ -4,8 +4,8 @@ import { milestoneTitle, usernamesOf } from './edit-queries.ts'
 import type { MergeRequestFacts } from './event-queries.ts'
 import { isWorkInProgress } from './title.ts'
 
-/** Tells beside what people say what somebody changed. Labels have events of their own. */
-export async function noteChanges(
+/** Adds system notes about changed attributes. Labels have events of their own. */
+export async function addChangeNotes(
   tx: Tx,
   noteable: Noteable,
   authorId: number,

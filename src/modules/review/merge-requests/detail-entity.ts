@@ -5,15 +5,15 @@ import { nullable } from '../../../api/schema.ts'
 import { PipelineDetail, type PipelineDetailRow } from '../../ci/index.ts'
 import { basicFields, basicOf, type MergeRequestShown } from './entity.ts'
 
-/** One merge request with what is asked of more than its own tables. */
+/** One merge request with fields that come from other tables or from git. */
 export type MergeRequestDetailRow = MergeRequestShown & {
-  /** The newest of its head; `undefined` when there is none, or none that the caller may read. */
+  /** Newest pipeline of the head; `undefined` without one, or if the caller may not read it. */
   readonly pipeline:
     | { readonly pipeline: PipelineDetailRow; readonly project: { readonly id: number; readonly full_path: string } }
     | undefined
-  /** By role and protection. */
+  /** By role and branch protection. */
   readonly canMerge: boolean
-  /** Only when asked for. */
+  /** Only if requested. */
   readonly withRebasing?: boolean
 }
 

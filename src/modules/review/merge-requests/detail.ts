@@ -11,15 +11,15 @@ import { findRecord, type MergeRequestRecordRow } from './record-queries.ts'
 import type { Within } from './reference.ts'
 
 export type DetailOptions = {
-  /** From where it is looked at; its own project without. */
+  /** The project from which references are written; the target project if absent. */
   readonly within?: Within
   readonly divergedCommits?: boolean
   readonly rebasing?: boolean
 }
 
 /**
- * What the record of one merge request shows, given the project into which it is to be merged. Three statements, and one more
- * when it comes from another project.
+ * Loads what the record of one merge request shows, given its target project. Three statements, and one more if the source is
+ * another project.
  */
 export async function getDetail(
   ctx: Ctx,
@@ -46,7 +46,7 @@ export async function getDetail(
   }
 }
 
-/** The newest pipeline of the head, in the project of the source, if the caller may read that. */
+/** The newest pipeline of the head in the source project, if the caller may read it. */
 async function headPipeline(ctx: Ctx, target: ProjectSubject, row: MergeRequestRecordRow) {
   const { source_project_id: sourceId, head_oid: head, source_branch: branch } = row
   if (sourceId === null || !head) return undefined

@@ -6,7 +6,7 @@ import { readRef } from '../../../git/refs/refs.ts'
 import { openRepository } from '../../projects/index.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
 
-/** How many commits of the target branch the source lacks; none while a branch is missing. A walk of the history. */
+/** Number of commits of the target branch that the source lacks; 0 if a branch is missing. Walks the history. */
 export async function countDiverged(ctx: Ctx, row: MergeRequestRecordRow): Promise<number> {
   const repo = openRepository(ctx, {
     id: row.project_id,

@@ -7,9 +7,9 @@ import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { addTodos, finishTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
-import { loadProject, noteActivity, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
-import { noteChanges } from './change-notes.ts'
+import { addChangeNotes } from './change-notes.ts'
 import {
   closeMergeRequest,
   findOpenFor,
@@ -21,7 +21,7 @@ import {
   saveValues,
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
-import { type AttributeChanges, tellMergeRequest } from './events.ts'
+import { type AttributeChanges, emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
@@ -31,7 +31,7 @@ import type { MergeRequestSubject } from './subject.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
 
-/** What is absent stays; empty lists, 0 and null clear. */
+/** Absent fields stay unchanged; empty lists, 0 and null clear. */
 export type MergeRequestEdit = {
   readonly title?: string
   readonly description?: string | null
@@ -48,13 +48,13 @@ export type MergeRequestEdit = {
   readonly allow_collaboration?: boolean
 }
 
-/** What is found out before the merge request is locked. */
+/** What is computed before the merge request is locked. */
 type Prepared = {
   /** Whether the caller may change `allow_collaboration`. */
   readonly mayAllowCollaboration: boolean
   readonly assignees: readonly number[] | undefined
   readonly milestoneId: number | null | undefined
-  /** When the target branch changes, or it is opened again. */
+  /** Present if the target branch changes or the merge request is reopened. */
   readonly version: Version | undefined
 }
 
@@ -73,12 +73,12 @@ const attributes = [
 ] as const satisfies readonly (keyof MergeRequestFacts)[]
 
 /**
- * Changes a merge request. Assignees, labels, the milestone and the lock are for those who develop the target, and
- * `allow_collaboration` for those who push to the source; otherwise they are left out. A state event that does not fit the state
- * changes nothing, and neither does a target branch once it is merged. Values that stay the same are not written.
+ * Updates a merge request. Assignees, labels, milestone and lock require push access to the target, `allow_collaboration` push
+ * access to the source; without it these fields are ignored. A state event that does not fit the state is ignored, and so is a
+ * target branch once it is merged. Unchanged values are not written.
  *
- * Throws `conflict` when another is open for the same branches, `unprocessable` when source and target would be one, or when one is
- * reopened whose source branch is missing, or is in a project whose code the caller or the author may not read now.
+ * Throws `conflict` if another merge request is open for the same branches, `unprocessable` if source and target would be the same
+ * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
  */
 export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> {
   requireRules(edit)
@@ -103,7 +103,7 @@ export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, e
   }
 }
 
-/** What whoever does not develop the target changes of it. */
+/** The fields that a caller who cannot push to the target may change. */
 const withoutAdministered = ({
   assignee_ids: _assignees,
   labels: _labels,
@@ -130,7 +130,7 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
   return { assignees, milestoneId, version, mayAllowCollaboration: mayAllow }
 }
 
-/** `undefined` for one that the project cannot have: that is as if it were not asked for. */
+/** The milestone to set; `undefined` (ignored) if the project cannot use it. */
 async function usableMilestone(
   ctx: Ctx,
   project: ProjectSubject,
@@ -140,7 +140,7 @@ async function usableMilestone(
   return findUsableMilestone(ctx.db, project.id, id)
 }
 
-/** The project of the source branch; null when it is gone. */
+/** The project of the source branch; null if it is deleted. */
 const sourceOf = async (
   ctx: Ctx,
   { project, source_project_id: id }: MergeRequestSubject,
@@ -148,14 +148,14 @@ const sourceOf = async (
   id === null ? null : id === project.id ? project : ((await loadProject(String(id), ctx)) ?? null)
 
 /**
- * Whether this caller may bring code over from the source: both they and the author must be able to read it now. An author may have
- * closed a merge request to stop that, so a caller's right alone is not enough to undo it, nor the author's alone.
+ * Whether this caller may fetch code from the source project: both the caller and the author must be able to read it. An author may
+ * have closed the merge request to stop that, so neither the caller's nor the author's access is enough alone.
  */
 const mayBringOver = async (ctx: Ctx, subject: MergeRequestSubject, source: ProjectSubject): Promise<boolean> =>
   source.id === subject.project_id ||
   (allows(projectPolicy.read_code, ctx.actor, source.facts) && (await authorReadsSource(ctx, subject)))
 
-/** The version with another target branch, or when it is reopened. Without a source branch to read, its last head counts. */
+/** The version for a new target branch, or on reopening. If the source branch cannot be read, the last known head is used. */
 async function versionInto(
   ctx: Ctx,
   subject: MergeRequestSubject,
@@ -174,7 +174,7 @@ async function versionInto(
 const isRelated = async (ctx: Ctx, source: ProjectSubject, target: ProjectSubject): Promise<boolean> =>
   source.id === target.id || (await findForkRelation(ctx.db, source.id, target.id)).related
 
-/** Writes what is other than before, with all that follows. */
+/** Writes the changed values and their consequences. */
 async function apply(
   ctx: Ctx,
   tx: Tx,
@@ -195,15 +195,15 @@ async function apply(
   const changes = changesOf(before, now)
   if (Object.keys(changes).length === 0) return
   await touchMergeRequest(tx, id)
-  await noteActivity(tx, project.id)
+  await recordActivity(tx, project.id)
   const noteable = asNoteable(row)
-  await noteChanges(tx, noteable, actorId, before, now)
+  await addChangeNotes(tx, noteable, actorId, before, now)
   if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
   await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
-  await tellChanges(tx, id, actorId, changes, now)
+  await emitChanges(tx, id, actorId, changes, now)
 }
 
-/** Nobody gives what is merged, or just being merged, another target. */
+/** The target branch cannot change once the merge request is merged or locked. */
 const mayMove = ({ state }: Pick<MergeRequestRow, 'state'>): boolean => state === 'opened' || state === 'closed'
 
 const valuesOf = (
@@ -241,7 +241,7 @@ async function changeLabels(ctx: Ctx, tx: Tx, before: MergeRequestFacts, edit: M
   )
 }
 
-/** Closes or opens it again, and gives it the version that it has with another target. */
+/** Closes or reopens it, and records the version for a new target branch. */
 async function changeState(
   ctx: Ctx,
   tx: Tx,
@@ -269,8 +269,8 @@ const changesOf = (before: MergeRequestFacts, now: MergeRequestFacts): Attribute
       .map((name) => [name, [before[name], now[name]]]),
   )
 
-/** That of its state and that of the rest are two events. */
-async function tellChanges(
+/** A change of state and other changes are two events. */
+async function emitChanges(
   tx: Tx,
   id: number,
   actorId: number,
@@ -280,8 +280,8 @@ async function tellChanges(
   const { state, ...others } = changes
   if (state) {
     const kind = now.state === 'closed' ? 'merge_request_closed' : 'merge_request_reopened'
-    await tellMergeRequest(tx, id, { kind, actorId, changes: { state } })
+    await emitMergeRequest(tx, id, { kind, actorId, changes: { state } })
   }
   if (Object.keys(others).length > 0)
-    await tellMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes: others })
+    await emitMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes: others })
 }

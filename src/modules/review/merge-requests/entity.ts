@@ -20,13 +20,13 @@ import { mergeRequestStates, mergeStatuses } from './states.ts'
 import { countTasks } from './tasks.ts'
 import { isWorkInProgress } from './title.ts'
 
-/** A merge request as somebody looks at it. */
+/** A merge request as one caller sees it. */
 export type MergeRequestShown = {
   readonly mergeRequest: MergeRequestRecordRow
   readonly within: Within
-  /** More of each label than its name. */
+  /** Labels as records instead of titles. */
   readonly labelDetails?: boolean
-  /** Only when asked for. */
+  /** Only if requested. */
   readonly divergedCommits?: number
 }
 
@@ -64,7 +64,7 @@ export const MergeRequestSimple = entity({
   present: simpleOf,
 })
 
-const somebody = (description: string) => nullable(UserReferenceSchema, { description })
+const userOrNull = (description: string) => nullable(UserReferenceSchema, { description })
 
 const LabelDetail = Type.Object(
   {
@@ -74,13 +74,13 @@ const LabelDetail = Type.Object(
   { title: 'LabelDetail' },
 )
 
-/** Descriptions are shown as the text that they are. */
+/** Descriptions are returned as plain text, not rendered. */
 const labelDetail = (label: LabelReferenceRow) => ({
   ...labelReference(label),
   description_html: escaped(label.description ?? ''),
 })
 
-/** Fields of every merge request; the record of one alone adds its own. */
+/** Fields of every merge request; the detail record adds more. */
 export const basicFields = {
   ...simple,
   target_project_id: Type.Integer({ description: 'Same as `project_id`' }),
@@ -90,9 +90,9 @@ export const basicFields = {
   author: described(UserReferenceSchema, 'User who created the merge request'),
   assignee: nullable(UserReferenceSchema, { description: 'First of `assignees`; null if there are none' }),
   assignees: Type.Array(UserReferenceSchema, { description: 'Users it is assigned to' }),
-  merged_by: somebody('Null unless it is merged'),
+  merged_by: userOrNull('Null unless it is merged'),
   merged_at: nullable(timestamp(), { description: 'Time of the merge; null unless it is merged' }),
-  closed_by: somebody('Null unless it is closed'),
+  closed_by: userOrNull('Null unless it is closed'),
   closed_at: nullable(timestamp(), { description: 'Time at which it was closed; null unless it is closed' }),
   upvotes: Type.Integer({ description: 'Number of `thumbsup` reactions' }),
   downvotes: Type.Integer({ description: 'Number of `thumbsdown` reactions' }),

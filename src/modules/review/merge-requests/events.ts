@@ -13,19 +13,19 @@ export type MergeRequestEvent =
   | 'merge_request_approved'
   | 'merge_request_unapproved'
 
-/** What changed of attributes, as records name them: before and now. */
+/** Changed attributes by their API names, with old and new value. */
 export type AttributeChanges = Readonly<Record<string, readonly [before: unknown, now: unknown]>>
 
 export type MergeRequestHappening = {
   readonly kind: MergeRequestEvent
   readonly actorId: number | null
   readonly changes?: AttributeChanges
-  /** Where the source branch was before it moved. */
+  /** Previous head of the source branch. */
   readonly oldHead?: Oid
 }
 
-/** Emits what happened to a merge request. The activity line has its present title. */
-export async function tellMergeRequest(
+/** Emits an event of a merge request. The line of the activity feed shows the current title. */
+export async function emitMergeRequest(
   tx: Tx,
   id: number,
   { kind, actorId, changes, oldHead }: MergeRequestHappening,

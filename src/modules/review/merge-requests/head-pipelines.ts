@@ -5,25 +5,25 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { newestPipelinesOfRefs, type PipelineRow } from '../../ci/index.ts'
 import { findProjects, projectFacts } from '../../projects/index.ts'
 
-/** What a merge request has of a source, as its rows tell it. */
+/** The source of a merge request, from its row. */
 type Head = {
   readonly source_project_id: number | null
   readonly head_oid: Oid | null
   readonly source_branch: string
 }
 
-/** A pipeline with the project that it ran in. */
+/** A pipeline with its project. */
 export type HeadPipeline = {
   readonly pipeline: PipelineRow
   readonly project: { readonly id: number; readonly full_path: string }
 }
 
-/** The newest pipeline of a head for its branch, in the project of the source; `undefined` without one that may be read. */
+/** The newest pipeline of a head on its branch in the source project; `undefined` without one that the caller may read. */
 export type HeadPipelines = (head: Head) => HeadPipeline | undefined
 
 const keyOf = (projectId: number | null, sha: string | null, ref: string): string => `${projectId} ${sha} ${ref}`
 
-/** Looks them up for all of a page. One statement, and one more where there are pipelines. */
+/** Loads them for a whole page. One statement, and one more if there are pipelines. */
 export async function headPipelines(ctx: Ctx, heads: readonly Head[]): Promise<HeadPipelines> {
   const wanted = heads.flatMap(({ source_project_id: projectId, head_oid: sha, source_branch: ref }) =>
     projectId === null || sha === null ? [] : [{ projectId, sha, ref }],

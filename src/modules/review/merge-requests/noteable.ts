@@ -1,6 +1,6 @@
 import type { Noteable } from '../../discussion/index.ts'
 
-/** A merge request as notes, todos and subscriptions know it. */
+/** A merge request as notes, todos and subscriptions refer to it. */
 export const asNoteable = ({ id, project_id }: { readonly id: number; readonly project_id: number }): Noteable => ({
   type: 'MergeRequest',
   id,

@@ -5,7 +5,7 @@ const maxAssignees = 100
 export const description = Text({ description: 'Description in Markdown' })
 export const assignee_id = Id({ description: 'Assignee user ID; 0 unassigns', deprecated: true })
 
-/** What a merge request is given when it is made, and later. */
+/** Attributes that can be set on creation and on update. */
 export const attributeParams = {
   assignee_ids: Optional(List(Id(), { maxItems: maxAssignees, description: 'Assignee user IDs' })),
   labels: Optional(CommaList(Text(), { description: 'Label titles; missing labels are created' })),
@@ -28,7 +28,7 @@ type Attributes = {
   readonly allow_maintainer_to_push?: boolean
 }
 
-/** One name for what has two. */
+/** Merges two names of one parameter. */
 export function namedOnce<Input extends Attributes>({
   assignee_id,
   assignee_ids,

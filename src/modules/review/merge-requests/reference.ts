@@ -1,4 +1,4 @@
-/** From where somebody looks at a merge request: its name is as short as that allows. */
+/** The project from which a reference is read: the reference is as short as that allows. */
 export type Within =
   | { readonly of: 'all' }
   | { readonly of: 'project'; readonly id: number; readonly full_path: string }
@@ -8,7 +8,7 @@ type Named = { readonly iid: number; readonly project_id: number; readonly full_
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)
 
-/** How texts name a merge request. */
+/** How text refers to a merge request. */
 export function references({ iid, project_id, full_path }: Named, within: Within) {
   const short = `!${iid}`
   const full = `${full_path}${short}`

@@ -10,7 +10,7 @@ import { createMergeRequest } from './service.ts'
 import { mergeRequest } from './subject.ts'
 
 export const mergeRequestRoutes = [
-  /** A walk of the commits, and one `diff-tree`; from a fork, its commits are brought over. */
+  /** A walk of the commits and one `diff-tree`; for a fork also a fetch of its commits. */
   endpoint({
     method: 'POST',
     path: '/projects/:id/merge_requests',
@@ -39,7 +39,7 @@ export const mergeRequestRoutes = [
     },
   }),
 
-  /** With another target branch, or to open it again: costs what making one does. */
+  /** For a new target branch, or on reopening: as expensive as creation. */
   endpoint({
     method: 'PUT',
     path: '/projects/:id/merge_requests/:merge_request_iid',

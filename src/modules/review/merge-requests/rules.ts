@@ -5,7 +5,7 @@ import { blank, tooLong } from '../../../kernel/violations.ts'
 const longestTitle = 255
 const longestDescription = 1_048_576
 
-/** What people write of a merge request. */
+/** Text fields of a merge request. */
 type Written = {
   readonly title?: string
   readonly description?: string | null
@@ -25,10 +25,10 @@ const titleViolations = (title: string | undefined): string[] =>
         ? [tooLong(longestTitle)]
         : []
 
-/** Characters are counted only where there may be too many. */
+/** Counts characters only if the length allows for too many. */
 const isTooLong = (text: string): boolean => text.length > longestDescription && [...text].length > longestDescription
 
-/** Reports about whatever of what is given cannot be. */
+/** Reports all violations of the given fields. */
 export function requireRules({ title, description, source_branch, target_branch }: Written): void {
   const violations: FieldViolations = {
     title: titleViolations(title),

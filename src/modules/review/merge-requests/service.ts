@@ -7,7 +7,7 @@ import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { addTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
-import { loadProject, noteActivity, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
 import {
   findOpenFor,
@@ -18,7 +18,7 @@ import {
   removesMergedBranches,
   replaceAssignees,
 } from './edit-queries.ts'
-import { tellMergeRequest } from './events.ts'
+import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
 import { findVersion, recordVersion } from './versions.ts'
@@ -26,7 +26,7 @@ import { findVersion, recordVersion } from './versions.ts'
 export type MergeRequestInput = {
   readonly source_branch: string
   readonly target_branch: string
-  /** That of the source without. */
+  /** Defaults to the source project. */
   readonly target_project_id?: number
   readonly title: string
   readonly description?: string
@@ -39,10 +39,10 @@ export type MergeRequestInput = {
   readonly approvals_before_merge?: number
 }
 
-/** Of what cannot be, for a reason that is told in a list. */
+/** A failure with a list of messages as its body. */
 export const refused = (reason: string) => new Failure('unprocessable', reason, { ofWhole: true })
 
-/** What is said to whoever wants a second one for the same branches. */
+/** The error for a second open merge request for the same branches. */
 export const anotherOpen = (iid: number | undefined): Failure =>
   new Failure(
     'conflict',
@@ -51,11 +51,11 @@ export const anotherOpen = (iid: number | undefined): Failure =>
   )
 
 /**
- * Asks that a branch of `source`, from which the caller may, be merged. Assignees, labels and the milestone are for those who
- * develop the target, and are left out otherwise. Answers with the target and the id of the merge request.
+ * Creates a merge request from a branch of `source`; the caller is already authorised there. Assignees, labels and milestone
+ * require push access to the target and are ignored otherwise. Returns the target and the id of the merge request.
  *
- * Throws `not_found` for a target that the caller does not see, `forbidden` where he may not ask for that, `unprocessable` for a
- * target outside of the fork network or without merge requests, `conflict` when one is open for the same branches.
+ * Throws `not_found` if the target is not visible, `forbidden` if the caller may not create merge requests there, `unprocessable`
+ * if the target is outside of the fork network or has merge requests disabled, `conflict` if one is open for the same branches.
  */
 export async function createMergeRequest(
   ctx: Ctx,
@@ -85,8 +85,8 @@ export async function createMergeRequest(
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
-      await noteActivity(tx, target.id)
-      await tellMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
+      await recordActivity(tx, target.id)
+      await emitMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
       return made.id
     })
     return { target, id }
@@ -96,13 +96,13 @@ export async function createMergeRequest(
   }
 }
 
-/** The todo of an assignee. */
+/** Adds the todo of an assignee. */
 export const assignment = (authorId: number) => (userId: number) => ({ userId, authorId, action: 'assigned' }) as const
 
 const mayAdminister = (ctx: Ctx, target: ProjectSubject): boolean =>
   allows(mergeRequestPolicy.admin_merge_request, ctx.actor, target.facts)
 
-/** Into which project it is to be merged: one that takes merge requests from the caller and from the source. */
+/** The target project: it must accept merge requests from the caller and from the source. */
 async function findTarget(ctx: Ctx, source: ProjectSubject, id: number | undefined): Promise<ProjectSubject> {
   const target = id === undefined || id === source.id ? source : await loadProject(String(id), ctx)
   if (!target || !allows(projectPolicy.read_project, ctx.actor, target.facts)) throw notFound('Project')
@@ -114,8 +114,8 @@ async function findTarget(ctx: Ctx, source: ProjectSubject, id: number | undefin
 }
 
 /**
- * Whether the caller may let those who merge push to a branch of the source: only users who push there themselves may. Within one
- * project there is nothing to allow.
+ * Whether the caller may allow members of the target to push to a branch of the source: only users who can push to that branch may.
+ * Within one project there is nothing to allow.
  */
 export const mayAllowCollaboration = (ctx: Ctx, source: ProjectSubject, target: { readonly id: number }): boolean =>
   source.id !== target.id && allows(projectPolicy.push_code, ctx.actor, source.facts)
@@ -148,7 +148,7 @@ async function valuesOf(
   }
 }
 
-/** Those of the people named who can be assigned, if the caller may do that; the first of them where a plan has one alone. */
+/** Requested assignees who can be assigned, if the caller may assign; only the first on a plan with single assignees. */
 export async function assigneesOf(
   ctx: Ctx,
   target: ProjectSubject,

@@ -4,7 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadProject } from '../../projects/index.ts'
 
-/** What decides whose right it takes to bring code over. */
+/** The rows that decide whose access is needed to fetch code from the source. */
 type Authored = { readonly author_id: number; readonly source_project_id: number | null }
 
 /** Whether the caller may read the code of a project now. One statement. */
@@ -14,8 +14,8 @@ export async function readsCode(ctx: Ctx, projectId: number): Promise<boolean> {
 }
 
 /**
- * Whether the author of a merge request may read the code of its source project now. An author who cannot sign in any more reads
- * what anonymous callers read. Everything that brings code over from the source asks this (docs/adr/0017). Two statements.
+ * Whether the author of a merge request can currently read the code of its source project. An author who cannot sign in reads what
+ * anonymous callers read. Every fetch from the source checks this (docs/adr/0017). Two statements.
  */
 export async function authorReadsSource(ctx: Ctx, { author_id, source_project_id }: Authored): Promise<boolean> {
   if (source_project_id === null) return false

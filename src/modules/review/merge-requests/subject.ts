@@ -9,12 +9,12 @@ import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { findMergeRequest, type MergeRequestRow } from './queries.ts'
 
 export type MergeRequestSubject = MergeRequestRow & {
-  /** Into which it is to be merged. */
+  /** The target project. */
   readonly project: ProjectSubject
   readonly facts: Facts
 }
 
-/** What rules on a merge request look at. */
+/** Facts for policies on a merge request. */
 export const mergeRequestFacts = (row: MergeRequestRow, { facts }: ProjectSubject): Facts => ({
   ...facts,
   flags: {
@@ -25,8 +25,8 @@ export const mergeRequestFacts = (row: MergeRequestRow, { facts }: ProjectSubjec
 })
 
 /**
- * A merge request by its number in the project into which it is to be merged. Two statements, of which that for the project is
- * likely kept. Whoever may not read the project's merge requests is not told which numbers there are.
+ * A merge request by its number in the target project. Two statements; the one for the project is usually cached. Callers who
+ * cannot read merge requests of the project cannot find out which numbers exist.
  */
 export async function loadMergeRequest(
   { id, merge_request_iid }: { id: string; merge_request_iid: number },
@@ -41,7 +41,7 @@ export async function loadMergeRequest(
   return { ...row, project, facts }
 }
 
-/** A merge request with what most operations need. */
+/** A merge request with the facts that most operations need. */
 export const mergeRequest = subject({
   what: 'Project',
   params: Params({

@@ -1,6 +1,6 @@
 const task = /^[ \t]*(?:>[ \t]*)*(?:[-+*]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+\S/gm
 
-/** Tasks of a description: entries of lists that begin with `[ ]`, or with `[x]` when they are done. */
+/** Tasks of a description: list items that begin with `[ ]`, or `[x]` if completed. */
 export function countTasks(description: string | null): { count: number; completed_count: number } {
   const marks = [...(description ?? '').matchAll(task)].map(([, mark]) => mark)
   return { count: marks.length, completed_count: marks.filter((mark) => mark !== ' ').length }

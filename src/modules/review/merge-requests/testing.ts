@@ -8,24 +8,21 @@ import { openForWriting } from '../../projects/repositories/open.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 
 export type OpenedMergeRequest = {
-  /** Into which it is to be merged: `main`. */
+  /** The target branch: `main`. */
   readonly project: StoredProject
   readonly id: number
   readonly iid: number
-  /** Its address in the API. */
+  /** Its path in the API. */
   readonly at: string
   readonly branch: string
-  /** Heads of `main` and of the branch. */
+  /** Heads of `main` and of the source branch. */
   readonly base: Oid
   readonly head: Oid
-  /** The answer to its making. */
+  /** The response to its creation. */
   readonly record: any
 }
 
-/**
- * A merge request of one commit, in a project that is made unless one is given. Attributes beside those named here go to the
- * call.
- */
+/** Creates a merge request with one commit, in a new project unless one is given. Other attributes are passed to the call. */
 export async function openMergeRequest(
   world: World,
   {
@@ -41,11 +38,11 @@ export async function openMergeRequest(
     project?: StoredProject
     visibility?: Visibility
     members?: readonly [Client, Level][]
-    /** The fork that has the branch; the project itself without. */
+    /** The fork that has the branch; the target project if absent. */
     source?: StoredProject
     author?: Client
     branch?: string
-    /** What its commit changes. */
+    /** Changes made by its commit. */
     files?: Record<string, TestFile>
     [attribute: string]: unknown
   } = {},
@@ -77,14 +74,14 @@ export async function openMergeRequest(
   }
 }
 
-/** A fork of somebody's, with all that is in the repository now. */
+/** Creates a fork for another user and waits for its repository. */
 export async function forkOf(world: World, project: StoredProject, owner: Client): Promise<StoredProject> {
   const { id, path_with_namespace } = (await owner.post(`/projects/${project.id}/fork`)).json
   await bringRepository(world, id)
   return storedRepository(world, { id, path_with_namespace })
 }
 
-/** A project with its repository, by the record of the project. */
+/** Opens the repository of a project, given its record. */
 export async function storedRepository(
   world: World,
   { id, path_with_namespace }: { id: number; path_with_namespace: string },

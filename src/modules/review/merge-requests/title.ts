@@ -1,8 +1,8 @@
-/** Prefixes that say that it is not to be merged yet; several may stand in a row. */
+/** Prefixes that mark a merge request as a draft; several may follow one another. */
 const draft = /^\s*(\[WIP\]|WIP:|WIP\s)/i
 
-/** Whether a title says that somebody is still at work. */
+/** Whether a title marks the merge request as a draft. */
 export const isWorkInProgress = (title: string): boolean => draft.test(title)
 
-/** The same for PostgreSQL, to be matched in any case. */
+/** The same as a regular expression of PostgreSQL, to be matched case-insensitively. */
 export const workInProgressPattern = draft.source

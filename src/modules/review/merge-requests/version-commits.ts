@@ -5,14 +5,14 @@ import { type Commit, readCommitsWithin } from '../../../git/objects/commits.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { commitIdsOf, commitsOf } from './version-queries.ts'
 
-/** Of their messages. */
+/** Maximum bytes of their messages together. */
 const maxMessageCharacters = 32 * 1024 * 1024
 
-/** Commits of a version, the newest first: as many as fit. */
+/** Commits of a version, newest first, as many as the limit allows. */
 export const allCommits = async (ctx: Ctx, project: ProjectSubject, versionId: number): Promise<readonly Commit[]> =>
   readBounded(ctx, project, await commitIdsOf(ctx.db, versionId))
 
-/** A page of the same. */
+/** One page of them. */
 export async function commitsPage(
   ctx: Ctx,
   project: ProjectSubject,

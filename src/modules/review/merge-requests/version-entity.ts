@@ -32,7 +32,7 @@ const versionOf = (row: VersionRow) => ({
   real_size: `${row.files}${row.overflow ? '+' : ''}`,
 })
 
-/** What a merge request was about at a time. */
+/** A version of a merge request. */
 export const MergeRequestVersion = entity({
   name: 'MergeRequestVersion',
   schema: Type.Object(version),
@@ -47,7 +47,7 @@ export type VersionDetailRow = {
   readonly files: readonly FilePatch[]
 }
 
-/** The same with what it changed. */
+/** A version with its changes. */
 export const MergeRequestVersionDetail = entity({
   name: 'MergeRequestVersionDetail',
   schema: Type.Object({
@@ -64,11 +64,11 @@ export const MergeRequestVersionDetail = entity({
 
 export type MergeRequestChangesRow = MergeRequestDetailRow & {
   readonly files: readonly FilePatch[]
-  /** Some are left out. */
+  /** Some files are omitted. */
   readonly cut: boolean
 }
 
-/** One merge request with what it changes. */
+/** One merge request with its changes. */
 export const MergeRequestChanges = entity({
   name: 'MergeRequestChanges',
   schema: Type.Object({

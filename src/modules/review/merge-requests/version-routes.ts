@@ -61,7 +61,7 @@ export const mergeRequestVersionRoutes = [
     handle: ({ subject, page, ctx }) => fetchPage<VersionRow>(ctx.db, versionsOf(subject.id), page),
   }),
 
-  /** Some `diff-tree`s the first time, for all of it is shown as far as memory allows. */
+  /** Several `diff-tree`s the first time: the diff is complete as far as memory allows. */
   endpoint({
     method: 'GET',
     path: `${at}/versions/:version_id`,

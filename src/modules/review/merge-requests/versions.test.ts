@@ -6,7 +6,10 @@ import { openMergeRequest } from './testing.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
 /** Runs the job that follows a push. */
-async function catchUp(world: World, { project, id, iid, branch }: Awaited<ReturnType<typeof openMergeRequest>>) {
+async function syncWithBranches(
+  world: World,
+  { project, id, iid, branch }: Awaited<ReturnType<typeof openMergeRequest>>,
+) {
   const ctx = await world.app.open(null)
   const at = { ...(await locate(world, project.id)), default_branch: 'main' }
   const version = await findVersion(ctx, { source: at, target: at, sourceBranch: branch, targetBranch: 'main' })
@@ -20,8 +23,8 @@ describe('versions of a merge request', () => {
     const made = await openMergeRequest(world)
     const { at, project, base, head, id } = made
     const next = project.repository.commit({ c: 'c\n' }, { branch: 'topic', message: 'Second' })
-    expect(await catchUp(world, made)).toBe(true)
-    expect(await catchUp(world, made)).toBe(false)
+    expect(await syncWithBranches(world, made)).toBe(true)
+    expect(await syncWithBranches(world, made)).toBe(false)
     const { json } = await world.root.get(`${at}/versions`)
     expect(json).toEqual([
       {
@@ -62,7 +65,7 @@ describe('versions of a merge request', () => {
     const { at, project, base, head } = made
     project.repository.git('update-ref', '-d', 'refs/heads/topic')
     const other = project.repository.commit({ d: 'd\n' }, { branch: 'topic', parents: [base] })
-    await catchUp(world, made)
+    await syncWithBranches(world, made)
     project.repository.git('reflog', 'expire', '--expire=now', '--all')
     project.repository.git('-c', 'gc.pruneExpire=now', 'gc', '-q', '--prune=now')
     expect(project.repository.git('cat-file', '-t', head)).toBe('commit')

@@ -13,10 +13,10 @@ import { openForWriting, openRepository, type Located as Stored } from '../../pr
 import { diffLimits } from '../../repository/index.ts'
 import { insertVersion, newestHeads, type Version } from './version-queries.ts'
 
-/** A project as far as its repository is concerned. */
+/** The part of a project that concerns its repository. */
 type Located = Stored & { readonly default_branch: string | null }
 
-/** What is to be merged into what. The source is null when its project is gone. */
+/** Source and target of a merge request. The source is null if its project is deleted. */
 export type Branches = {
   readonly target: Located
   readonly targetBranch: string
@@ -24,13 +24,13 @@ export type Branches = {
   readonly sourceBranch: string
 }
 
-/** Commits that a version names; the newest ones of more. */
+/** Maximum commits that a version lists; the newest ones. */
 const maxCommits = 10_000
 
-/** The ref of a merge request's head, which anybody may fetch. */
+/** The ref of a merge request's head; every reader may fetch it. */
 export const headRef = (iid: number): RefName => `refs/merge-requests/${iid}/head` as RefName
 
-/** Takes a merge request's refs away. Its objects go when nothing else has them. */
+/** Deletes the refs of a merge request. Objects that nothing else refers to are garbage-collected. */
 export async function dropRefs(repo: Repository, iid: number): Promise<void> {
   const refs = await listRefs(repo, `refs/merge-requests/${iid}/`)
   await updateRefs(
@@ -41,7 +41,7 @@ export async function dropRefs(repo: Repository, iid: number): Promise<void> {
 
 const keepAroundRef = (oid: Oid): RefName => `refs/keep-around/${oid}` as RefName
 
-/** The commit of a branch; `undefined` when there is no such branch. */
+/** The commit of a branch; `undefined` if the branch does not exist. */
 const tipOf = async (repo: Repository, branch: string): Promise<Oid | undefined> => {
   const ref = branchRef(branch)
   const oid = ref && (await readRef(repo, ref))
@@ -49,8 +49,8 @@ const tipOf = async (repo: Repository, branch: string): Promise<Oid | undefined>
 }
 
 /**
- * What a merge request is about now: the heads of its branches and what lies between. Brings what is missing from the source
- * to the target's repository. To be asked before the transaction that records it: costs a walk and a `diff-tree`.
+ * Computes the current version: heads of both branches, commits and merge base. Fetches missing objects from the source to the
+ * target's repository. Call it before the transaction that records it: it costs a history walk and a `diff-tree`.
  */
 export async function findVersion(ctx: Ctx, branches: Branches): Promise<Version> {
   const { source, target } = branches
@@ -63,7 +63,7 @@ export async function findVersion(ctx: Ctx, branches: Branches): Promise<Version
   return versionBetween(ctx, repo, head ?? null, start ?? null)
 }
 
-/** The same of two commits of the target's repository; null where a branch is missing. */
+/** Computes the version of two commits in the target's repository; null if a branch is missing. */
 export async function versionBetween(
   ctx: Ctx,
   repo: Repository,
@@ -79,12 +79,12 @@ export async function versionBetween(
   return { head, start, base, state, files: files.length, overflow, commits }
 }
 
-/** A difference that is asked for as a whole is so as far as memory allows; a single file is bounded as everywhere. */
+/** Limits of a complete diff: bounded by memory in total; a single file has the usual limits. */
 const wholeLimits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
 
 /**
- * What a version changes, since the merge base, or since nothing where the histories have nothing in common: all of it, or as much
- * as is shown. One `diff-tree` the first time.
+ * Changes of a version since the merge base, or all files if the histories are unrelated: complete, or as much as is shown. One
+ * `diff-tree` the first time.
  */
 export async function patchesOf(
   ctx: Pick<Ctx, 'settings'>,
@@ -104,8 +104,9 @@ export async function patchesOf(
 }
 
 /**
- * Writes a version down when its heads are others than those of the newest. Before that, refs of the target keep its commits, and
- * those of the version before where they would be lost. The merge request's row is locked. Tells whether there was anything new.
+ * Records a version if its heads differ from those of the newest. First adds refs to the target that protect its commits from
+ * garbage collection, and those of the previous version if they would be lost. The row of the merge request is locked. Resolves to
+ * whether a version was recorded.
  */
 export async function recordVersion(
   tx: Tx,

@@ -5,13 +5,13 @@ import { Failure, unauthenticated } from '../../../kernel/failure.ts'
 import { lockCommit } from '../../ci/index.ts'
 import { addSystemNote, finishTodos } from '../../discussion/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { notMergeable } from './mergeable.ts'
 import { beginAutoMerge, endAutoMerge, lockMerging, type MergeOptions, type MergingRow } from './queries.ts'
 
-/** Has a merge request merged for the caller once the pipeline of its head succeeds; it may have succeeded by now. */
+/** Merges a merge request for the caller once the pipeline of its head succeeds, which may be the case already. */
 export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, options: MergeOptions): Promise<void> {
   const userId = ctx.actor!.id
   const { merge_commit_message, squash_commit_message, should_remove_source_branch, squash } = options
@@ -30,7 +30,7 @@ export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, option
         userId,
         `enabled an automatic merge when the pipeline for ${sha} succeeds`,
       )
-      await tellMergeRequest(tx, row.id, {
+      await emitMergeRequest(tx, row.id, {
         kind: 'merge_request_updated',
         actorId: userId,
         changes: { merge_when_pipeline_succeeds: [now.auto_merge_oid !== null, true] },
@@ -47,7 +47,10 @@ export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, option
   })
 }
 
-/** Takes that back. Fails with 401, as clients know it, for who may not, or when it is not open; and when nothing was to be merged. */
+/**
+ * Cancels the automatic merge. Compat: fails with 401 if the caller may not, or if it is not open; also if no automatic merge is
+ * enabled.
+ */
 export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): Promise<void> {
   const { project, target_branch } = subject
   const mayCancel =
@@ -60,7 +63,7 @@ export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): P
     if (row.auto_merge_oid === null) throw new Failure('not_acceptable', "Can't cancel the automatic merge")
     await endAutoMerge(tx, row.id)
     await addSystemNote(tx, asNoteable(row), ctx.actor!.id, 'canceled the automatic merge')
-    await tellMergeRequest(tx, row.id, {
+    await emitMergeRequest(tx, row.id, {
       kind: 'merge_request_updated',
       actorId: ctx.actor!.id,
       changes: { merge_when_pipeline_succeeds: [true, false] },

@@ -14,8 +14,8 @@ import { awaiting, findMerging } from './queries.ts'
 import { findSettled, isAwaited } from './waiting-queries.ts'
 
 /**
- * Merges what waits for a pipeline of a commit in its own project, for the user who enabled that, if they still may. What prevents a
- * merge now leaves it waiting for another pipeline.
+ * Merges merge requests that wait for a pipeline of a commit in its own project, for the user who enabled the automatic merge, if
+ * they are still allowed to. If something prevents the merge now, it keeps waiting for another pipeline.
  */
 export const mergeAwaited = job({
   name: 'merge_when_pipeline_succeeds',

@@ -7,9 +7,9 @@ import { insertTodos } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'
 import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus, withheldStatus } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
-/** Finds out whether a merge request could be merged as its branches are now. */
+/** Checks whether a merge request can be merged with the current heads of its branches. */
 export const checkMergeability = job({
   name: 'check_mergeability',
   input: Type.Object({ mergeRequestId: Type.Integer() }),
@@ -18,25 +18,25 @@ export const checkMergeability = job({
   run: async ({ mergeRequestId }, ctx) => void (await checkNow(ctx, mergeRequestId)),
 })
 
-/** Queues the check of those of which it is not known. */
+/** Queues the check for merge requests with an unknown merge status. */
 export async function checkLater(tx: Tx, mergeRequestIds: readonly number[]): Promise<void> {
   const waiting = mergeRequestIds.length === 0 ? [] : await beginChecks(tx, mergeRequestIds)
   const inputs = waiting.map((mergeRequestId) => ({ mergeRequestId }))
   if (inputs.length > 0) await enqueueEach(tx, checkMergeability, inputs)
 }
 
-/** Branches that never stand still are left to the next who asks. */
+/** Maximum attempts while branches keep moving; the next request checks again. */
 const attempts = 5
 
 /**
- * The same at once. What is found is right only for the heads that it was found for: when one of them moves meanwhile, it is found
- * out again. Returns what was found last; nothing of what is not open. A `merge-tree` process for heads that were not asked about
- * before.
+ * Runs the check now. The result is valid for the heads it was computed for only: if one of them moves meanwhile, it is computed
+ * again. Returns the last result; undefined for a merge request that is not open. Starts one `merge-tree` process for heads that
+ * were not checked before.
  */
 export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefined> {
   let merges: boolean | undefined
   for (let attempt = 1; attempt <= attempts; attempt++) {
-    await catchUp(ctx, id)
+    await syncWithBranches(ctx, id)
     const row = await findMerging(ctx.db, id)
     if (row?.state !== 'opened') return undefined
     const heads = await readHeads(ctx, row)
@@ -60,11 +60,14 @@ async function canBeMerged(ctx: Ctx, row: MergingRow, { source, target }: Heads)
   return canMerge(targetRepository(ctx, row), target, source)
 }
 
-/** Before, it could be merged, or nobody knew. What has nothing to merge is no conflict. */
+/** A conflict is new if the previous status was mergeable or unknown. An empty merge is no conflict. */
 const isNews = ({ merge_status, head_oid, start_oid, commits }: MergingRow): boolean =>
   !merge_status.startsWith('cannot_be_merged') && head_oid !== null && start_oid !== null && commits > 0
 
-/** Puts it on the list of its author, and of whoever waits for it to be merged: here it is their own doing that they are told of. */
+/**
+ * Adds a todo for the author, and for the user who enabled the automatic merge: users are notified here about the effects of their
+ * own changes.
+ */
 async function askAuthor(tx: Tx, row: MergingRow): Promise<void> {
   const people = new Set([row.author_id, ...(row.auto_merge_user_id === null ? [] : [row.auto_merge_user_id])])
   await insertTodos(

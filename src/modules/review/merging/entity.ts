@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 
-/** The answer to whoever asks for a rebase, which happens later. */
+/** Response to a request for a rebase, which a job runs later. */
 export const RebaseProgress = entity({
   name: 'RebaseProgress',
   schema: Type.Object({
@@ -13,7 +13,7 @@ export const RebaseProgress = entity({
   present: ({ rebasing }: { readonly rebasing: boolean }) => ({ rebase_in_progress: rebasing }),
 })
 
-/** What a merge would give. */
+/** The result of a merge at a ref. */
 export const MergeRef = entity({
   name: 'MergeRef',
   schema: Type.Object({ commit_id: Type.String({ description: 'Commit of refs/merge-requests/:iid/merge' }) }),

@@ -1,22 +1,22 @@
 import type { Tx } from '../../../db/db.ts'
 import { addSystemNote, finishTodos } from '../../discussion/index.ts'
-import { tellMergeRequest } from '../merge-requests/events.ts'
+import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 
 const notes = { merge_request_merged: 'merged', merge_request_closed: 'closed' } as const
 
 /**
- * Emits how a merge request ended and adds a system note, of its author if the actor is unknown. The todos of the actor for it are
- * done.
+ * Emits that a merge request was merged or closed and adds a system note, by its author if the actor is unknown. Marks the actor's
+ * todos for it as done.
  */
-export async function tellEnd(
+export async function emitEnd(
   tx: Tx,
   row: { readonly id: number; readonly project_id: number; readonly author_id: number },
   kind: keyof typeof notes,
   actorId: number | null,
 ): Promise<void> {
   const noteable = asNoteable(row)
-  await tellMergeRequest(tx, row.id, { kind, actorId })
+  await emitMergeRequest(tx, row.id, { kind, actorId })
   await addSystemNote(tx, noteable, actorId ?? row.author_id, notes[kind])
   if (actorId !== null) await finishTodos(tx, actorId, noteable)
 }

@@ -8,11 +8,11 @@ import { openRepository } from '../../projects/index.ts'
 import { authorReadsSource } from '../merge-requests/source-access.ts'
 import type { MergingRow } from './queries.ts'
 
-/** Where the branches of a merge request are now; `undefined` for one that is missing. */
+/** Current heads of the branches of a merge request; `undefined` for a missing branch. */
 export type Heads = {
   readonly source: Oid | undefined
   readonly target: Oid | undefined
-  /** The source has something new, which is left out because the author may not read that project now. */
+  /** The source has a new head, which is ignored because the author cannot currently read that project. */
   readonly isWithheld?: true
 }
 
@@ -21,13 +21,13 @@ export const readBranch = async (repo: Repository, name: string): Promise<Oid | 
   return ref && readRef(repo, ref)
 }
 
-/** The repository into which it is to be merged. */
+/** The target repository. */
 export const targetRepository = (ctx: Ctx, row: Pick<MergingRow, 'target'>): Repository =>
   openRepository(ctx, row.target)
 
 /**
- * Reads files of refs: no process. A new head in another project counts only while the author may read the code there, which takes
- * two statements; the head that the target has already takes none.
+ * Reads files of refs; starts no process. A new head in another project counts only while the author can read its code, which takes
+ * two statements; a head that the target has already takes none.
  */
 export async function readHeads(ctx: Ctx, row: MergingRow): Promise<Heads> {
   const heads = await readBranches(ctx, row)
@@ -35,7 +35,7 @@ export async function readHeads(ctx: Ctx, row: MergingRow): Promise<Heads> {
   return isNew && !(await authorReadsSource(ctx, row)) ? { ...heads, source: undefined, isWithheld: true } : heads
 }
 
-/** Whether the branches are still where they were. No statement, so that it can be asked within a transaction. */
+/** Whether the branches have not moved. No statement, so it can be called within a transaction. */
 export async function areStill(ctx: Ctx, row: MergingRow, heads: Heads): Promise<boolean> {
   const { source, target } = await readBranches(ctx, row)
   return target === heads.target && (heads.isWithheld || source === heads.source)
@@ -49,7 +49,7 @@ async function readBranches(ctx: Ctx, row: MergingRow): Promise<Heads> {
   return { source, target }
 }
 
-/** Brings a head that `readHeads` found from a fork to the target. Does nothing when it is there. */
+/** Fetches a head that `readHeads` found from a fork to the target. Does nothing if the target has it. */
 export async function bringHead(ctx: Ctx, row: MergingRow, head: Oid): Promise<void> {
   if (row.source && row.source.id !== row.target.id)
     await fetchCommit(targetRepository(ctx, row), openRepository(ctx, row.source), head)

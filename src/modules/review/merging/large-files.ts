@@ -8,8 +8,8 @@ import { notMergeable } from './mergeable.ts'
 import type { MergingRow } from './queries.ts'
 
 /**
- * Gives the target what a fork has of the large files that its commits point to. Fails when some are missing and the author may not
- * read the fork now. One process for a fork, none otherwise.
+ * Gives the target the large files of a fork to which its commits point. Fails if some are missing and the author cannot currently
+ * read the fork. One process for a fork, none otherwise.
  */
 export async function bringLargeFiles(
   ctx: Ctx,

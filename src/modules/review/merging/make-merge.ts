@@ -16,31 +16,31 @@ import { callerSignature } from '../../accounts/index.ts'
 import { mergeMessage, squashMessage } from './messages.ts'
 import type { MergeOptions, MergingRow } from './queries.ts'
 
-/** Commits that are made, and how they are stored. */
+/** Created commits, and how they are stored. */
 export type MadeMerge = {
-  /** Where the target branch is to go. */
+  /** New head of the target branch. */
   readonly to: Oid
-  /** Null where none was needed. */
+  /** Null if none was needed. */
   readonly mergeCommit: Oid | null
   readonly squashCommit: Oid | null
   store(): Promise<void>
 }
 
-/** A squash reads no more than these, the oldest, for something to say. */
+/** Maximum commits that a squash reads for its message; the oldest ones. */
 const readForMessage = 100
 
 /**
- * Whether the way in which a project merges allows it at all: two of them want the source to have all of the target.
+ * Whether the merge method of the project allows the merge at all: two methods require that the source contains all of the target.
  */
-export const isAbreast = async (
+export const satisfiesMergeMethod = async (
   repo: Repository,
   row: MergingRow,
   heads: { source: Oid; target: Oid },
 ): Promise<boolean> => row.target.merge_method === 'merge' || isAncestor(repo, heads.target, heads.source)
 
 /**
- * Makes the commits of a merge, without moving a branch; `conflict` when there are none. Whoever calls commits; `author` wrote what a
- * squash puts together. One `merge-tree` process unless one side has all of the other.
+ * Creates the commits of a merge without moving a branch; fails with `conflict` on conflicts. The caller is the committer; `author`
+ * is the author of a squash commit. One `merge-tree` process unless one side contains the other.
  */
 export async function makeMerge(
   ctx: Ctx,
@@ -76,7 +76,7 @@ export async function makeMerge(
   }
 }
 
-/** `undefined` when there is but one commit, which nobody wants to say something else: it is taken as it is. */
+/** The squash commit; `undefined` for a single commit without a requested message, which is used as it is. */
 async function messageOfSquash(
   repo: Repository,
   row: MergingRow,

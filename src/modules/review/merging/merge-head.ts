@@ -13,7 +13,7 @@ import { actorOf, callerSignature, findAccount } from '../../accounts/index.ts'
 import { moveRefs } from '../../pushes/index.ts'
 import { targetRepository } from './heads.ts'
 import { bringLargeFiles } from './large-files.ts'
-import { isAbreast, makeMerge } from './make-merge.ts'
+import { makeMerge, satisfiesMergeMethod } from './make-merge.ts'
 import { conflicting, notMergeable } from './mergeable.ts'
 import {
   beginMerging,
@@ -23,18 +23,18 @@ import {
   type MergingRow,
   noteMergeCommit,
 } from './queries.ts'
-import { completeMerge, giveUpMerge, settleMerge } from './settle.ts'
-import { catchUp } from './update.ts'
+import { abandonMerge, completeMerge, settleMerge } from './settle.ts'
+import { syncWithBranches } from './update.ts'
 
-/** How it ended: the target branch moved, had it already, or the rules on pushes refused it. */
+/** The outcome: the target branch moved, already contained the head, or the push rules refused the move. */
 type Outcome = 'moved' | 'already_merged' | { readonly refused: string }
 
 const wentWrong = 'Something went wrong during merge'
 
 /**
- * Merges the head of an open merge request for the caller, who may. Nobody else does while it is locked; whatever happens, it
- * does not stay so. Fails when it is not open any more, or when what others merged meanwhile stands against it. Those who merge into
- * one branch take turns here; those in other processes are met by compare-and-swap.
+ * Merges the head of an open merge request. The caller is already authorised. The row has the state `locked` meanwhile, which is
+ * always released. Fails if the merge request is not open any more, or conflicts with a merge made meanwhile. Merges into one
+ * branch take turns within a process; between processes compare-and-swap detects the race.
  */
 export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
   const repo = targetRepository(ctx, row)
@@ -53,8 +53,8 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       const outcome = await moveTarget(ctx, repo, ref, row, merging, options)
       if (outcome === 'moved') return
       const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
-      await giveUpMerge(ctx, row, merging.token, error)
-      if (outcome === 'already_merged') await catchUp(ctx, row.id)
+      await abandonMerge(ctx, row, merging.token, error)
+      if (outcome === 'already_merged') await syncWithBranches(ctx, row.id)
     } catch (error) {
       // The branch may have moved all the same.
       await settleMerge(ctx, row.id, { release: true })
@@ -63,7 +63,7 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
   })
 }
 
-/** Others may move the branch first so often before we give up. */
+/** Maximum attempts while others move the branch first. */
 const attempts = 30
 
 async function moveTarget(
@@ -95,7 +95,7 @@ async function tryToMove(
   if (!target) throw notMergeable()
   const source = merging.source_oid
   if (await isAncestor(repo, source, target)) return 'already_merged'
-  if (!(await isAbreast(repo, row, { source, target }))) throw conflicting()
+  if (!(await satisfiesMergeMethod(repo, row, { source, target }))) throw conflicting()
   const made = await makeMerge(ctx, repo, row, { source, target }, { ...options, squash: merging.squash })
   if (made === 'conflict') throw conflicting()
   await bringLargeFiles(ctx, row, { source, target })
@@ -115,7 +115,7 @@ async function tryToMove(
   return 'moved'
 }
 
-/** Somebody as author, whether or not he may still act. One statement. */
+/** A user as the author of commits, whether or not they can still act. One statement. */
 async function signatureOf(ctx: Ctx, userId: number): Promise<NewSignature> {
   const account = await findAccount(ctx.db, String(userId))
   return callerSignature(account ? { ...ctx, actor: actorOf(account) } : ctx)

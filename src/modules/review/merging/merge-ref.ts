@@ -11,17 +11,17 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readHeads, targetRepository } from './heads.ts'
 import { mergeMessage } from './messages.ts'
 import { findMerging } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
-/** Where anybody may fetch what a merge would give. */
+/** The ref with the result of a merge; every reader may fetch it. */
 const mergeRef = (iid: number): RefName => `refs/merge-requests/${iid}/merge` as RefName
 
 /**
- * The merge of both branches as they are now, at a ref of its own; no branch moves. Made when it is not there. Fails when it is not
- * open or cannot be merged.
+ * Merges the current heads of both branches into a separate ref; no branch moves. Creates the ref if it does not exist. Fails if
+ * the merge request is not open or cannot be merged.
  */
 export async function ensureMergeRef(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid> {
-  await catchUp(ctx, subject.id)
+  await syncWithBranches(ctx, subject.id)
   const row = await findMerging(ctx.db, subject.id)
   if (!row) throw rowNotFound()
   const { source, target } = await readHeads(ctx, row)

@@ -6,7 +6,7 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { awaitPipeline } from './auto-merge.ts'
 import { checkNow } from './check.ts'
 import { type Heads, readHeads, targetRepository } from './heads.ts'
-import { isAbreast } from './make-merge.ts'
+import { satisfiesMergeMethod } from './make-merge.ts'
 import { mergeHead } from './merge-head.ts'
 import {
   conflicting,
@@ -18,28 +18,31 @@ import {
   requireMergeable,
 } from './mergeable.ts'
 import { findMerging, type MergeOptions, type MergingRow } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
-/** How somebody asks for a merge. */
+/** Options of a merge. */
 export type MergeWish = MergeOptions & {
-  /** Where he saw the source branch. */
+  /** Expected head of the source branch. */
   readonly sha?: string
   readonly merge_when_pipeline_succeeds: boolean
 }
 
-/** Fails, as clients know it, unless role and protection let the caller merge into the target branch. One statement. */
+/**
+ * Fails, with the status that clients expect, unless role and protection let the caller merge into the target branch. One
+ * statement.
+ */
 async function requireMergeAccess(ctx: Ctx, { project, target_branch }: MergeRequestSubject): Promise<void> {
   if (!canMergeInto(ctx, project, await loadProtections(ctx, project), target_branch)) throw unauthenticated()
 }
 
 /**
- * Merges a merge request for the caller, or has it merged once its pipeline has succeeded. What refuses it, in order: access (401),
- * its state (405), its branches (406), another head than the caller saw (409). A refusal by the rules on pushes is kept as
- * `merge_error`, as clients know it. Of two at once, one merges. Source: supplement to the API documents, "Merge".
+ * Merges a merge request for the caller, or enables an automatic merge. Checked in this order: permission (401), state (405),
+ * branches (406), expected head (409). If the push rules refuse it, the reason is stored as `merge_error`. Of two concurrent calls
+ * one merges. Source: supplement to the API documents, "Merge".
  */
 export async function merge(ctx: Ctx, subject: MergeRequestSubject, wish: MergeWish): Promise<void> {
   await requireMergeAccess(ctx, subject)
-  await catchUp(ctx, subject.id)
+  await syncWithBranches(ctx, subject.id)
   const row = await getMerging(ctx, subject.id)
   const heads = await readHeads(ctx, row)
   const pipeline = await headPipeline(ctx, row)
@@ -58,14 +61,14 @@ async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
   return row
 }
 
-/** Fails when the branches cannot be merged, or not in the way in which the project merges. Returns the source's head. */
+/** Fails if the branches cannot be merged, or not with the merge method of the project. Returns the head of the source. */
 async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<Oid> {
-  // A push since then is another version, of which nobody has said that it may be merged.
+  // A push since then makes another version, which the caller has not approved for merging.
   if (!source || !target || source !== row.head_oid) throw notMergeable()
   const merges = isKnownAs('can_be_merged', row, { source, target }) || (await checkNow(ctx, row.id))
-  // Somebody else was faster.
+  // A concurrent merge was faster.
   if (merges === undefined) throw notMergeable()
   if (!merges) throw conflicting()
-  if (!(await isAbreast(targetRepository(ctx, row), row, { source, target }))) throw conflicting()
+  if (!(await satisfiesMergeMethod(targetRepository(ctx, row), row, { source, target }))) throw conflicting()
   return source
 }

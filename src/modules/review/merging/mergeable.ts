@@ -18,17 +18,17 @@ export const headPipeline = async (ctx: Ctx, row: MergingRow): Promise<PipelineR
     ? undefined
     : findNewestPipeline(ctx.db, row.source_project_id, row.head_oid, row.source_branch)
 
-/** Something is still to come of it. */
+/** The pipeline is not finished. */
 const active: ReadonlySet<Status> = new Set(['created', 'preparing', 'pending', 'running', 'scheduled'])
 export const isActive = (pipeline: PipelineRow): boolean => active.has(pipeline.status)
 
-/** What lets a merge request pass where a pipeline has to. */
+/** Pipeline states that satisfy a project where the pipeline must succeed. */
 const passing: ReadonlySet<Status> = new Set(['success', 'skipped'])
 export const isPassing = (pipeline: PipelineRow): boolean => passing.has(pipeline.status)
 
 /**
- * Fails unless a merge request is in a state in which it may be merged, whoever asks and whatever the branches hold; `pipeline`
- * is not looked at by who waits for it. Source: supplement to the API documents, "Merge".
+ * Fails unless the state of a merge request allows a merge, for every caller and regardless of the branches; the `pipeline` is not
+ * checked for an automatic merge, which waits for it. Source: supplement to the API documents, "Merge".
  */
 export async function requireMergeable(
   ctx: Ctx,
@@ -44,6 +44,6 @@ export async function requireMergeable(
   if (!(await isApproved(ctx.db, row.id, ctx.plan))) throw notMergeable()
 }
 
-/** Whether this was found out for where the branches are now. */
+/** Whether this result is valid for the current heads. */
 export const isKnownAs = (status: MergeStatus, row: MergingRow, { source, target }: Heads): boolean =>
   row.merge_status === status && row.merge_status_source_oid === source && row.merge_status_target_oid === target

@@ -1,7 +1,7 @@
 import { type Commit, titleOf } from '../../../git/objects/commits.ts'
 import type { MergingRow } from './queries.ts'
 
-/** What the merge commit says when nobody says otherwise. Source: supplement to the API documents, "Merge". */
+/** Default message of the merge commit. Source: supplement to the API documents, "Merge". */
 export const mergeMessage = ({ source_branch, target_branch, title, target, iid }: MergingRow): string =>
   [
     `Merge branch '${source_branch}' into '${target_branch}'`,
@@ -11,12 +11,12 @@ export const mergeMessage = ({ source_branch, target_branch, title, target, iid 
     `See merge request ${target.full_path}!${iid}`,
   ].join('\n')
 
-/** Has more to say than its title. */
+/** The message has more than a title. */
 const hasBody = ({ message }: Commit): boolean => message.trim() !== titleOf(message).trim()
 
 /**
- * What the one commit says that stands for several, oldest first: the first of them that is no merge and explains itself, else
- * the title of the merge request.
+ * Default message of a squash commit, from commits oldest first: the message of the first commit that is no merge and has a body,
+ * else the title of the merge request.
  */
 export const squashMessage = ({ title }: Pick<MergingRow, 'title'>, commits: readonly Commit[]): string =>
   commits.find((commit) => commit.parents.length < 2 && hasBody(commit))?.message.trimEnd() ?? title

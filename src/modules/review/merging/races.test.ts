@@ -7,7 +7,7 @@ import { readCommit } from '../../../git/objects/commits.ts'
 import { writeCommit } from '../../../git/objects/objects.ts'
 import { readRef, updateRefs } from '../../../git/refs/refs.ts'
 import { openRepository } from '../../projects/repositories/open.ts'
-import { intend } from '../../pushes/pushes/journal.ts'
+import { recordIntent } from '../../pushes/pushes/journal.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { makeMerge } from './make-merge.ts'
@@ -175,7 +175,13 @@ describe('interrupted merges', () => {
     const name = 'refs/heads/main' as RefName
     await made.store()
     const changes = [{ name, from: made.base, to: made.to }]
-    await intend(ctx, { projectId: made.project.id, actorId: world.root.id, transport: 'api', options: [], changes })
+    await recordIntent(ctx, {
+      projectId: made.project.id,
+      actorId: world.root.id,
+      transport: 'api',
+      options: [],
+      changes,
+    })
     await updateRefs(repo, [{ name, from: made.base, to: made.to }])
     // The recovery of a start.
     await world.recover()

@@ -13,9 +13,9 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readHeads, targetRepository } from './heads.ts'
 import { notMergeable } from './mergeable.ts'
 import { beginRebase, endRebase, findMerging, type MergingRow } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 
-/** The project of the source, if the caller may push to the source branch and read the target's code, which is brought there. */
+/** The source project, if the caller may push to the source branch and read the target's code, which the rebase copies there. */
 async function pushableSource(ctx: Ctx, row: MergingRow): Promise<ProjectSubject | undefined> {
   const project = row.source ? await loadProject(String(row.source.id), ctx) : undefined
   const mayPush = project && canPushToBranch(ctx, project, await loadProtections(ctx, project), row.source_branch)
@@ -23,7 +23,10 @@ async function pushableSource(ctx: Ctx, row: MergingRow): Promise<ProjectSubject
   return mayRead ? project : undefined
 }
 
-/** Has the source branch rebased, later, for the caller, who must be allowed to push to it. Fails while another rebase is under way. */
+/**
+ * Queues a rebase of the source branch for the caller, who must be allowed to push to it. Fails while another rebase is in
+ * progress.
+ */
 export async function requestRebase(ctx: Ctx, subject: MergeRequestSubject): Promise<void> {
   const row = await findMerging(ctx.db, subject.id)
   if (row?.state !== 'opened') throw notMergeable()
@@ -56,10 +59,10 @@ export const rebaseSource = job({
   },
 })
 
-/** Those who push to the source branch may come first so often. */
+/** Maximum attempts while pushes to the source branch come first. */
 const attempts = 5
 
-/** False when git cannot do it, or the caller may not. Done twice, the second time changes nothing. */
+/** False if git cannot rebase, or the caller may not. Idempotent. */
 async function rebase(ctx: Ctx, row: MergingRow): Promise<boolean> {
   const project = await pushableSource(ctx, row)
   const name = branchRef(row.source_branch)
@@ -72,8 +75,8 @@ async function rebase(ctx: Ctx, row: MergingRow): Promise<boolean> {
     const to = await rebaseCommits(repo, { head: source, onto: target, committer: callerSignature(ctx) })
     if (to === 'conflict') return false
     if (to !== source && (await moveRefs(ctx, project.id, repo, [{ name, from: source, to }])) === 'stale') continue
-    // Who is told that it is over finds the new commits.
-    await catchUp(ctx, row.id)
+    // Clients that see the end of the rebase must find the new commits.
+    await syncWithBranches(ctx, row.id)
     return true
   }
   return false

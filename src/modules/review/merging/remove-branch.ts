@@ -9,8 +9,8 @@ import { canPushToBranch, loadProtections, moveRefs } from '../../pushes/index.t
 import { findMerging } from './queries.ts'
 
 /**
- * Removes the source branch of what was merged, for whoever merged it: not a protected or default one, nor one to which somebody has
- * pushed since.
+ * Removes the source branch after a merge, as the user who merged. Skips protected and default branches, and branches pushed to
+ * since.
  */
 export const removeMergedBranch = job({
   name: 'remove_merged_branch',
@@ -31,7 +31,7 @@ export const removeMergedBranch = job({
     try {
       await moveRefs(asker, project.id, openRepository(asker, project), [change])
     } catch (error) {
-      // He lost the right meanwhile.
+      // The user lost the permission meanwhile.
       if (!(error instanceof Failure && error.kind === 'forbidden')) throw error
     }
   },

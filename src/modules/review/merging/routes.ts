@@ -17,7 +17,7 @@ import { requestRebase } from './rebase.ts'
 const at = '/projects/:id/merge_requests/:merge_request_iid'
 
 export const mergingRoutes = [
-  /** At most two `merge-tree` processes; more when others merge into the branch at the same time. */
+  /** At most two `merge-tree` processes; more if concurrent merges move the branch. */
   endpoint({
     method: 'PUT',
     path: `${at}/merge`,
@@ -73,7 +73,7 @@ export const mergingRoutes = [
     },
   }),
 
-  /** One `merge-tree` process when a branch has moved. */
+  /** One `merge-tree` process if a branch has moved. */
   endpoint({
     method: 'GET',
     path: `${at}/merge_ref`,

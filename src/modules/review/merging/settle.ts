@@ -4,28 +4,28 @@ import { emit } from '../../../events/log.ts'
 import { isAncestor } from '../../../git/history/ancestry.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
-import { tellEnd } from './events.ts'
+import { emitEnd } from './events.ts'
 import { readBranch, targetRepository } from './heads.ts'
 import { completeMerging, endMerging, findMerging, longMerging, type MergingRow } from './queries.ts'
 import { removeMergedBranch } from './remove-branch.ts'
 
 /*
- * A merge is first written down (`locked`, with the commit to which the target branch is to go), then that branch moves, then
- * one transaction completes it. After a crash in between, the target branch tells which of the two it is. So nothing is in a branch
- * whose merge request does not say so, and nothing says so that is not there.
+ * A merge is first recorded (`locked`, with the new head of the target branch), then the branch moves, then one transaction
+ * completes it. After a crash in between, the target branch shows which steps were done. So no commit is merged without its merge
+ * request being `merged`, and the reverse.
  */
 
-/** A merge takes less; what is on its way for longer was cut off. Should it not have been, it notices that it was given up. */
-const cutOffAfterSeconds = 120
+/** Longer than any merge takes: an older one was interrupted. If it was not, it notices that it was abandoned. */
+const interruptedAfterSeconds = 120
 
-/** Completes a merge whose commits are in the target branch: what follows is written once. */
+/** Completes a merge whose commits are in the target branch; its consequences are written once. */
 export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   const { merging } = row
   if (!merging) return
   await ctx.transaction(async (tx) => {
     const completed = await completeMerging(tx, row.id, merging)
     if (!completed) return
-    await tellEnd(tx, row, 'merge_request_merged', completed.merged_by_id)
+    await emitEnd(tx, row, 'merge_request_merged', completed.merged_by_id)
     if (merging.should_remove_source_branch ?? row.force_remove_source_branch)
       await enqueue(tx, removeMergedBranch, {
         mergeRequestId: row.id,
@@ -35,8 +35,8 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   })
 }
 
-/** Opens it again, with the reason why it was not merged. */
-export const giveUpMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
+/** Reopens it, with the reason why it was not merged. */
+export const abandonMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (!(await endMerging(tx, row.id, token, error))) return
     await emit(tx, {
@@ -49,14 +49,14 @@ export const giveUpMerge = (ctx: Ctx, row: MergingRow, token: string, error: str
   })
 
 /**
- * Ends a merge that may have been cut off: completes it when the target branch has its commits. When not, gives it up, with
- * `release`; else somebody may still be about to move the branch.
+ * Settles a merge that may have been interrupted: completes it if the target branch has its commits, otherwise abandons it, if
+ * `release` is set; without it the merging process may still be about to move the branch.
  */
 export async function settleMerge(ctx: Ctx, id: number, { release }: { release: boolean }): Promise<void> {
   const row = await findMerging(ctx.db, id)
   if (!row?.merging || row.state !== 'locked') return
   if (await hasArrived(ctx, row)) await completeMerge(ctx, row)
-  else if (release) await giveUpMerge(ctx, row, row.merging.token, null)
+  else if (release) await abandonMerge(ctx, row, row.merging.token, null)
 }
 
 async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {
@@ -68,8 +68,8 @@ async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {
 }
 
 /**
- * Settles merges that a crash cut off. With 0, all there are: for a start. One that cannot be settled is told to the log, and tried
- * again next time.
+ * Settles merges that a crash interrupted; with 0, all of them, at a start. Those that fail are logged and tried again the next
+ * time.
  */
 export async function recoverMerges(ctx: Ctx, olderThanSeconds: number): Promise<void> {
   for (const id of await longMerging(ctx.db, olderThanSeconds)) {
@@ -87,5 +87,5 @@ export const settleCutOffMerges = job({
   key: () => 'settle_cut_off_merges',
   attempts: 3,
   every: { cron: '* * * * *', input: {} },
-  run: (_input, ctx) => recoverMerges(ctx, cutOffAfterSeconds),
+  run: (_input, ctx) => recoverMerges(ctx, interruptedAfterSeconds),
 })

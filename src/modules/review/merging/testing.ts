@@ -7,15 +7,15 @@ import { moveRefs } from '../../pushes/pushes/move-refs.ts'
 import type { StoredProject } from '../../repository/commits/testing.ts'
 import { updateMergeRequests } from './update-job.ts'
 
-/** What is known of whether it could be merged, without asking for more. */
+/** The stored merge status, without requesting a check. */
 export const mergeStatusOf = async (world: World, id: number): Promise<string> =>
   (await world.rows('select merge_status from merge_requests where id = $1', [id]))[0].merge_status
 
-/** Does what the job after a push to a project does. */
+/** Runs what the job after a push to a project runs. */
 export const afterPush = async (world: World, { id }: { readonly id: number }): Promise<void> =>
   updateMergeRequests.run({ projectId: id }, await contextFor(world, null))
 
-/** Moves a branch of a project to what is there already, as a push of this person does; the job after it is left out. */
+/** Moves a branch of a project to an existing commit, as a push by this user, without the job after it. */
 export async function pushed(
   ctx: Ctx,
   { id, repository }: StoredProject,

@@ -4,7 +4,7 @@ import { findForkRelation } from '../../repository/index.ts'
 import { findMerging, openAround } from './queries.ts'
 import { becomeClosed } from './update.ts'
 
-/** Closes what is to be merged from a project into those with which it shares no fork network any more, for whoever ended that. */
+/** Closes merge requests from a project into projects outside its fork network, as the user who unlinked it. */
 export const closeUnlinked = job({
   name: 'close_unlinked_merge_requests',
   input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),

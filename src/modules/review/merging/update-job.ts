@@ -7,13 +7,13 @@ import { enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
 import { findProject, openRepository } from '../../projects/index.ts'
 import { readBranch } from './heads.ts'
 import { type OpenRow, openAround, uncheckInto } from './queries.ts'
-import { catchUp } from './update.ts'
+import { syncWithBranches } from './update.ts'
 import { isOpenAroundPush } from './waiting-queries.ts'
 
 /**
- * Updates merge requests from and into a project by what its branches are now, whatever moved them: it may run twice, late, and once
- * for several pushes. Reads all that are open in one statement, with one walk for each target branch, and takes up only those that
- * something happened to. A failure of one does not stop the others.
+ * Updates merge requests from and into a project from the current state of its branches: it may run twice, late, and once for
+ * several pushes. Reads all open ones in one statement, with one walk for each target branch, and processes only those affected. A
+ * failure of one does not stop the others.
  */
 export const updateMergeRequests = job({
   name: 'update_merge_requests',
@@ -51,7 +51,7 @@ export const updateMergeRequests = job({
 export const updateMergeRequestsAfterPush: Reaction<'pushed'> = (tx, { projectId, payload }) =>
   enqueueWhere(tx, updateMergeRequests, { projectId }, isOpenAroundPush(projectId, payload.push_id))
 
-/** Queues that after a merge that was given up: pushes may have moved branches while the merge request was locked. */
+/** Queues that after an abandoned merge: pushes may have moved branches while the merge request was locked. */
 export const updateMergeRequestsAfterFailedMerge: Reaction<'merge_request_merge_failed'> = (tx, { projectId, facts }) =>
   enqueueEach(
     tx,
@@ -62,13 +62,13 @@ export const updateMergeRequestsAfterFailedMerge: Reaction<'merge_request_merge_
 const oidsOf = (rows: readonly OpenRow[]): Oid[] =>
   rows.flatMap(({ head_oid, start_oid }) => [head_oid ?? [], start_oid ?? []].flat())
 
-/** Whether the target, which has these commits, came to have the head, or lost what it had. */
+/** Whether the target, which has these commits, gained the head or lost commits. */
 const hasTurned = ({ head_oid, start_oid, commits }: OpenRow, had: ReadonlySet<Oid>): boolean =>
   (head_oid !== null && commits > 0 && had.has(head_oid)) || (start_oid !== null && !had.has(start_oid))
 
 async function eachByItself(ctx: Ctx, ids: readonly number[]): Promise<void> {
   const errors: unknown[] = []
-  for (const id of ids) await catchUp(ctx, id).catch((error: unknown) => errors.push(error))
+  for (const id of ids) await syncWithBranches(ctx, id).catch((error: unknown) => errors.push(error))
   if (errors.length > 0)
     throw new AggregateError(errors, `${errors.length} merge requests cannot be brought up to date`)
 }

@@ -4,12 +4,13 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
 import { addSystemNote, finishTodos } from '../../discussion/index.ts'
-import { type AttributeChanges, tellMergeRequest } from '../merge-requests/events.ts'
+import { type AttributeChanges, emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { isWorkInProgress } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
-import { tellEnd } from './events.ts'
+import { branchStateOf, mergeCommitOf } from './branch-state.ts'
+import { emitEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
 import { lastMover } from './push-queries.ts'
 import {
@@ -24,43 +25,42 @@ import {
   withheldStatus,
 } from './queries.ts'
 import { settleMerge } from './settle.ts'
-import { mergeCommitOf, standingOf } from './standing.ts'
 
-/** Others may be faster as often before we leave it to them. */
+/** Maximum attempts while concurrent changes come first. */
 const attempts = 3
 
 /**
- * Makes of a merge request what its branches say, whoever moved them: another version, closed when the source is gone, merged when
- * the target has it; completes a merge that was cut off. Nothing when it says so already. Source: supplement to the API documents,
- * "Effects of pushes on MRs".
+ * Updates a merge request from the current state of its branches: records a new version, closes it if the source is gone, marks it
+ * as merged if the target contains it, and completes an interrupted merge. Does nothing if it is up to date. Source: supplement to
+ * the API documents, "Effects of pushes on MRs".
  */
-export async function catchUp(ctx: Ctx, id: number): Promise<void> {
+export async function syncWithBranches(ctx: Ctx, id: number): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const row = await findMerging(ctx.db, id)
     if (row?.state === 'locked') return settleMerge(ctx, id, { release: false })
     if (row?.state !== 'opened') return
     const heads = await readHeads(ctx, row)
     if (heads.source) await bringHead(ctx, row, heads.source)
-    const standing = await standingOf(ctx, row, heads)
-    if (standing.is === 'unchanged') return
-    if (standing.is === 'withheld') return noteWithheld(ctx, row, heads)
+    const state = await branchStateOf(ctx, row, heads)
+    if (state.is === 'unchanged') return
+    if (state.is === 'withheld') return recordWithheld(ctx, row, heads)
     const done =
-      standing.is === 'merged'
-        ? await becomeMerged(ctx, row, standing)
-        : standing.is === 'source_missing'
+      state.is === 'merged'
+        ? await becomeMerged(ctx, row, state)
+        : state.is === 'source_missing'
           ? await becomeClosed(ctx, row, await pusherOf(ctx, row.source_project_id, row.source_branch))
           : await takeVersion(ctx, row, heads)
     if (done) return
   }
 }
 
-/** Leaves it as it was, but not mergeable: each look at it finds that out again, since the author may get the right back. */
-async function noteWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<void> {
+/** Leaves it unchanged, but not mergeable: each check runs again, since the author may regain access. */
+async function recordWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<void> {
   if (row.merge_status === withheldStatus) return
   await unlessChanged(ctx, row, async (tx) => void (await saveMergeStatus(tx, row.id, withheldStatus, heads)))
 }
 
-/** `work` in a transaction, unless somebody else did something to it meanwhile. */
+/** Runs `work` in a transaction, unless the merge request was changed concurrently. */
 const unlessChanged = (ctx: Ctx, row: MergingRow, work: (tx: Tx) => Promise<void>): Promise<boolean> =>
   ctx.transaction(async (tx) => {
     const now = await lockMerging(tx, row.id)
@@ -69,7 +69,7 @@ const unlessChanged = (ctx: Ctx, row: MergingRow, work: (tx: Tx) => Promise<void
     return true
   })
 
-/** Who last moved a branch, as far as that is known. */
+/** The user who last moved a branch, if known. */
 async function pusherOf(ctx: Ctx, projectId: number | null, branch: string): Promise<number | null> {
   const ref = branchRef(branch)
   return (projectId !== null && ref && (await lastMover(ctx.db, projectId, ref))?.actor_id) || null
@@ -87,15 +87,15 @@ async function becomeMerged(
   return unlessChanged(ctx, row, async (tx) => {
     if (last) await recordVersion(tx, repo, row, last)
     await markMergedByHand(tx, row.id, { actorId, mergeCommit })
-    await tellEnd(tx, row, 'merge_request_merged', actorId)
+    await emitEnd(tx, row, 'merge_request_merged', actorId)
   })
 }
 
-/** What it is about is gone. False when somebody else did something to it meanwhile. */
+/** Closes it because the source branch is gone. False if it was changed concurrently. */
 export const becomeClosed = (ctx: Ctx, row: MergingRow, actorId: number | null): Promise<boolean> =>
   unlessChanged(ctx, row, async (tx) => {
     await closeForMissingSource(tx, row.id, actorId)
-    await tellEnd(tx, row, 'merge_request_closed', actorId)
+    await emitEnd(tx, row, 'merge_request_closed', actorId)
   })
 
 async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<boolean> {
@@ -107,17 +107,17 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
   const added = await addedCommits(ctx, row, version)
   return unlessChanged(ctx, row, async (tx) => {
     await recordVersion(tx, repo, row, version)
-    await tellPushed(tx, row, actorId, added)
+    await emitPushed(tx, row, actorId, added)
   })
 }
 
-/** Of messages of commits that a push added. */
+/** Maximum bytes of messages of commits that a push added. */
 const maxMessageCharacters = 32 * 1024 * 1024
 
-/** How many there are, and as many of them as fit. */
+/** The number of commits, and as many of them as fit. */
 type Added = { readonly count: number; readonly commits: readonly { readonly oid: Oid; readonly title: string }[] }
 
-/** The commits of a version that the one before did not have, oldest first. */
+/** The commits of a version that the previous one did not have, oldest first. */
 async function addedCommits(ctx: Ctx, row: MergingRow, { commits }: Version): Promise<Added> {
   const known = await commitsOfVersion(ctx.db, row.diff_id)
   const added = commits.filter((oid) => !known.has(oid)).toReversed()
@@ -125,7 +125,7 @@ async function addedCommits(ctx: Ctx, row: MergingRow, { commits }: Version): Pr
   return { count: added.length, commits: found.map(({ oid, message }) => ({ oid, title: titleOf(message) })) }
 }
 
-/** Commits that are named; of more, the number is told. */
+/** Maximum commits that are listed; beyond it, only their number. */
 const named = 100
 
 const commitsNote = ({ count, commits }: Added): string =>
@@ -135,8 +135,8 @@ const commitsNote = ({ count, commits }: Added): string =>
     ...commits.slice(0, named).map(({ oid, title }) => `* ${oid.slice(0, 8)} - ${title}`),
   ].join('\n')
 
-/** What follows from a push to the source branch, besides another version. */
-async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
+/** Consequences of a push to the source branch, besides a new version. */
+async function emitPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
   const noteable = asNoteable(row)
   const note = (text: string) => addSystemNote(tx, noteable, actorId ?? row.author_id, text)
   const isUnfinished =
@@ -151,7 +151,7 @@ async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added
     ...(isUnfinished && { title: [row.title, title] }),
     ...(row.auto_merge_oid && { merge_when_pipeline_succeeds: [true, false] }),
   }
-  await tellMergeRequest(tx, row.id, {
+  await emitMergeRequest(tx, row.id, {
     kind: 'merge_request_updated',
     actorId,
     changes,

@@ -9,7 +9,7 @@ import { MergeRequest } from '../merge-requests/entity.ts'
 import { findMergeRequests } from './list.ts'
 
 export const commitMergeRequestRoutes = [
-  /** Whoever reads the code may ask; who may not read merge requests is told of none. */
+  /** Requires reading code; callers who cannot read merge requests get an empty list. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/merge_requests',

@@ -24,7 +24,7 @@ const presences = ['None', 'Any'] as const
 const when = (description: string) => Optional(Timestamp({ description }))
 const scopes = ['created_by_me', 'assigned_to_me', 'all', 'created-by-me', 'assigned-to-me'] as const
 
-/** Parameters of every list of merge requests, with the scope that it has when none is asked for. */
+/** Parameters of every list of merge requests, with the default scope of the list. */
 export const listParams = (scope: 'created_by_me' | 'all') => ({
   state: OneOf([...mergeRequestStates, 'all'], { default: 'all', description: 'State of the merge requests' }),
   scope: OneOf(scopes, {
@@ -77,7 +77,7 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
 
 const wip = Optional(OneOf(['yes', 'no'], { description: 'Only works in progress (yes) or none (no)' }))
 
-/** Names that exclude one another, in every list. */
+/** Mutually exclusive parameters, in every list. */
 const rules = {
   mutuallyExclusive: [
     ['author_id', 'author_username'],
@@ -115,18 +115,18 @@ export const groupParams = Params(
   rules,
 )
 
-/** What is asked for, by whichever list. */
+/** The parsed parameters of any list. */
 export type ListInput = ParamsOf<typeof allParams> &
   Partial<Pick<ParamsOf<typeof projectParams>, 'iids'>> &
   Partial<Pick<ParamsOf<typeof groupParams>, 'non_archived'>>
 
-/** What lists are in order of. */
+/** Sort orders of lists. */
 export const orderOf = ({ order_by, sort }: Pick<ListInput, 'order_by' | 'sort'>): MergeRequestOrder => ({
   by: order_by,
   sort,
 })
 
-/** The word that a text is, whatever its case. */
+/** Matches a word case-insensitively. */
 function presenceOf(text: string, noun: string): Presence | undefined {
   const words: Record<string, Presence> = { none: 'None', any: 'Any', [`no ${noun}`]: 'None', [`any ${noun}`]: 'Any' }
   const word = text.toLowerCase().replaceAll('+', ' ')
@@ -170,7 +170,7 @@ function searchOf({ search: text, in: wanted = [] }: ListInput) {
   return { text, in: columns.length > 0 ? columns : searchColumns }
 }
 
-/** The filters that parameters of a list ask for. */
+/** The filters that the parameters of a list request. */
 export function filtersOf(input: ListInput, plan: Plan): MergeRequestFilters {
   const scope = input.scope.replaceAll('-', '_') as 'created_by_me' | 'assigned_to_me' | 'all'
   const reaction = input.my_reaction_emoji

@@ -15,7 +15,7 @@ import {
   type MergeRequestSet,
 } from './list-queries.ts'
 
-/** A page of a list, in the form that the caller asked for. */
+/** A page of a list, in the requested view. */
 export async function mergeRequestsPage(
   ctx: Ctx,
   set: MergeRequestSet,
@@ -31,7 +31,7 @@ export async function mergeRequestsPage(
   return as(MergeRequest, { ...found, rows: rows.map((row) => ({ ...row, labelDetails })) })
 }
 
-/** Counted one after the other: nobody's list is to keep all of git busy. */
+/** Counted one after the other, so that one list does not occupy all git processes. */
 async function withDiverged(ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<MergeRequestShown[]> {
   const counted: MergeRequestShown[] = []
   for (const each of shown) counted.push({ ...each, divergedCommits: await countDiverged(ctx, each.mergeRequest) })
@@ -40,7 +40,7 @@ async function withDiverged(ctx: Ctx, shown: readonly MergeRequestShown[]): Prom
 
 const unchecked: ReadonlySet<MergeStatus> = new Set(['unchecked', 'cannot_be_merged_recheck'])
 
-/** Has it found out, for whoever asks again, whether those can be merged of which that is not known. */
+/** Queues the check for those with an unknown merge status, so that a later request has the result. */
 export async function checkUnchecked(
   ctx: Ctx,
   rows: readonly Pick<MergeRequestRecordRow, 'id' | 'state' | 'merge_status'>[],

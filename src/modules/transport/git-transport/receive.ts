@@ -6,13 +6,13 @@ import { receivePack, type Transfer, type TransferOptions } from '../../../git/t
 import { openForWriting, type ProjectSubject } from '../../projects/index.ts'
 import {
   changesRef,
-  conclude,
+  completePush,
   decide,
-  drop,
-  forget,
-  intend,
+  discardChanges,
+  discardPush,
   movePushedRefs,
   type NewPush,
+  recordIntent,
   settle,
 } from '../../pushes/index.ts'
 import { type GitTransport, urlToRepo } from './access.ts'
@@ -55,7 +55,7 @@ export async function receivePush(
         options: pushOptions,
         changes: updates.filter(changesRef),
       }
-      if (intended.changes.length > 0) push = { id: await intend(ctx, intended), ...intended }
+      if (intended.changes.length > 0) push = { id: await recordIntent(ctx, intended), ...intended }
       const warnings = updates
         .filter((update) => !changesRef(update))
         .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
@@ -73,17 +73,17 @@ export async function receivePush(
   ): Promise<void> {
     const by = Object.groupBy(push.changes, ({ name }) => certaintyOf(outcomes.get(name)))
     const { moved = [], unmoved = [], unknown = [] } = by
-    if (moved.length + unknown.length === 0) return void (await drop(ctx, push.id))
-    if (unmoved.length > 0) await forget(ctx, push.id, unmoved)
+    if (moved.length + unknown.length === 0) return void (await discardPush(ctx, push.id))
+    if (unmoved.length > 0) await discardChanges(ctx, push.id, unmoved)
     if (unknown.length > 0) await settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
-    else await conclude(ctx, repo, { ...push, changes: moved }, project.default_branch)
+    else await completePush(ctx, repo, { ...push, changes: moved }, project.default_branch)
   }
   return {
     stream,
     done,
     async settled() {
       if (!push) return
-      if (!outcomes) await drop(ctx, push.id)
+      if (!outcomes) await discardPush(ctx, push.id)
       else if (outcomes === 'unknown') await settle(ctx, push.id)
       else await concludeBy(outcomes, push)
     },

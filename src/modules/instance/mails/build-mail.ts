@@ -3,7 +3,7 @@ import type { Mail } from '../../../mail/mailer.ts'
 import { oneLine } from '../../../mail/smtp-mailer.ts'
 
 /** Builds a mail from paragraphs, with a greeting. `name` is the recipient's name, if it is known. */
-export const letter = (
+export const buildMail = (
   site: Site,
   to: string,
   name: string | undefined,

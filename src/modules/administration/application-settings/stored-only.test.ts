@@ -7,7 +7,7 @@ import { test, unique, type World } from '../../../../test/world.ts'
  */
 
 /** A setting, a new value, a refused value, and a result that does not depend on it. */
-const kept: readonly [
+const storedOnly: readonly [
   what: string,
   values: Record<string, unknown>,
   refused: Record<string, unknown>,
@@ -43,7 +43,7 @@ const kept: readonly [
 ]
 
 describe('settings without effect', () => {
-  test.for(kept)(
+  test.for(storedOnly)(
     'the setting of "%s" is stored, validated and has no effect',
     async ([, values, refused, look], { world }) => {
       const before = await look(world)

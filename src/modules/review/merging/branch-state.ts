@@ -10,20 +10,24 @@ import { type Heads, targetRepository } from './heads.ts'
 import { moverBefore, moverTo } from './push-queries.ts'
 import type { MergingRow } from './queries.ts'
 
-/** What the branches say of an open merge request, whoever moved them and however often. */
-export type Standing =
-  /** The target has all of it; `head` is the last that it was. */
+/** State of an open merge request as its branches show it, independent of who moved them and how often. */
+export type BranchState =
+  /** The target contains all of it; `head` is its last head. */
   | { readonly is: 'merged'; readonly head: Oid; readonly target: Oid }
   | { readonly is: 'source_missing' }
-  /** The source moved, but its code may not be brought over now. */
+  /** The source moved, but its code must not be fetched now. */
   | { readonly is: 'withheld' }
-  /** The source moved, or the target lost what it had. */
+  /** The source moved, or the target lost commits. */
   | { readonly is: 'changed' }
-  /** At most the target went on. */
+  /** At most the target moved forward. */
   | { readonly is: 'unchanged' }
 
 /** The objects of both heads are in the target's repository. */
-export async function standingOf(ctx: Ctx, row: MergingRow, { source, target, isWithheld }: Heads): Promise<Standing> {
+export async function branchStateOf(
+  ctx: Ctx,
+  row: MergingRow,
+  { source, target, isWithheld }: Heads,
+): Promise<BranchState> {
   const repo = targetRepository(ctx, row)
   const head = source ?? row.head_oid
   if (
@@ -41,17 +45,17 @@ export async function standingOf(ctx: Ctx, row: MergingRow, { source, target, is
   return { is: row.start_oid && (await contains(repo, target, row.start_oid)) ? 'unchanged' : 'changed' }
 }
 
-/** What never had a source branch waits for it; a repository that is away, as a disk may be, has lost nothing. */
+/** A merge request that never had a source branch waits for it. An unavailable repository, as on a missing disk, has lost nothing. */
 const hasLostSource = async (ctx: Ctx, { head_oid, source }: MergingRow): Promise<boolean> =>
   head_oid !== null && source !== null && openRepository(ctx, source).exists()
 
-/** Whether a branch has a commit, which may be none of the repository's any more. */
+/** Whether a branch contains a commit, which may no longer exist in the repository. */
 const contains = async (repo: Repository, tip: Oid, commit: Oid): Promise<boolean> =>
   (await readCommit(repo, commit)) !== undefined && isAncestor(repo, commit, tip)
 
 /**
- * Whether the target came to the head rather than the head to the target: a branch that was put back to where the target is has not
- * been merged.
+ * Whether the target moved to the head, rather than the head to the target: a source branch reset to the target has not been
+ * merged.
  */
 async function wasMerged(ctx: Ctx, row: MergingRow, head: Oid, target: Oid): Promise<boolean> {
   const repo = targetRepository(ctx, row)
@@ -63,16 +67,16 @@ async function wasMerged(ctx: Ctx, row: MergingRow, head: Oid, target: Oid): Pro
   return before !== null && !(await contains(repo, before, head))
 }
 
-/** Merges farther back than this are not looked for. */
+/** Maximum commits to walk back in search of a merge. */
 const maxLine = 10_000
 
 /**
- * The commit that brought a head into a branch: the first on its first parents' line to have it, unless that is the head itself.
- * `undefined`, too, when it was too long ago.
+ * The commit that merged a head into a branch: the first on its first-parent line that contains it, unless that is the head itself.
+ * `undefined` also if it is too far back.
  */
 export async function mergeCommitOf(repo: Repository, target: Oid, head: Oid): Promise<Oid | undefined> {
   const line = await listCommitIds(repo, { from: [target], firstParent: true }, { limit: maxLine })
-  // Those that have it come before those that do not.
+  // Commits that contain it come before those that do not.
   let [has, hasNot] = [0, line.length]
   while (hasNot - has > 1) {
     const middle = Math.floor((has + hasNot) / 2)
