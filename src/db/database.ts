@@ -5,8 +5,8 @@ import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
-import { Line } from './line.ts'
 import { answered } from './lost.ts'
+import { PipelinedConnection } from './pipelined-connection.ts'
 import { Reader } from './reader.ts'
 import { over, Transaction } from './transaction.ts'
 import { isRetryable } from './violations.ts'
@@ -38,13 +38,13 @@ export function openDatabase(
     max: writers,
     idleTimeoutMillis: 30_000,
   })
-  const lines = new WeakMap<pg.ClientBase, Line>()
+  const lines = new WeakMap<pg.ClientBase, PipelinedConnection>()
   // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
   // for those in use, it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    lines.set(client, new Line(client as unknown as pg.Client, patienceMs))
+    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, patienceMs))
   })
 
   const reading = over((statement) => reader.query(statement), check)

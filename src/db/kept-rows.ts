@@ -18,7 +18,7 @@ type Row = { readonly moment: string }
 type Rows = readonly [Row, ...Row[]]
 
 /** What runs the statements. Those asked under the same number of `sent` go out together, after all of them were asked. */
-export type Line = {
+export type StatementRunner = {
   rows<Row>(statement: Statement): Promise<Row[]>
   readonly sent: number
 }
@@ -30,7 +30,7 @@ export type Line = {
  * it was made here (`outdate`), and one reading of each thing that is wanted, however many want it.
  */
 export class KeptRows implements KeptReads {
-  readonly #line: Line
+  readonly #line: StatementRunner
   readonly #check: StatementCheck | undefined
   readonly #kept = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
   /** Statements under way, by key: each once, however many want it. */
@@ -38,7 +38,7 @@ export class KeptRows implements KeptReads {
   #last = ''
   #asked: { sent: number; moment: Promise<string> } | undefined
 
-  constructor(line: Line, check?: StatementCheck) {
+  constructor(line: StatementRunner, check?: StatementCheck) {
     this.#line = line
     this.#check = check
   }

@@ -9,7 +9,7 @@ import { prepared } from './statement.ts'
  * of the event loop are sent in one write. A connection without any response for longer than any statement may take is closed: the
  * server's machine may be gone.
  */
-export class Line {
+export class PipelinedConnection {
   readonly client: pg.Client
   readonly #known = new KnownStatements()
   readonly #stream: ReturnType<typeof streamOf>
