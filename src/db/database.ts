@@ -3,11 +3,11 @@ import pg from 'pg'
 import { SharedSlots } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
+import { mapConnectionError } from './connection-errors.ts'
 import type { Database, Tx } from './db.ts'
-import { KeptRows } from './kept-rows.ts'
-import { answered } from './lost.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
 import { Reader } from './reader.ts'
+import { SnapshotCache } from './snapshot-cache.ts'
 import { over, Transaction } from './transaction.ts'
 import { isRetryable } from './violations.ts'
 
@@ -48,7 +48,7 @@ export function openDatabase(
   })
 
   const reading = over((statement) => reader.query(statement), check)
-  const kept = new KeptRows(
+  const snapshotCache = new SnapshotCache(
     {
       rows: reading.rows,
       get sent() {
@@ -70,7 +70,7 @@ export function openDatabase(
 
   /** Resolves when the work is committed, with the work registered for after the commit, which needs no connection. */
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {
-    const client = await answered(pool.connect())
+    const client = await mapConnectionError(pool.connect())
     let broken = false
     const transaction = new Transaction(lines.get(client)!, check)
     let result: T
@@ -85,13 +85,13 @@ export function openDatabase(
     } finally {
       client.release(broken)
     }
-    kept.outdate()
+    snapshotCache.invalidate()
     return { result, conclude: () => transaction.conclude() }
   }
 
   return {
     ...reading,
-    kept,
+    snapshotCache,
     async transaction(work, caller = '') {
       for (let attempt = 1; ; attempt++) {
         try {

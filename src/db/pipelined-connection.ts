@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
-import { answered } from './lost.ts'
 import { KnownStatements, read, streamOf } from './pg-internals.ts'
 import { prepared } from './statement.ts'
 
@@ -59,7 +59,7 @@ export class PipelinedConnection {
   async #answer(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
     if (this.#waiting++ === 0) this.#heard = performance.now()
     try {
-      return await answered(asked)
+      return await mapConnectionError(asked)
     } finally {
       this.#waiting--
       this.#heard = performance.now()

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import type { Load } from '../kernel/shares.ts'
 import { answerMs, connectionOptions } from './connection.ts'
+import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
-import { answered } from './lost.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
 
 /**
@@ -43,7 +43,7 @@ export class Reader implements AsyncDisposable {
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {
-    const line = this.#turn ?? this.#begin(await answered(this.#ready()))
+    const line = this.#turn ?? this.#begin(await mapConnectionError(this.#ready()))
     return line.query(statement)
   }
 

@@ -8,7 +8,7 @@ export function over(
   query: (statement: Statement) => Promise<pg.QueryResult>,
   check: StatementCheck | undefined,
   use: 'read' | 'cached' = 'read',
-): Omit<Db, 'kept'> {
+): Omit<Db, 'snapshotCache'> {
   return {
     async rows(...asked: readonly unknown[]) {
       const [shape, statement] = askedOf(asked)
@@ -50,7 +50,7 @@ export class Transaction {
     // A transaction sees its own uncommitted changes, so it must not use the shared cache.
     this.tx = {
       ...over(query, check),
-      kept: { row: cached.row, rows: cached.rows, expects: () => false },
+      snapshotCache: { row: cached.row, rows: cached.rows, expects: () => false },
       afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
     } as unknown as Tx
   }
