@@ -4,7 +4,7 @@ import { SharedSlots } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
-import type { Database, Tx } from './db.ts'
+import type { CachedReads, Database, Tx } from './db.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
 import { Reader } from './reader.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
@@ -22,7 +22,10 @@ export type DatabaseOptions = {
 
 const attempts = 4
 
-/** Maximum transactions that wait for a connection, of all callers together. */
+/** Statements in flight per pipelined connection. A caller has at most a third of them. */
+const sentForEach = 32
+
+/** Maximum transactions that wait for a connection, and reads that wait for a slot, of all callers together. */
 const maxWaiting = 1_000
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
@@ -58,6 +61,7 @@ export function openDatabase(
     check,
   )
 
+  const reads = new SharedSlots('the database', { slots: readers * sentForEach, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
 
@@ -92,6 +96,20 @@ export function openDatabase(
   return {
     ...reading,
     snapshotCache,
+    for(caller, signal) {
+      if (caller === '') return { ...reading, snapshotCache }
+      const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
+      return {
+        ...over((statement) => reads.run(caller, () => reader.query(statement), signal), check),
+        snapshotCache: {
+          rows: (...asked: readonly unknown[]) =>
+            cached(() => snapshotCache.rows(...(asked as Parameters<typeof snapshotCache.rows>))),
+          row: (...asked: readonly unknown[]) =>
+            cached(() => snapshotCache.row(...(asked as Parameters<typeof snapshotCache.row>))),
+          expects: (statement) => snapshotCache.expects(statement),
+        } as CachedReads,
+      }
+    },
     async transaction(work, caller = '') {
       for (let attempt = 1; ; attempt++) {
         try {

@@ -70,6 +70,11 @@ export interface Database extends Db, AsyncDisposable {
    * wait.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, caller?: string): Promise<T>
+  /**
+   * The same database for the caller with a share key: beyond the share, statements of the caller wait, and waiting ones
+   * fail with the reason of `signal` when it aborts.
+   */
+  for(caller: string, signal?: AbortSignal): Db
   /** Running and waiting work in each connection pool of this process. */
   loads(): Readonly<Record<'readers' | 'writers', Load>>
 }
