@@ -85,7 +85,7 @@ export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged
   const { where, offset } = rangeOf(list, page)
   const rows = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const found = await db.kept.row(
+  const found = await db.snapshotCache.row(
     { lines: nullable(text) },
     sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`,
   )
@@ -107,7 +107,7 @@ export async function fetchPage(db: Db, ...asked: readonly unknown[]): Promise<P
   const { where, offset } = rangeOf(list, page)
   const statement = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const reads = (list.cached ? db.kept : db) as Db
+  const reads = (list.cached ? db.snapshotCache : db) as Db
   const found = (await (shape
     ? reads.rows(shape, statement)
     : reads.rows(statement))) as readonly unknown[] as readonly never[]
@@ -166,8 +166,8 @@ function pageStatement({ select, from, key, order }: List, where: Sql, limit: nu
  */
 function totalOf(db: Db, { from }: List, where: Sql): () => Promise<number> {
   const statement = sql`select count(*) as total from (select 1 ${from} where ${where} limit ${literal(countedRows + 1)}) as counted`
-  const count = async () => (await db.kept.row({ total: integer }, statement))!.total
-  if (!db.kept.expects(statement)) return count
+  const count = async () => (await db.snapshotCache.row({ total: integer }, statement))!.total
+  if (!db.snapshotCache.expects(statement)) return count
   const early = count()
   // The total may never be requested.
   early.catch(() => {})

@@ -25,10 +25,10 @@ test('a failing statement is not reported as an unavailable database', async ({ 
 
 test('the row cache is outdated when a transaction has ended', async ({ world }) => {
   const row = sql`select username from users where id = 1`
-  await world.db.kept.row(row)
-  expect(world.db.kept.expects(row)).toBe(true)
+  await world.db.snapshotCache.row(row)
+  expect(world.db.snapshotCache.expects(row)).toBe(true)
   await world.db.transaction((tx) => tx.run(raw('select 1')))
-  expect(world.db.kept.expects(row)).toBe(false)
+  expect(world.db.snapshotCache.expects(row)).toBe(false)
 })
 
 test('a transaction that references a row deleted meanwhile is retried', async ({ world }) => {

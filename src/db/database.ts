@@ -3,11 +3,11 @@ import pg from 'pg'
 import { SharedSlots } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
-import type { Database, KeptReads, Tx } from './db.ts'
-import { KeptRows } from './kept-rows.ts'
-import { Line } from './line.ts'
-import { answered } from './lost.ts'
+import { mapConnectionError } from './connection-errors.ts'
+import type { CachedReads, Database, Tx } from './db.ts'
+import { PipelinedConnection } from './pipelined-connection.ts'
 import { Reader } from './reader.ts'
+import { SnapshotCache } from './snapshot-cache.ts'
 import { over, Transaction } from './transaction.ts'
 import { isRetryable } from './violations.ts'
 
@@ -22,10 +22,10 @@ export type DatabaseOptions = {
 
 const attempts = 4
 
-/** Statements that are sent and have no answer, for each pipelined connection. A caller has at most a third of them. */
+/** Statements in flight per pipelined connection. A caller has at most a third of them. */
 const sentForEach = 32
 
-/** Maximum transactions that wait for a connection, and maximum other statements that wait, of all callers together. */
+/** Maximum transactions that wait for a connection, and reads that wait for a slot, of all callers together. */
 const maxWaiting = 1_000
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
@@ -41,17 +41,17 @@ export function openDatabase(
     max: writers,
     idleTimeoutMillis: 30_000,
   })
-  const lines = new WeakMap<pg.ClientBase, Line>()
+  const lines = new WeakMap<pg.ClientBase, PipelinedConnection>()
   // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
   // for those in use, it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    lines.set(client, new Line(client as unknown as pg.Client, patienceMs))
+    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, patienceMs))
   })
 
   const reading = over((statement) => reader.query(statement), check)
-  const kept = new KeptRows(
+  const snapshotCache = new SnapshotCache(
     {
       rows: reading.rows,
       get sent() {
@@ -74,7 +74,7 @@ export function openDatabase(
 
   /** Resolves when the work is committed, with the work registered for after the commit, which needs no connection. */
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {
-    const client = await answered(pool.connect())
+    const client = await mapConnectionError(pool.connect())
     let broken = false
     const transaction = new Transaction(lines.get(client)!, check)
     let result: T
@@ -89,23 +89,25 @@ export function openDatabase(
     } finally {
       client.release(broken)
     }
-    kept.outdate()
+    snapshotCache.invalidate()
     return { result, conclude: () => transaction.conclude() }
   }
 
   return {
     ...reading,
-    kept,
+    snapshotCache,
     for(caller, signal) {
-      if (caller === '') return { ...reading, kept }
+      if (caller === '') return { ...reading, snapshotCache }
       const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
       return {
         ...over((statement) => reads.run(caller, () => reader.query(statement), signal), check),
-        kept: {
-          rows: (...asked: readonly unknown[]) => cached(() => kept.rows(...(asked as Parameters<typeof kept.rows>))),
-          row: (...asked: readonly unknown[]) => cached(() => kept.row(...(asked as Parameters<typeof kept.row>))),
-          expects: (statement) => kept.expects(statement),
-        } as KeptReads,
+        snapshotCache: {
+          rows: (...asked: readonly unknown[]) =>
+            cached(() => snapshotCache.rows(...(asked as Parameters<typeof snapshotCache.rows>))),
+          row: (...asked: readonly unknown[]) =>
+            cached(() => snapshotCache.row(...(asked as Parameters<typeof snapshotCache.row>))),
+          expects: (statement) => snapshotCache.expects(statement),
+        } as CachedReads,
       }
     },
     async transaction(work, caller = '') {

@@ -5,18 +5,18 @@ import type { Sql } from './sql.ts'
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
 export type Statement = Pick<Sql, 'text' | 'values'>
 
-/** Reads that a process need not repeat while nothing is committed: exact at the moment of asking, as any other. */
-export interface KeptReads {
+/** Reads that a process need not repeat while nothing is committed: as exact as any other read. */
+export interface CachedReads {
   /**
    * All rows. They are shared and must not be changed. The statement must depend on nothing but the data, its values and the
-   * date: no clock, no columns of the same name, none named `moment`.
+   * date: no clock, no columns of the same name, none named `snapshot`.
    */
   rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]>
   rows<Row>(statement: Statement): Promise<readonly Readonly<Row>[]>
   /** The first row, if any. */
   row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined>
   row<Row>(statement: Statement): Promise<Readonly<Row> | undefined>
-  /** Whether these rows may cost no more than asking for the moment. */
+  /** Whether these rows may be read with a snapshot check only. */
   expects(statement: Statement): boolean
 }
 
@@ -35,8 +35,8 @@ export interface Db {
   exists(statement: Statement): Promise<boolean>
   /** The number of rows changed. */
   run(statement: Statement): Promise<number>
-  /** In a transaction, which sees what it has not committed, nothing is kept. */
-  readonly kept: KeptReads
+  /** In a transaction, which sees what it has not committed, no row is cached. */
+  readonly snapshotCache: CachedReads
 }
 
 declare const inTransaction: unique symbol
@@ -71,8 +71,8 @@ export interface Database extends Db, AsyncDisposable {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, caller?: string): Promise<T>
   /**
-   * The same database for the holder of a share key: beyond its share, its statements wait for one another, and those that
-   * wait fail with the reason of `signal` once that aborts.
+   * The same database for the caller with a share key: beyond the share, statements of the caller wait, and waiting ones
+   * fail with the reason of `signal` when it aborts.
    */
   for(caller: string, signal?: AbortSignal): Db
   /** Running and waiting work in each connection pool of this process. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
+import { mapConnectionError } from './connection-errors.ts'
 import type { Tx } from './db.ts'
-import { answered } from './lost.ts'
 import { sql } from './sql.ts'
 
 /** Topics of notifications between processes. A notification is a hint: a process that misses one must still be correct soon. */
@@ -49,8 +49,8 @@ export class Notifications implements AsyncDisposable {
     client.on('notification', ({ payload }) => this.#tell(payload as Topic))
     client.on('error', () => {})
     client.once('end', () => this.#lost(client))
-    await answered(client.connect())
-    await answered(client.query(`listen ${channel}`))
+    await mapConnectionError(client.connect())
+    await mapConnectionError(client.query(`listen ${channel}`))
     this.#tell(undefined)
   }
 

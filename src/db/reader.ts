@@ -1,9 +1,9 @@
 import pg from 'pg'
 import type { Load } from '../kernel/shares.ts'
 import { answerMs, connectionOptions } from './connection.ts'
+import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
-import { Line } from './line.ts'
-import { answered } from './lost.ts'
+import { PipelinedConnection } from './pipelined-connection.ts'
 
 /**
  * Single statements over a few pipelined connections: many are in flight at once, results come in order. Two to three times the
@@ -13,9 +13,9 @@ import { answered } from './lost.ts'
 export class Reader implements AsyncDisposable {
   readonly #url: string
   readonly #patienceMs: number
-  readonly #slots: (Promise<Line> | undefined)[]
-  readonly #lines = new Set<Line>()
-  #turn: Line | undefined
+  readonly #slots: (Promise<PipelinedConnection> | undefined)[]
+  readonly #lines = new Set<PipelinedConnection>()
+  #turn: PipelinedConnection | undefined
   #sent = 0
   #next = 0
   #ended = false
@@ -43,12 +43,12 @@ export class Reader implements AsyncDisposable {
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {
-    const line = this.#turn ?? this.#begin(await answered(this.#ready()))
+    const line = this.#turn ?? this.#begin(await mapConnectionError(this.#ready()))
     return line.query(statement)
   }
 
   /** Collects statements until the end of this turn. */
-  #begin(line: Line): Line {
+  #begin(line: PipelinedConnection): PipelinedConnection {
     if (this.#turn) return this.#turn
     this.#turn = line
     line.collect(() => {
@@ -59,8 +59,8 @@ export class Reader implements AsyncDisposable {
   }
 
   /** An idle connection, else a new one up to the maximum, else the one with the fewest pending statements. */
-  async #ready(): Promise<Line> {
-    let best: Line | undefined
+  async #ready(): Promise<PipelinedConnection> {
+    let best: PipelinedConnection | undefined
     for (const line of this.#lines) if (!best || line.waiting < best.waiting) best = line
     if (best && (best.waiting === 0 || this.#lines.size === this.#slots.length)) return best
     const slot = this.#next
@@ -69,10 +69,10 @@ export class Reader implements AsyncDisposable {
     return this.#slots[slot]
   }
 
-  async #connect(slot: number): Promise<Line> {
+  async #connect(slot: number): Promise<PipelinedConnection> {
     if (this.#ended) throw new Error('the database connections are closed')
     const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
-    const line = new Line(client, this.#patienceMs)
+    const line = new PipelinedConnection(client, this.#patienceMs)
     // A broken connection leaves its slot; the next statement opens another.
     const drop = () => {
       this.#slots[slot] = undefined

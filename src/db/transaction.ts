@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import { askedOf, beginCheck, type StatementCheck } from './checks.ts'
 import type { Db, Statement, Tx } from './db.ts'
-import type { Line } from './line.ts'
+import type { PipelinedConnection } from './pipelined-connection.ts'
 
 /** The read functions of a `Db`. The statement is issued in the same turn, so that those of a transaction stay in order. */
 export function over(
   query: (statement: Statement) => Promise<pg.QueryResult>,
   check: StatementCheck | undefined,
   use: 'read' | 'cached' = 'read',
-): Omit<Db, 'kept'> {
+): Omit<Db, 'snapshotCache'> {
   return {
     async rows(...asked: readonly unknown[]) {
       const [shape, statement] = askedOf(asked)
@@ -35,12 +35,12 @@ export function over(
  */
 export class Transaction {
   readonly tx: Tx
-  readonly #line: Line
+  readonly #line: PipelinedConnection
   readonly #begun: Promise<unknown>
   readonly #afterCommit = new Set<() => Promise<void>>()
   #collecting = false
 
-  constructor(line: Line, check?: StatementCheck) {
+  constructor(line: PipelinedConnection, check?: StatementCheck) {
     this.#line = line
     this.#begun = this.#ask('begin')
     // If the connection is lost, the next statement fails as well and reports it.
@@ -50,7 +50,7 @@ export class Transaction {
     // A transaction sees its own uncommitted changes, so it must not use the shared cache.
     this.tx = {
       ...over(query, check),
-      kept: { row: cached.row, rows: cached.rows, expects: () => false },
+      snapshotCache: { row: cached.row, rows: cached.rows, expects: () => false },
       afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
     } as unknown as Tx
   }

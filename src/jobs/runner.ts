@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
-import { answered, DatabaseLost } from '../db/lost.ts'
+import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
 import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job } from './job.ts'
@@ -82,9 +82,9 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   pool.on('connect', (client) => client.on('error', broke))
   const watch = new Watch({ concurrency, times, open, log })
   const start = async (): Promise<Runner> => {
-    await answered(releaseJobs(pool))
+    await mapConnectionError(releaseJobs(pool))
     await watch.queueProbe()
-    return answered(
+    return mapConnectionError(
       run({
         pgPool: pool,
         concurrency,

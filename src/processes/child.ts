@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { DatabaseLost } from '../db/lost.ts'
+import { DatabaseLost } from '../db/connection-errors.ts'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
 import { explain } from './explain.ts'
 import type { Order, Report } from './messages.ts'

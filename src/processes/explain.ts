@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from 'node:util'
 import { ConfigError } from '../config.ts'
-import { DatabaseLost } from '../db/lost.ts'
+import { DatabaseLost } from '../db/connection-errors.ts'
 import { Failure } from '../kernel/failure.ts'
 
 /** The message for an error, and whether the user can act on it (otherwise it is a bug, and the stack is shown). */

@@ -64,7 +64,7 @@ describe('a statement fails in tests', () => {
   for (const [title, shape, statement, message] of faults)
     test(title, async ({ world }) => {
       await expect(world.db.rows(shape, statement)).rejects.toThrow(message)
-      await expect(world.db.kept.rows(shape, statement)).rejects.toThrow(message)
+      await expect(world.db.snapshotCache.rows(shape, statement)).rejects.toThrow(message)
       await expect(world.db.transaction((tx) => tx.row(shape, statement))).rejects.toThrow(message)
     })
 
@@ -88,7 +88,7 @@ describe('a statement fails in tests', () => {
     const shape = { state: oneOf('blocked', 'banned') }
     const statement = sql`select state from users where id = 1`
     await expect(world.db.row(shape, statement)).rejects.toThrow('a row has "active" in it')
-    await expect(world.db.kept.row(shape, statement)).rejects.toThrow('a row has "active" in it')
+    await expect(world.db.snapshotCache.row(shape, statement)).rejects.toThrow('a row has "active" in it')
   })
 })
 
@@ -142,18 +142,20 @@ describe('a statement whose rows are cached', () => {
     test(`fails in tests if it calls ${function_}`, async ({ world }) => {
       const statement = sql`select ${raw(expression)} as found from users`
       const shape = { found: boolean }
-      await expect(world.db.kept.rows(shape, statement)).rejects.toThrow('must not be called')
-      await expect(world.db.transaction((tx) => tx.kept.rows(shape, statement))).rejects.toThrow('must not be called')
+      await expect(world.db.snapshotCache.rows(shape, statement)).rejects.toThrow('must not be called')
+      await expect(world.db.transaction((tx) => tx.snapshotCache.rows(shape, statement))).rejects.toThrow(
+        'must not be called',
+      )
     })
 
   test('may read the date, and a statement that is not cached the clock', async ({ world }) => {
-    await world.db.kept.rows({ found: boolean }, raw('select current_date > date $$2020-01-01$$ as found'))
+    await world.db.snapshotCache.rows({ found: boolean }, raw('select current_date > date $$2020-01-01$$ as found'))
     await world.db.rows({ found: boolean }, raw(now))
   })
 
   test('returns rows that are frozen with everything in them', async ({ world }) => {
     const shape = { shared: json<{ list: number[] }>() }
-    const row = await world.db.kept.row(shape, raw(`select '{"list": [1]}'::jsonb as shared`))
+    const row = await world.db.snapshotCache.row(shape, raw(`select '{"list": [1]}'::jsonb as shared`))
     expect(() => row!.shared.list.push(2)).toThrow(TypeError)
   })
 })

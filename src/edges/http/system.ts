@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { reach } from '../../db/reach.ts'
+import { pingDatabase } from '../../db/ping.ts'
 import type { Runner } from '../../git/runner/client.ts'
 import { checkJobs } from '../../jobs/queue-state.ts'
 import type { Load } from '../../kernel/shares.ts'
@@ -55,7 +55,7 @@ export const systemRoutes =
     const { runner, databaseLoads, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
     /** What the service needs to be ready, by name: `database` is reported as `database_check`. */
     const checks: Readonly<Record<string, () => Promise<unknown>>> = {
-      database: () => reach(context.db),
+      database: () => pingDatabase(context.db),
       database_pool: async () => requireFlow('pool of database', databaseLoads(), limitMs),
       disk: () => access(dataDir, constants.R_OK | constants.W_OK),
       git_runner: () => runner.ping(),

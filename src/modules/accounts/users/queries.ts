@@ -110,7 +110,7 @@ export const findReferences = (db: Db, ids: readonly number[]): Promise<(UserRef
 const anyId = placeholder<number>()
 const oneUser = template(sql`select ${columns} from users u where u.id = ${anyId}`, anyId)
 
-export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.kept.row(userRow, oneUser(id))
+export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.snapshotCache.row(userRow, oneUser(id))
 
 export const findUserByName = (db: Db, username: string): Promise<UserRow | undefined> =>
   db.row(userRow, sql`select ${columns} from users u where lower(u.username) = lower(${username})`)

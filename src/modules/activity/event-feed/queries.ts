@@ -21,7 +21,7 @@ export const feedRow = {
 }
 export type FeedRow = RowOf<typeof feedRow>
 
-/** Whose activity: of an author or of a project. */
+/** Activity of an author or of a project. */
 export type FeedSet = { readonly of: 'author'; readonly id: number } | { readonly of: 'project'; readonly id: number }
 
 export type FeedFilters = {
@@ -35,9 +35,8 @@ export type FeedFilters = {
 }
 
 /**
- * Events in projects that the caller can read now, whatever they could read then; events about code and merge requests
- * only where the caller reads those. Newest first unless `sort` is ascending. Each set has an index in the order of the
- * list.
+ * Events in projects that the caller can currently read; events about code and merge requests only where the caller can read those.
+ * Newest first unless `sort` is ascending. Each set has an index in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
   const where: Sql[] = [

@@ -14,7 +14,7 @@ export type TodoRow = {
   readonly state: 'pending' | 'done'
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
-  /** Who put it on the list. */
+  /** The user who caused it. */
   readonly author: UserReferenceRow
   readonly project: {
     readonly id: number
@@ -25,7 +25,7 @@ export type TodoRow = {
     readonly path_with_namespace: string
     readonly created_at: Timestamp
   }
-  /** What was said, if it is because of that. */
+  /** Text of the note, if a note caused it. */
   readonly note: { readonly id: number; readonly body: string } | null
 }
 
@@ -37,7 +37,7 @@ const columns = sql`t.id, t.merge_request_id, t.action, t.state, t.created_at, t
     'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}) as project,
   case when n.id is not null then json_build_object('id', n.id, 'body', n.body) end as note`
 
-/** What is on the list of the caller, of what he may read now, whatever he could then. */
+/** Todos of the caller about objects that they can currently read. */
 const own = (caller: Actor): Sql[] => [
   sql`t.user_id = ${caller.id}`,
   raw('not p.deleting'),
@@ -51,11 +51,11 @@ export type TodoFilters = {
   readonly action?: TodoAction
   readonly author_id?: number
   readonly project_id?: number
-  /** Of this group and all below it. */
+  /** Of this group and its subgroups. */
   readonly group_id?: number
 }
 
-/** The newest first. */
+/** Newest first. */
 export function todosOf(caller: Actor, { state, type, action, author_id, project_id, group_id }: TodoFilters): List {
   const where = [...own(caller), sql`t.state = ${state}`]
   if (type !== undefined && type !== 'MergeRequest') where.push(raw('false'))
@@ -77,6 +77,6 @@ export function todosOf(caller: Actor, { state, type, action, author_id, project
   }
 }
 
-/** One of the caller's, under the same condition. */
+/** One todo of the caller, under the same condition. */
 export const findTodo = (db: Db, caller: Actor, id: number): Promise<TodoRow | undefined> =>
   db.row<TodoRow>(sql`select ${columns} ${joins} where t.id = ${id} and ${and(own(caller))}`)

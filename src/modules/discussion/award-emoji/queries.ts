@@ -27,7 +27,7 @@ const columns = (type: NoteableType): Sql =>
 const of = ({ noteable, noteId }: Awardable): Sql =>
   sql`${isAbout('a', noteable)} and a.note_id is not distinct from ${noteId}`
 
-/** The oldest first. */
+/** Oldest first. */
 export const awardsOf = (awardable: Awardable): List => ({
   type: 'AwardEmoji',
   select: sql`select ${columns(awardable.noteable.type)} from award_emoji a join users u on u.id = a.user_id`,
@@ -41,7 +41,7 @@ export const findAward = (db: Db, awardable: Awardable, id: number): Promise<Awa
   db.row<AwardRow>(sql`select ${columns(awardable.noteable.type)} from award_emoji a join users u on u.id = a.user_id
     where ${of(awardable)} and a.id = ${id}`)
 
-/** Nothing if the user has given it before, or if the noteable or note is gone. */
+/** Undefined if the user has given it before, or if the noteable or note is deleted. */
 export const insertAward = (
   tx: Tx,
   { noteable: { type, id }, noteId }: Awardable,
@@ -60,6 +60,6 @@ export const insertAward = (
 export const awardsSql = (type: NoteableType, id: Sql, name: string): Sql =>
   sql`(select count(*)::integer from award_emoji e where e.${columnOf(type)} = ${id} and e.note_id is null and e.name = ${name})`
 
-/** False when it has gone. */
+/** False if it is deleted already. */
 export const deleteAward = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from award_emoji where id = ${id}`)) > 0

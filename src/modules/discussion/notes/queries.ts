@@ -6,7 +6,7 @@ import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout } from '../noteables/queries.ts'
 import type { Position } from '../positions/position.ts'
 
-/** Whether a discussion of the noteable of this type and id is to be resolved. */
+/** Whether a discussion of the noteable of this type and id is unresolved. */
 export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`exists (
   select from notes r where r.${columnOf(type)} = ${id} and r.threaded and r.resolved_at is null)`
 
@@ -18,11 +18,11 @@ export type NewNote = {
   readonly authorId: number
   readonly discussionId: string
   readonly body: string
-  /** Says what a user did. */
+  /** A system note. */
   readonly system?: boolean
-  /** Part of a discussion, which is to be resolved. */
+  /** Part of a resolvable discussion. */
   readonly threaded?: boolean
-  /** By its author: the discussion was resolved before. */
+  /** Resolved by its author on creation: the discussion was resolved before. */
   readonly resolved?: boolean
   readonly position?: Position | null
   readonly createdAt?: Date | undefined
@@ -44,7 +44,7 @@ export const insertNote = async (
   return made!
 }
 
-/** How a discussion began, and whether all of it is resolved. */
+/** The first note of a discussion, and whether all of it is resolved. */
 export type DiscussionRoot = {
   readonly system: boolean
   readonly threaded: boolean
@@ -61,30 +61,30 @@ export const findRoot = (tx: Tx, noteable: Noteable, discussionId: string): Prom
       select from notes o where ${inDiscussion('o', noteable, discussionId)} and o.resolved_at is null) as resolved
     from notes n where ${inDiscussion('n', noteable, discussionId)} order by n.id limit 1`)
 
-/** A note by itself becomes a discussion. */
+/** Turns a single note into a discussion. */
 export const makeThread = (tx: Tx, noteable: Noteable, discussionId: string): Promise<number> =>
   tx.run(sql`update notes n set threaded = true where ${inDiscussion('n', noteable, discussionId)}`)
 
-/** False when it has gone. */
+/** False if it is deleted. */
 export const updateNote = async (tx: Tx, id: number, body: string): Promise<boolean> =>
   (await tx.run(sql`update notes set body = ${body}, updated_at = now() where id = ${id}`)) > 0
 
-/** False when it has gone. */
+/** False if it is deleted already. */
 export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from notes where id = ${id}`)) > 0
 
-/** What is resolved together: one note of a discussion, or all. */
+/** The notes that are resolved together: one note of a discussion, or all. */
 export type Resolvable = { readonly discussionId: string; readonly noteId?: number }
 
 const those = (noteable: Noteable, { discussionId, noteId }: Resolvable): Sql =>
   sql`${inDiscussion('n', noteable, discussionId)} and n.threaded and ${noteId === undefined ? raw('true') : sql`n.id = ${noteId}`}`
 
-/** How many were not before. */
+/** Returns how many were unresolved before. */
 export const resolveNotes = (tx: Tx, noteable: Noteable, which: Resolvable, userId: number): Promise<number> =>
   tx.run(sql`update notes n set resolved_at = now(), resolved_by_id = ${userId}
     where ${those(noteable, which)} and n.resolved_at is null`)
 
-/** How many were before. */
+/** Returns how many were resolved before. */
 export const unresolveNotes = (tx: Tx, noteable: Noteable, which: Resolvable): Promise<number> =>
   tx.run(sql`update notes n set resolved_at = null, resolved_by_id = null
     where ${those(noteable, which)} and n.resolved_at is not null`)

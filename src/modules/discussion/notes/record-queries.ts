@@ -8,7 +8,7 @@ import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
 import type { Position } from '../positions/position.ts'
 
-/** A comment on a noteable, or a system note, which says what a user did. */
+/** A comment on a noteable, or a system note about an action of a user. */
 export type NoteRow = {
   readonly id: number
   readonly discussion_id: string
@@ -31,7 +31,7 @@ export type DiscussionRow = {
   /** Of its first note. */
   readonly id: number
   readonly discussion_id: string
-  /** The oldest first; at least one. */
+  /** Oldest first; at least one. */
   readonly notes: readonly NoteRow[]
 }
 
@@ -70,7 +70,7 @@ export const notesOf = (noteable: Noteable, { order_by, sort }: NoteOrder): List
   ],
 })
 
-/** Of a discussion, the oldest first. */
+/** Notes of a discussion, oldest first. */
 export const notesOfDiscussion = (noteable: Noteable, discussionId: string): List => ({
   type: 'Note',
   select: note(noteable.type),
@@ -80,7 +80,7 @@ export const notesOfDiscussion = (noteable: Noteable, discussionId: string): Lis
   keyset: { direction: 'asc' },
 })
 
-/** In the order in which they began. */
+/** Ordered by their first note. */
 export const discussionsOf = (noteable: Noteable): List => ({
   type: 'Discussion',
   select: discussion(noteable.type),
@@ -101,7 +101,7 @@ export const findDiscussion = (
   db.row<DiscussionRow>(sql`${discussion(noteable.type)} where ${isAbout('f', noteable)} and f.discussion_id = ${discussionId}
     order by f.id limit 1`)
 
-/** A note of a noteable; with a discussion, of that. */
+/** A note of a noteable; with a discussion, one of its notes. */
 export const findNote = (
   db: Db | Tx,
   noteable: Noteable,

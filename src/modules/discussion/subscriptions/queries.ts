@@ -34,7 +34,7 @@ export const participantsOf = ({ type, id, author_id }: Noteable & { readonly au
 const participates = (userId: number, type: NoteableType, row: Sql): Sql =>
   sql`exists (select from (${participants(type, sql`${row}.id`, sql`${row}.author_id`)}) each where each.user_id = ${userId})`
 
-/** Whether the caller is notified about a noteable, a row by that name: as they chose, else if they participate. */
+/** Whether the caller is notified about a noteable, a row by that name: their own choice, else whether they participate. */
 export const subscribedSql = (caller: Caller, type: NoteableType, row: Sql): Sql =>
   caller === null
     ? raw('false')
@@ -48,7 +48,7 @@ export const findSubscribed = async (db: Db, caller: Caller, { type, id }: Notea
     select ${subscribedSql(caller, type, raw('m'))} as subscribed from ${tableOf(type)} m where m.id = ${id}`)
   )?.subscribed ?? false
 
-/** Stores what a user chose; nothing if the noteable is gone. */
+/** Stores a user's choice; undefined if the noteable is deleted. */
 export const saveSubscription = (
   tx: Tx,
   { type, id }: Noteable,

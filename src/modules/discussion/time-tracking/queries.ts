@@ -11,7 +11,7 @@ export type TimeRow = {
   readonly total_time_spent: number
 }
 
-/** The seconds that were spent on the noteable of this type and id. */
+/** The seconds spent on the noteable of this type and id. */
 export const timeSpentSql = (type: NoteableType, id: Sql): Sql =>
   sql`(select coalesce(sum(s.seconds), 0)::integer from time_logs s where s.${columnOf(type)} = ${id})`
 
@@ -19,12 +19,12 @@ export const findTimes = (db: Db, { type, id }: Noteable): Promise<TimeRow | und
   db.row<TimeRow>(sql`
     select m.time_estimate, ${timeSpentSql(type, sql`m.id`)} as total_time_spent from ${tableOf(type)} m where m.id = ${id}`)
 
-/** The same; others who change them wait. */
+/** The same, and locks them for concurrent changes. */
 export const lockTimes = async (tx: Tx, noteable: Noteable): Promise<TimeRow | undefined> => {
   const held = await tx.run(sql`select from ${tableOf(noteable.type)} where id = ${noteable.id} for no key update`)
   return held > 0 ? findTimes(tx, noteable) : undefined
 }
 
-/** Negative when time is taken back. */
+/** Negative to subtract. */
 export const insertTimeLog = (tx: Tx, { type, id }: Noteable, userId: number, seconds: number): Promise<number> =>
   tx.run(sql`insert into time_logs (${columnOf(type)}, user_id, seconds) values (${id}, ${userId}, ${seconds})`)

@@ -141,7 +141,7 @@ export const findGroup = (
   idOrPath: number | string,
   options: GroupOptions = {},
 ): Promise<GroupRow | undefined> =>
-  db.kept.row(
+  db.snapshotCache.row(
     groupRow,
     options.statistics || options.customAttributes
       ? named(select(caller, options), typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })

@@ -126,10 +126,10 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
 }
 
 export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.kept.row(memberRow, sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
+  db.snapshotCache.row(memberRow, sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
 
 export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.kept.row(memberRow, sql`${selectNearest(source)} where u.id = ${userId}`)
+  db.snapshotCache.row(memberRow, sql`${selectNearest(source)} where u.id = ${userId}`)
 
 /** The user's highest level in the groups above, with the name of that group. */
 export const inheritedLevel = (

@@ -12,7 +12,7 @@ export type LabelEventRow = {
   readonly noteable_type: NoteableType
   readonly noteable_id: number
   readonly user: UserReferenceRow
-  /** Null when it is gone. */
+  /** Null if it is deleted. */
   readonly label: LabelReferenceRow | null
   readonly action: 'add' | 'remove'
   readonly created_at: Timestamp
@@ -24,7 +24,7 @@ const select = (
   case when l.id is not null then ${labelJson('l')} end as label, e.action, e.created_at
   from label_events e join users u on u.id = e.user_id left join labels l on l.id = e.label_id`
 
-/** Without those about labels that the project can no longer use, because it moved. */
+/** Excludes labels that the project can no longer use, because it moved. */
 const shown = (noteable: Noteable): Sql =>
   sql`${isAbout('e', noteable)} and (l.id is null or ${reaching('l', sql`${noteable.project_id}`)})`
 

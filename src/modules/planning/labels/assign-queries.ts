@@ -4,8 +4,8 @@ import { columnOf, isAbout, labelsTableOf, type Noteable } from '../../discussio
 import { reaching } from '../../groups/index.ts'
 
 /**
- * Ids of the labels of these titles that a project may use, by title. Of several with one title it is that which the merge
- * request has already, or else the project's own, or else that of the nearest group.
+ * Ids of the labels with these titles that a project may use, by title. If several have one title: the one that the merge request
+ * has already, else the project's own, else that of the nearest group.
  */
 export const findUsableLabels = (
   tx: Tx,
@@ -19,7 +19,7 @@ export const findUsableLabels = (
       exists (select from ${labelsTableOf(noteable.type)} ml where ${isAbout('ml', noteable)} and ml.label_id = l.id) desc,
       l.project_id is not null desc, cardinality(g.traversal_ids) desc`)
 
-/** Ids of labels of a project of these titles, made if need be. */
+/** Ids of the project's labels with these titles; creates missing ones. */
 export async function ensureLabels(
   tx: Tx,
   projectId: number,
@@ -29,13 +29,13 @@ export async function ensureLabels(
   const rows = await tx.rows<{ id: number }>(sql`
     insert into labels (project_id, title, color)
     select ${projectId}, title, ${color} from unnest(${titles}::text[]) as title order by title
-    -- Somebody may have made it just now: a row that was not written would not be returned.
+    -- A concurrent transaction may have created it: a row that is not written is not returned.
     on conflict (project_id, title) where project_id is not null do update set title = excluded.title
     returning id`)
   return rows.map(({ id }) => id)
 }
 
-/** Replaces the labels of a noteable; how many were added or removed, each of which is a label event. */
+/** Replaces the labels of a noteable and records label events; returns how many were added or removed. */
 export const replaceLabels = (
   tx: Tx,
   { type, id: noteableId }: Noteable,

@@ -4,7 +4,7 @@ import { type Holder, holderIds } from '../../groups/index.ts'
 
 export type LabelValues = { readonly name: string; readonly color: string; readonly description: string | null }
 
-/** Its id; nothing when there is one of that title. */
+/** Returns its id; undefined if the title is taken. */
 export const insertLabel = async (
   tx: Tx,
   holder: Holder,
@@ -24,7 +24,7 @@ export const updateLabel = (tx: Tx, id: number, { name, color, description }: La
 
 export const deleteLabel = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from labels where id = ${id}`)
 
-/** Null takes it away. */
+/** Null removes the priority. */
 export const savePriority = (tx: Tx, projectId: number, labelId: number, priority: number | null): Promise<number> =>
   tx.run(
     priority === null
@@ -33,7 +33,7 @@ export const savePriority = (tx: Tx, projectId: number, labelId: number, priorit
           on conflict (project_id, label_id) do update set priority = excluded.priority`,
   )
 
-/** False when it is so already. */
+/** False if nothing changed. */
 export const insertSubscription = async (tx: Tx, userId: number, labelId: number): Promise<boolean> =>
   (await tx.run(sql`insert into label_subscriptions (label_id, user_id) values (${labelId}, ${userId})
     on conflict do nothing`)) > 0

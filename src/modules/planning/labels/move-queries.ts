@@ -2,7 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
 
-/** What in projects that moved has labels `l` of groups that are no longer around: rows (project_id, label_id). */
+/** Uses of group labels `l` in moved projects that the projects can no longer use: rows (project_id, label_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
   select m.project_id, l.id as label_id from labels l join merge_request_labels ml on ml.label_id = l.id
   join merge_requests m on m.id = ml.merge_request_id
@@ -11,7 +11,7 @@ const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
   select lp.project_id, l.id from labels l join label_priorities lp on lp.label_id = l.id
   where l.namespace_id = any(${leftGroups}::bigint[]) and lp.project_id in (${projects})`
 
-/** Makes labels of the projects like those that they use and no longer have, where none of the title is there to use. */
+/** Copies the labels that the projects use and can no longer use, unless a label of the title is available. */
 export const copyLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
   tx.run(sql`
     insert into labels (project_id, title, color, description)
@@ -21,7 +21,7 @@ export const copyLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
     order by used.project_id, old.title, old.id
     on conflict (project_id, title) where project_id is not null do nothing`)
 
-/** Puts the labels of their titles that the projects have in the place of those that they no longer have. */
+/** Replaces labels that the projects can no longer use by the available ones of the same title. */
 export const replaceLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
   tx.run(sql`
     with replaced as (

@@ -3,7 +3,7 @@ import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import type { LabelReferenceRow } from './queries.ts'
 
-/** The group's label of this title, which is made like `label` where there is none. */
+/** The group's label with this title; created like `label` if missing. */
 export const ensureGroupLabel = async (
   tx: Tx,
   groupId: number,
@@ -15,7 +15,7 @@ export const ensureGroupLabel = async (
     on conflict (namespace_id, title) where namespace_id is not null do update set title = excluded.title
     returning id`))!.id
 
-/** The labels of this title that projects below a group have, locked as those are that go. */
+/** Labels with this title in projects below a group, locked until they are deleted. */
 export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): Promise<number[]> => {
   const rows = await tx.rows<{ id: number }>(sql`
     select l.id from labels l join projects p on p.id = l.project_id join namespaces n on n.id = p.namespace_id
@@ -25,7 +25,7 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
   return rows.map(({ id }) => id)
 }
 
-/** Puts one label where others were: on what has them, in priorities, for those who subscribed, in what happened. These go. */
+/** Replaces labels by another one in assignments, priorities, subscriptions and events, and deletes them. */
 export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<void> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
   await tx.run(sql`insert into merge_request_labels (merge_request_id, label_id)

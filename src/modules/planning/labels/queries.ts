@@ -7,7 +7,7 @@ import type { Timestamp } from '../../../db/types.ts'
 import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
 import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 
-/** A label as other records carry it. */
+/** A label as other records contain it. */
 export type LabelReferenceRow = {
   readonly id: number
   readonly name: string
@@ -15,16 +15,16 @@ export type LabelReferenceRow = {
   readonly description: string | null
 }
 
-/** A label as it is seen in a project or group. */
+/** A label as displayed in a project or group. */
 export type LabelRow = LabelReferenceRow & {
-  /** Null when it is a group's. */
+  /** Null for a label of a group. */
   readonly project_id: number | null
   readonly updated_at: Timestamp
-  /** The caller wants to hear of what gets it. */
+  /** The caller is subscribed to it. */
   readonly subscribed: boolean
-  /** That which it has in the project; in a group, null. */
+  /** Its priority in the project; null in a group. */
   readonly priority: number | null
-  /** Those that are open and that the caller may read; only when asked for. */
+  /** Open merge requests that the caller may read; only if requested. */
   readonly open_merge_requests?: number
 }
 
@@ -40,7 +40,7 @@ export const labelsJson = (
 ): Sql => sql`(select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
   from merge_request_labels ml join labels l on l.id = ml.label_id where ml.merge_request_id = ${mergeRequestId})`
 
-/** Where labels are looked at, and by whom. */
+/** The project or group in which labels are displayed, and the caller. */
 export type Place = { readonly holder: ProjectOrGroupHolder; readonly caller: Caller }
 
 const columns = ({
@@ -60,7 +60,7 @@ const countColumn = ({ holder, caller }: Place): Sql => sql`, (
   where ml.label_id = l.id and ${projectsIn(holder)} and not p.deleting and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}
   ) as open_merge_requests`
 
-/** Its own labels, with `ancestors` also those of the groups around. */
+/** Its own labels, with `ancestors` also those of the groups above. */
 const shown = ({ holder, caller }: Place, ancestors: boolean): Sql =>
   ancestors ? around('l', holder, caller) : heldBy('l', holder)
 
@@ -70,7 +70,7 @@ export type LabelFilters = {
   readonly search: string | undefined
 }
 
-/** By title. */
+/** Ordered by title. */
 export const labelsOf = (place: Place, { ancestors, counts, search }: LabelFilters): List => ({
   type: 'Label',
   cached: true,
@@ -84,10 +84,10 @@ export const labelsOf = (place: Place, { ancestors, counts, search }: LabelFilte
   ],
 })
 
-/** A label by its number or title. */
+/** A label by its id or title. */
 export type LabelName = { readonly id: number } | { readonly title: string }
 
-/** Of several with one title, the project's own comes first, then that of the nearest group. */
+/** If several have one title, the project's own comes first, then that of the nearest group. */
 const named = (name: LabelName): Sql => ('id' in name ? sql`l.id = ${name.id}` : sql`l.title = ${name.title}`)
 const nearest = raw(`order by l.project_id is null,
   (select cardinality(n.traversal_ids) from namespaces n where n.id = l.namespace_id) desc limit 1`)
@@ -102,7 +102,7 @@ export const findLabel = (
     sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, ancestors)} ${nearest}`,
   )
 
-/** The same, of its own, which nobody else changes or puts on something until the transaction ends. */
+/** Locks one of the project's or group's own labels until the transaction ends. */
 export const lockOwnLabel = (tx: Tx, place: Place, name: LabelName): Promise<LabelRow | undefined> =>
   tx.row<LabelRow>(
     sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, false)} for update of l`,

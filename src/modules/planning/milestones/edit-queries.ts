@@ -16,7 +16,7 @@ export type MilestoneValues = {
 
 export type HeldMilestone = MilestoneValues & { readonly id: number; readonly iid: number }
 
-/** Gives it the next number of the place. */
+/** Assigns the next number of the project or group. */
 export async function insertMilestone(
   tx: Tx,
   holder: ProjectOrGroupHolder,
@@ -33,7 +33,7 @@ export async function insertMilestone(
     returning id, iid, title, description, start_date, due_date, state`))!
 }
 
-/** One of its own, which nobody else changes until the transaction ends. */
+/** Locks one of its own milestones until the transaction ends. */
 export const lockMilestone = (tx: Tx, holder: ProjectOrGroupHolder, id: number): Promise<HeldMilestone | undefined> =>
   tx.row<HeldMilestone>(sql`
     select ms.id, ms.iid, ms.title, ms.description, ms.start_date, ms.due_date, ms.state from milestones ms
@@ -51,7 +51,7 @@ export const updateMilestone = (
 export const deleteMilestone = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from milestones where id = ${id}`)
 
-/** Whether another of this title is there, or around. */
+/** Whether the title is used here, or in a project or group above or below. */
 export const isTitleTaken = async (
   tx: Tx,
   holder: ProjectOrGroupHolder,
@@ -62,7 +62,7 @@ export const isTitleTaken = async (
     sql`select from milestones ms where ms.title = ${title} and ${around('ms', holder, caller)} limit 1`,
   )) !== undefined
 
-/** The milestones of this title that projects below a group have, locked as those are that go. */
+/** Milestones with this title in projects below a group, locked until they are deleted. */
 export async function lockMilestonesBelow(tx: Tx, groupId: number, title: string): Promise<number[]> {
   const rows = await tx.rows<{ id: number }>(sql`
     select ms.id from milestones ms join projects p on p.id = ms.project_id join namespaces n on n.id = p.namespace_id

@@ -2,12 +2,12 @@ import type { Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
 
-/** What in projects that moved has milestones of groups that are no longer around: rows (project_id, milestone_id). */
+/** Uses of group milestones in moved projects that the projects can no longer use: rows (project_id, milestone_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
   select distinct m.project_id, ms.id as milestone_id from milestones ms join merge_requests m on m.milestone_id = ms.id
   where ms.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})`
 
-/** Makes milestones of the projects like those that they use and no longer have, where none of the title is there to use. */
+/** Copies the milestones that the projects use and can no longer use, unless one of the title is available. */
 export const copyLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
   tx.run(sql`
     with wanted as (
@@ -24,7 +24,7 @@ export const copyLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
       w.project_id, w.title, w.description, w.state, w.start_date, w.due_date
     from wanted w join numbered n on n.project_id = w.project_id`)
 
-/** Rows (project_id, old_id, new_id): the milestones that projects use and no longer have, with those of the same titles that they have. */
+/** Rows (project_id, old_id, new_id): milestones that projects can no longer use, with the available ones of the same titles. */
 export const replacementsOf = (moved: Moved): Sql => sql`
       select distinct on (used.project_id, used.milestone_id) used.project_id, used.milestone_id as old_id, ms.id as new_id
       from (${usesOf(moved)}) as used join milestones old on old.id = used.milestone_id

@@ -15,7 +15,7 @@ export type MilestoneRow = {
   /** One of the two is null. */
   readonly project_id: number | null
   readonly namespace_id: number | null
-  /** Of what it belongs to. */
+  /** Path of the project or group. */
   readonly full_path: string
   readonly title: string
   readonly description: string | null
@@ -26,7 +26,7 @@ export type MilestoneRow = {
   readonly updated_at: Timestamp
 }
 
-/** As it is shown by itself. */
+/** The columns of its own record. */
 export type DatedMilestoneRow = MilestoneRow & { readonly expired: boolean }
 
 const pathOf = (alias: string): string =>
@@ -50,11 +50,11 @@ export type MilestoneFilters = {
   readonly state: (typeof milestoneStates)[number] | 'all'
   readonly title?: string | undefined
   readonly search?: string | undefined
-  /** Also those of the groups around. */
+  /** Include those of the groups above. */
   readonly ancestors: boolean
 }
 
-/** The newest first. */
+/** Newest first. */
 export const milestonesOf = (
   holder: ProjectOrGroupHolder,
   caller: Caller,
@@ -75,7 +75,7 @@ export const milestonesOf = (
   keyset: { direction: 'desc' },
 })
 
-/** One of its own. */
+/** One of its own milestones. */
 export const findMilestone = (
   db: Db,
   holder: ProjectOrGroupHolder,
@@ -83,7 +83,7 @@ export const findMilestone = (
 ): Promise<DatedMilestoneRow | undefined> =>
   db.row<DatedMilestoneRow>(sql`select ${columns} from milestones ms where ms.id = ${id} and ${heldBy('ms', holder)}`)
 
-/** The id of a milestone that a project may use; nothing for others. */
+/** The id of a milestone that a project may use; undefined for others. */
 export const findUsableMilestone = async (
   db: Db,
   projectId: number,

@@ -1,6 +1,6 @@
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 
-/** What is numbered within a project. */
+/** Kinds of records that are numbered within a project. */
 type Numbered = 'merge_requests' | 'milestones'
 
 /** Fragment that takes the next number of each of these projects, as `last`. `projects` selects `id`. */

@@ -76,7 +76,7 @@ const found = forCaller((caller, name) => {
 
 /** Excludes projects that are being deleted. One statement. */
 export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
-  db.kept.row(projectRow, found(caller, idOrPath))
+  db.snapshotCache.row(projectRow, found(caller, idOrPath))
 
 /** As `findProject`, for several; missing ones are left out. One statement. */
 export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<ProjectRow[]> =>

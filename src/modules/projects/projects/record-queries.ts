@@ -176,7 +176,7 @@ const seesSome = (caller: Caller): caller is Actor => caller !== null && !caller
 export async function completeStamps(db: Db, caller: Caller, stamps: readonly ProjectStamp[]): Promise<ProjectStamp[]> {
   const ids = stamps.filter(({ stamp }) => stamp.endsWith(` ${sharedMark}`)).map(({ id }) => id)
   if (ids.length === 0) return [...stamps]
-  const rows = await db.kept.rows(
+  const rows = await db.snapshotCache.rows(
     { id: integer, seen_shares: nullable(text) },
     sql`select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables} where p.id = any(${ids}::bigint[])`,
   )
@@ -252,7 +252,7 @@ export const findStampedProject = (
   caller: Caller,
   idOrPath: number | string,
 ): Promise<(ProjectRow & ProjectStamp) | undefined> =>
-  db.kept.row({ ...projectRow, ...projectStampRow }, stamped(caller, idOrPath))
+  db.snapshotCache.row({ ...projectRow, ...projectStampRow }, stamped(caller, idOrPath))
 
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)

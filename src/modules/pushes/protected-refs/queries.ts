@@ -51,7 +51,7 @@ const select = (caller: Caller): Sql => sql`
 
 /** All rules for branches and tags of a project. One statement. */
 export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<readonly ProtectedRefRow[]> =>
-  db.kept.rows(protectedRefRow, sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
+  db.snapshotCache.rows(protectedRefRow, sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
 
 /** A rule by its own name, with wildcards as written. */
 export const findProtectedRef = (

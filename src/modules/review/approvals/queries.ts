@@ -6,7 +6,7 @@ import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
 
-/** Which merge requests a list keeps: those without anybody, those with somebody, or those with all of these. */
+/** Filter of lists: merge requests without such users, with any, or with all of these. */
 export type PeopleFilter = 'None' | 'Any' | readonly number[]
 
 const filtered = (people: Sql, filter: PeopleFilter): Sql => {
@@ -19,16 +19,16 @@ const filtered = (people: Sql, filter: PeopleFilter): Sql => {
 export const approvedBy = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
   filtered(sql`select a.user_id from approvals a where a.merge_request_id = ${mergeRequestId}`, filter)
 
-/** Condition on the merge request with this id: who is asked to approve it. */
+/** Condition on the merge request with this id: who is requested to approve it. */
 export const approvedWanted = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
   filtered(sql`select a.user_id from approvers a where a.merge_request_id = ${mergeRequestId}`, filter)
 
 const ofProject = raw(`coalesce((p.settings->>'approvals_before_merge')::integer, 0)`)
 
-/** How many approvals the merge request `m` of project `p` needs: never fewer than its project asks for. */
+/** How many approvals the merge request `m` of project `p` requires: at least as many as its project. */
 const required = sql`greatest(m.approvals_before_merge, ${ofProject})`
 
-/** Whether as many approved a merge request as it needs, which is nobody on a plan without approvals. */
+/** Whether a merge request has the required approvals; always true on a plan without approvals. */
 export async function isApproved(db: Db, mergeRequestId: number, plan: Plan): Promise<boolean> {
   if (!planOffers(plan, 'starter')) return true
   const row = await db.row<{ approved: boolean }>(sql`
@@ -48,9 +48,9 @@ export type ApprovalsRow = {
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   readonly required: number
-  /** In the order in which they did. */
+  /** In the order of their approvals. */
   readonly approved_by: readonly UserReferenceRow[]
-  /** Whom its author, or a developer, asks to. */
+  /** Users requested to approve, by the author or a developer. */
   readonly approvers: readonly UserReferenceRow[]
 }
 
@@ -64,7 +64,7 @@ export const findApprovals = (db: Db, mergeRequestId: number): Promise<Approvals
       ${required} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by, ${people('approvers', 'u.id')} as approvers
     from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`)
 
-/** Whether somebody is asked to approve a merge request. */
+/** Whether a user is requested to approve a merge request. */
 export const isApprover = async (db: Db, mergeRequestId: number, userId: number): Promise<boolean> =>
   (await db.row(sql`select from approvers where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)) !==
   undefined
@@ -73,23 +73,23 @@ export type HeldForApproval = {
   readonly state: MergeRequestState
   readonly head_oid: Oid | null
   readonly approvals_before_merge: number | null
-  /** What its project asks of each. */
+  /** The number that its project requires. */
   readonly least: number
 }
 
-/** A merge request that nobody else changes until the transaction ends. */
+/** Locks the row of a merge request until the transaction ends. */
 export const lockForApproval = (tx: Tx, mergeRequestId: number): Promise<HeldForApproval | undefined> =>
   tx.row<HeldForApproval>(sql`
     select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid, m.approvals_before_merge,
       ${ofProject} as least
     from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId} for no key update of m`)
 
-/** False when he did already. */
+/** False if the user has approved it already. */
 export const insertApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
   (await tx.run(sql`insert into approvals (merge_request_id, user_id) values (${mergeRequestId}, ${userId})
     on conflict do nothing`)) > 0
 
-/** False when he did not. */
+/** False if the user has not approved it. */
 export const deleteApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
   (await tx.run(sql`delete from approvals where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)) > 0
 
@@ -98,7 +98,7 @@ export const saveRequiredApprovals = (tx: Tx, mergeRequestId: number, count: num
     sql`update merge_requests set approvals_before_merge = ${count}, updated_at = now() where id = ${mergeRequestId}`,
   )
 
-/** Who is asked from now on, and nobody else; returns those who were not before. */
+/** Replaces the requested approvers; returns the new ones. */
 export async function replaceApprovers(tx: Tx, mergeRequestId: number, userIds: readonly number[]): Promise<number[]> {
   await tx.run(
     sql`delete from approvers where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])`,

@@ -15,13 +15,13 @@ export type NewMergeRequest = {
   readonly milestoneId: number | null
   readonly squash: boolean
   readonly allowCollaboration: boolean
-  /** The user who allows it. */
+  /** The user who allowed it. */
   readonly collaborationUserId: number | null
   readonly forceRemoveSourceBranch: boolean | null
   readonly approvalsBeforeMerge: number | null
 }
 
-/** With the next number of its project; nothing when that is going. */
+/** Assigns the next number of the project; undefined if the project is being deleted. */
 export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: number; iid: number } | undefined> =>
   tx.row(sql`
     with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
@@ -34,7 +34,7 @@ export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: nu
       ${m.approvalsBeforeMerge}
     from numbered returning id, iid`)
 
-/** Name of the index that lets one be open for the same two branches. */
+/** Name of the unique index: one open merge request for the same two branches. */
 export const onePerBranches = 'merge_requests_branches'
 
 /** The number of the open merge request for the same branches. */
@@ -48,7 +48,7 @@ export const findOpenFor = async (
         and project_id = ${m.projectId} and target_branch = ${m.targetBranch} and state in ('opened', 'locked')`)
   )?.iid
 
-/** Those of some people who may read merge requests of a project, in the order in which they were named. */
+/** Those of the users who may read merge requests of a project, in the given order. */
 export async function readersAmong(db: Db, projectId: number, userIds: readonly number[]): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`
     select u.id from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
@@ -57,7 +57,7 @@ export async function readersAmong(db: Db, projectId: number, userIds: readonly 
   return [...new Set(rows.map(({ id }) => id))]
 }
 
-/** Who is assigned from now on, and nobody else; returns those who were not before, and those who are no more. */
+/** Replaces the assignees; returns the added and the removed ones. */
 export const replaceAssignees = async (
   tx: Tx,
   mergeRequestId: number,
@@ -72,7 +72,7 @@ export const replaceAssignees = async (
       select ${mergeRequestId}, id from unnest(${userIds}::bigint[]) as id on conflict do nothing returning user_id)
     select array(select user_id from put order by user_id) as added, array(select user_id from gone order by user_id) as removed`))!
 
-/** Whether the branches that are merged into a project are to be removed; null when it leaves that open. */
+/** Whether merged branches of a project are removed; null if the project leaves that open. */
 export const removesMergedBranches = async (db: Db, projectId: number): Promise<boolean | null> =>
   (await db.row<{ removes: boolean | null }>(sql`
     select case when settings ? 'remove_source_branch_after_merge'
@@ -80,7 +80,7 @@ export const removesMergedBranches = async (db: Db, projectId: number): Promise<
       else ${settingDefaults.remove_source_branch_after_merge}::boolean end as removes
     from projects where id = ${projectId}`))!.removes
 
-/** What of a merge request is changed by who may. */
+/** The attributes of a merge request that an edit writes. */
 export type MergeRequestValues = {
   readonly title: string
   readonly description: string | null
@@ -101,7 +101,7 @@ export const saveValues = (tx: Tx, id: number, v: MergeRequestValues): Promise<n
       collaboration_user_id = ${v.collaborationUserId}
     where id = ${id}`)
 
-/** Whether it can be merged is to be found out anew, and nobody waits for its pipeline any more. */
+/** Resets the merge status and disables the automatic merge. */
 export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`
     update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,

@@ -5,7 +5,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { type LabelReferenceRow, labelsJson } from '../../planning/index.ts'
 import type { MergeRequestState, MergeStatus } from './queries.ts'
 
-/** The attributes of a merge request by which an edit finds what it changes. */
+/** Attributes of a merge request by which an edit detects changes. */
 export type MergeRequestFacts = {
   readonly id: number
   readonly iid: number
@@ -43,7 +43,7 @@ export const readFacts = async (tx: Tx, id: number): Promise<MergeRequestFacts> 
       m.created_at, m.updated_at
     from merge_requests m left join merge_request_diffs d on d.id = m.diff_id where m.id = ${id}`))!
 
-/** How a merge request is called, and where. */
+/** Title and number of a merge request, and its project. */
 export const readTitle = async (tx: Tx, id: number): Promise<{ project_id: number; iid: number; title: string }> =>
   (await tx.row<{ project_id: number; iid: number; title: string }>(
     sql`select project_id, iid, title from merge_requests where id = ${id}`,

@@ -2,7 +2,7 @@ import { type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { replacementsOf } from '../../planning/index.ts'
 
-/** Gives merge requests with replaced milestones the one that replaces them. */
+/** Assigns the replacement to merge requests whose milestone is replaced. */
 export const followMilestones: Reaction<'milestones_replaced'> = (tx, { payload, facts }) =>
   tx.run(sql`update merge_requests set milestone_id = ${payload.milestone_id}
     where milestone_id = any(${facts.replaced_ids}::bigint[])`)
@@ -12,7 +12,7 @@ const projectsOf = ({ projectId, groupId }: { readonly projectId?: number; reado
     ? sql`select p.id from projects p join namespaces d on d.id = p.namespace_id where ${groupId}::bigint = any(d.traversal_ids)`
     : sql`select ${projectId}::bigint`
 
-/** Gives merge requests of projects that moved the milestones that they can use now. */
+/** Assigns milestones that are available now to merge requests of moved projects. */
 export const replaceLeftMilestones: Reaction<'projects_left_groups'> = (tx, event) => {
   const moved = { projects: projectsOf(event), leftGroups: [...event.facts.left_group_ids] }
   return tx.run(sql`

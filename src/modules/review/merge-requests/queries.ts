@@ -9,14 +9,14 @@ export type MergeRequestState = (typeof mergeRequestStates)[number]
 
 export type MergeStatus = 'unchecked' | 'checking' | 'can_be_merged' | 'cannot_be_merged' | 'cannot_be_merged_recheck'
 
-/** What every operation on a merge request needs; `own` tells whether the caller is its author or an assignee. */
+/** Columns that every operation on a merge request needs; `own`: the caller is its author or an assignee. */
 export type MergeRequestRow = {
   readonly id: number
   readonly iid: number
-  /** That of the target. */
+  /** The target project. */
   readonly project_id: number
   readonly target_branch: string
-  /** Null when that project is gone. */
+  /** Null if that project is deleted. */
   readonly source_project_id: number | null
   readonly source_branch: string
   readonly title: string
@@ -33,7 +33,7 @@ export type MergeRequestRow = {
   readonly time_estimate: number
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
-  /** Its newest version, and the heads and merge base as they were then; null while a branch is missing. */
+  /** Its newest version, with the heads and merge base of that version; null while a branch is missing. */
   readonly diff_id: number
   readonly head_oid: Oid | null
   readonly start_oid: Oid | null
@@ -64,12 +64,12 @@ export const findMergeRequest = (
     select ${columns}, ${ownOf(caller)} as own from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.project_id = ${projectId} and m.iid = ${iid}`)
 
-/** A merge request that nobody else changes until the transaction ends; nothing when it has gone. */
+/** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */
 export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestRow, 'own'> | undefined> =>
   tx.row<Omit<MergeRequestRow, 'own'>>(sql`
     select ${columns} from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.id = ${id} for no key update of m`)
 
-/** It is another than before. False when it has gone. Others who change it, or what is said about it, wait. */
+/** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchMergeRequest = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`update merge_requests set updated_at = now() where id = ${id}`)) > 0

@@ -8,11 +8,11 @@ import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../dis
 import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
 import type { MergeRequestState, MergeStatus } from './queries.ts'
 
-/** What a record shows of a merge request. */
+/** Columns of the record of a merge request. */
 export type MergeRequestRecordRow = {
   readonly id: number
   readonly iid: number
-  /** That of the target. */
+  /** The target project. */
   readonly project_id: number
   readonly full_path: string
   readonly repository_storage: string
@@ -37,7 +37,7 @@ export type MergeRequestRecordRow = {
   readonly closed_at: Timestamp | null
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
-  /** To be merged once its pipeline has succeeded. */
+  /** An automatic merge is enabled. */
   readonly auto_merge: boolean
   readonly rebasing: boolean
   /** Of the newest version. */
@@ -55,11 +55,11 @@ export type MergeRequestRecordRow = {
   readonly upvotes: number
   readonly downvotes: number
   readonly user_notes_count: number
-  /** Something that was said is still to be resolved. */
+  /** A discussion is unresolved. */
   readonly unresolved: boolean
   readonly time_estimate: number
   readonly total_time_spent: number
-  /** The caller is told of what happens to it. */
+  /** The caller is subscribed. */
   readonly subscribed: boolean
 }
 
@@ -90,10 +90,10 @@ const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
 export const recordSelect = (caller: Caller): Sql =>
   sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
 
-/** One merge request as its own record shows it. */
+/** One merge request with the columns of its detail record. */
 export const findRecord = (db: Db, caller: Caller, id: number): Promise<MergeRequestRecordRow | undefined> =>
   db.row<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = ${id}`)
 
-/** The same of several, in no order. */
+/** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>
   db.rows<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`)

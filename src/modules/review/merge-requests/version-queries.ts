@@ -4,22 +4,22 @@ import { raw, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 
-/** What a merge request is about at a time. */
+/** A version of a merge request. */
 export type Version = {
-  /** Of the source and the target branch; null while it is missing. */
+  /** Heads of the source and the target branch; null while a branch is missing. */
   readonly head: Oid | null
   readonly start: Oid | null
-  /** Null, too, where the histories have nothing in common. */
+  /** Null also if the histories are unrelated. */
   readonly base: Oid | null
   readonly state: 'collected' | 'empty' | 'overflow'
-  /** Files that differ, of which not all are told with `overflow`. */
+  /** Changed files; with `overflow` the list is incomplete. */
   readonly files: number
   readonly overflow: boolean
   /** Newest first. */
   readonly commits: readonly Oid[]
 }
 
-/** The heads that the newest version of a merge request was made for; nothing before the first. */
+/** The heads of the newest version of a merge request; undefined before the first. */
 export const newestHeads = (
   tx: Tx,
   mergeRequestId: number,
@@ -27,10 +27,7 @@ export const newestHeads = (
   tx.row(sql`select d.head_oid, d.start_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id
     where m.id = ${mergeRequestId}`)
 
-/**
- * Makes it the newest version of the merge request. Whether that can be merged is to be found out anew, unless it is plain that
- * there is nothing to merge.
- */
+/** Records the newest version of a merge request, and resets its merge status unless there is evidently nothing to merge. */
 export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version): Promise<number> =>
   tx.run(sql`
     with diff as (
@@ -46,7 +43,7 @@ export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version):
         when m.merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
     from diff where m.id = ${mergeRequestId}`)
 
-/** A version as it was written down. */
+/** A version as stored. */
 export type VersionRow = {
   readonly id: number
   readonly merge_request_id: number
@@ -63,7 +60,7 @@ const columns = raw(
   'd.id, d.merge_request_id, d.state, d.head_oid, d.start_oid, d.base_oid, d.files, d.overflow, d.created_at',
 )
 
-/** The newest first; those that had nothing are left out. */
+/** Newest first, without empty versions. */
 export const versionsOf = (mergeRequestId: number): List => ({
   type: 'MergeRequestVersion',
   select: sql`select ${columns} from merge_request_diffs d`,
@@ -77,7 +74,7 @@ export const findVersionRow = (db: Db, mergeRequestId: number, id: number): Prom
     sql`select ${columns} from merge_request_diffs d where d.merge_request_id = ${mergeRequestId} and d.id = ${id}`,
   )
 
-/** Commits of a version, the newest first. */
+/** Commits of a version, newest first. */
 export const commitsOf = (versionId: number): List => ({
   type: 'Commit',
   select: raw('select c.oid from merge_request_commits c'),
@@ -86,7 +83,7 @@ export const commitsOf = (versionId: number): List => ({
   order: [{ by: raw('c.position'), direction: 'asc' }],
 })
 
-/** The same, all at once. */
+/** All of them in one result. */
 export const commitIdsOf = async (db: Db, versionId: number): Promise<Oid[]> =>
   (
     await db.rows<{ oid: Oid }>(

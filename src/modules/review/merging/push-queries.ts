@@ -3,7 +3,7 @@ import { type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 
-/** A push that moved a ref; older ones than the last thousand of a project are not looked for. */
+/** A push that moved a ref, among the last thousand of a project. */
 export type Mover = { readonly push_id: number; readonly actor_id: number | null; readonly to: Oid | null }
 
 const moversOf = (projectId: number, ref: RefName, condition: Sql): Sql => sql`
@@ -12,14 +12,14 @@ const moversOf = (projectId: number, ref: RefName, condition: Sql): Sql => sql`
   join ref_changes c on c.push_id = p.id and c.ref = convert_to(${ref}, 'UTF8') and c.moved
   where ${condition} order by p.id desc limit 1`
 
-/** Who last moved a ref. */
+/** The last push that moved a ref. */
 export const lastMover = (db: Db, projectId: number, ref: RefName): Promise<Mover | undefined> =>
   db.row<Mover>(moversOf(projectId, ref, sql`true`))
 
-/** The same, to this commit. */
+/** The last push that moved a ref to this commit. */
 export const moverTo = (db: Db, projectId: number, ref: RefName, to: Oid): Promise<Mover | undefined> =>
   db.row<Mover>(moversOf(projectId, ref, sql`c.new_oid = ${to}`))
 
-/** Who had last moved a ref before another push. */
+/** The last push that moved a ref before another push. */
 export const moverBefore = (db: Db, projectId: number, ref: RefName, pushId: number): Promise<Mover | undefined> =>
   db.row<Mover>(moversOf(projectId, ref, sql`p.id < ${pushId}`))

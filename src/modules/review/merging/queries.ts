@@ -5,9 +5,9 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { type ProjectSettings, settingDefaults } from '../../projects/index.ts'
 import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
 
-/** A merge that is under way: who does it, and once that is made, where the target branch is to go. */
+/** A merge in progress: its user and, once the commits exist, the new head of the target branch. */
 export type Merging = {
-  /** Tells this attempt from others. */
+  /** Distinguishes this attempt from others. */
   readonly token: string
   readonly user_id: number
   readonly since: Timestamp
@@ -19,7 +19,7 @@ export type Merging = {
   readonly squash_commit_oid?: Oid | null
 }
 
-/** How something is to be merged, as it was asked for; what is absent is as the merge request says. */
+/** Requested options of a merge; absent ones are those of the merge request. */
 export type MergeOptions = {
   readonly merge_commit_message?: string
   readonly squash_commit_message?: string
@@ -29,7 +29,7 @@ export type MergeOptions = {
 
 type Located = { readonly id: number; readonly repository_storage: string; readonly repository_key: string }
 
-/** A merge request with what it takes to merge it, or to tell what pushes did to it. */
+/** A merge request with the data needed to merge it, and to update it after pushes. */
 export type MergingRow = {
   readonly id: number
   readonly iid: number
@@ -62,7 +62,7 @@ export type MergingRow = {
     readonly needs_pipeline: boolean
     readonly needs_resolution: boolean
   }
-  /** Null when that project is gone. */
+  /** Null if that project is deleted. */
   readonly source: (Located & { readonly default_branch: string | null }) | null
 }
 
@@ -91,11 +91,11 @@ const select = sql`
 export const findMerging = (db: Db, id: number): Promise<MergingRow | undefined> =>
   db.row<MergingRow>(sql`${select} where m.id = ${id}`)
 
-/** The same, which nobody else changes until the transaction ends. */
+/** The same, and locks the row until the transaction ends. */
 export const lockMerging = (tx: Tx, id: number): Promise<MergingRow | undefined> =>
   tx.row<MergingRow>(sql`${select} where m.id = ${id} for no key update of m`)
 
-/** Those that a push to a project may be about: open, or on their way, from it or into it. */
+/** Merge requests from or into a project that a push may affect: open or locked ones. */
 export type OpenRow = Pick<
   MergingRow,
   | 'id'
@@ -116,21 +116,21 @@ export const openAround = (db: Db, projectId: number): Promise<OpenRow[]> =>
     from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.state in ('opened', 'locked') and (m.project_id = ${projectId} or m.source_project_id = ${projectId}) order by m.id`)
 
-/** Which statuses are to be found out again, and what each becomes when something has moved. */
+/** Merge statuses to check again, with the status of each while it is being checked. */
 const unchecked = sql`case when merge_status in ('cannot_be_merged', 'cannot_be_merged_recheck')
   then 'cannot_be_merged_recheck' else 'unchecked' end`
 
-/** Forgets whether those into a branch could be merged, unless it was found out for where that branch is now. */
+/** Resets the merge status of merge requests into a branch, unless it was computed for the branch's current head. */
 export const uncheckInto = (db: Db, projectId: number, branch: string, target: Oid | null): Promise<number> =>
   db.run(sql`
     update merge_requests set merge_status = ${unchecked}
     where project_id = ${projectId} and target_branch = ${branch} and state = 'opened'
       and merge_status not in ('unchecked', 'cannot_be_merged_recheck') and merge_status_target_oid is distinct from ${target}`)
 
-/** The status while the author may not read the source, where there is something new. */
+/** Status while the source has a new head and the author may not read it. */
 export const withheldStatus: MergeStatus = 'cannot_be_merged_recheck'
 
-/** What was found out about the heads of both branches. It is no change of the merge request: `updated_at` stays. */
+/** The result for the heads of both branches. It is no change of the merge request: `updated_at` stays. */
 export const saveMergeStatus = (
   tx: Tx,
   id: number,
@@ -141,7 +141,7 @@ export const saveMergeStatus = (
     update merge_requests set merge_status = ${status}, merge_status_source_oid = ${source ?? null},
       merge_status_target_oid = ${target ?? null} where id = ${id}`)
 
-/** Marks those as being checked of which nothing is known; returns all that wait for a check. */
+/** Marks merge requests with an unknown status as being checked; returns all that wait for a check. */
 export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<number[]> => {
   const rows = await tx.rows<{ id: number }>(sql`
     update merge_requests set merge_status = case merge_status when 'unchecked' then 'checking' else merge_status end
@@ -156,7 +156,7 @@ export const closeForMissingSource = (tx: Tx, id: number, actorId: number | null
     update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${actorId}, updated_at = now(),
       merge_status = ${unchecked}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null where id = ${id}`)
 
-/** Merged without our doing: the target branch has it. */
+/** Marks it as merged by a push: the target branch contains it. */
 export const markMergedByHand = (
   tx: Tx,
   id: number,
@@ -167,7 +167,7 @@ export const markMergedByHand = (
       merge_error = null, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
     where id = ${id}`)
 
-/** Takes an open merge request to merge it. False when it is not open, or is another by now. */
+/** Locks an open merge request for a merge. False if it is not open, or has changed. */
 export const beginMerging = async (
   tx: Tx,
   { id, diff_id, title }: Pick<MergingRow, 'id' | 'diff_id' | 'title'>,
@@ -177,7 +177,7 @@ export const beginMerging = async (
     update merge_requests set state = 'locked', merging = ${JSON.stringify(merging)}::jsonb
     where id = ${id} and state = 'opened' and diff_id = ${diff_id} and title = ${title}`)) > 0
 
-/** Notes where the target branch is about to go. False when somebody took it from us for cut off. */
+/** Records the new head of the target branch. False if recovery has abandoned this attempt. */
 export const noteMergeCommit = async (
   db: Db,
   id: number,
@@ -191,15 +191,15 @@ export const noteMergeCommit = async (
 const mergingIs = (id: number, token: string): Sql =>
   sql`id = ${id} and state = 'locked' and merging->>'token' = ${token}`
 
-/** Gives up a merge. False when it was over. */
+/** Abandons a merge. False if it has ended already. */
 export const endMerging = async (tx: Tx, id: number, token: string, error: string | null): Promise<boolean> =>
   (await tx.run(sql`
     update merge_requests set state = 'opened', merging = null, merge_error = ${error} where ${mergingIs(id, token)}`)) >
   0
 
 /**
- * Completes a merge, whose commits are in the target branch, and tells who did it, if he is still there. Nothing when somebody else
- * has. One that was given up for cut off before its branch moved is merged all the same.
+ * Completes a merge whose commits are in the target branch, and returns the user who merged it, if the account still exists.
+ * Undefined if it is completed already. Also completes a merge that was abandoned before its branch moved.
  */
 export const completeMerging = (
   tx: Tx,
@@ -215,7 +215,7 @@ export const completeMerging = (
     where id = ${id} and state <> 'merged' and coalesce(merging->>'token', ${merging.token}) = ${merging.token}
     returning merged_by_id`)
 
-/** Those that have been on their way for so long. */
+/** Merges that have been in progress for this many seconds. */
 export const longMerging = async (db: Db, olderThanSeconds: number): Promise<number[]> => {
   const rows = await db.rows<{ id: number }>(sql`
     select id from merge_requests where state = 'locked'
@@ -223,7 +223,7 @@ export const longMerging = async (db: Db, olderThanSeconds: number): Promise<num
   return rows.map(({ id }) => id)
 }
 
-/** Commits of a version, to tell which are new in the next. */
+/** Commits of a version, to find the new ones of the next version. */
 export const commitsOfVersion = async (db: Db, diffId: number): Promise<ReadonlySet<Oid>> =>
   new Set(
     (await db.rows<{ oid: Oid }>(sql`select oid from merge_request_commits where diff_id = ${diffId}`)).map(
@@ -231,14 +231,14 @@ export const commitsOfVersion = async (db: Db, diffId: number): Promise<Readonly
     ),
   )
 
-/** Another version came of it: what was approved is to be approved again, and nothing is merged without being asked. */
+/** Revokes approvals and disables the automatic merge after a new version. */
 export const forgetConsent = (tx: Tx, id: number, title: string): Promise<number> =>
   tx.run(sql`
     with approved as (delete from approvals where merge_request_id = ${id})
     update merge_requests set title = ${title}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
       updated_at = now() where id = ${id}`)
 
-/** To be merged once the pipeline of its head has succeeded, by whom and how. */
+/** Enables an automatic merge, with its user and options. */
 export const beginAutoMerge = (
   tx: Tx,
   id: number,
@@ -253,7 +253,7 @@ export const endAutoMerge = (tx: Tx, id: number): Promise<number> =>
     update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
     where id = ${id}`)
 
-/** Those that wait for a pipeline of a commit of this project. */
+/** Merge requests that wait for a pipeline of a commit of this project. */
 export const awaiting = async (db: Db, projectId: number, sha: Oid): Promise<number[]> => {
   const rows = await db.rows<{ id: number }>(sql`
     select id from merge_requests where auto_merge_user_id is not null and auto_merge_oid = ${sha}
@@ -261,7 +261,7 @@ export const awaiting = async (db: Db, projectId: number, sha: Oid): Promise<num
   return rows.map(({ id }) => id)
 }
 
-/** False when a rebase is under way. */
+/** False if a rebase is in progress. */
 export const beginRebase = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(
     sql`update merge_requests set rebasing = true, merge_error = null where id = ${id} and state = 'opened' and not rebasing`,

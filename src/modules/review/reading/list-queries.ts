@@ -10,7 +10,7 @@ import type { MergeRequestState } from '../merge-requests/queries.ts'
 import { recordSelect } from '../merge-requests/record-queries.ts'
 import { workInProgressPattern } from '../merge-requests/title.ts'
 
-/** Where a list of merge requests begins. */
+/** Scope of a list of merge requests. */
 export type MergeRequestSet =
   | { readonly of: 'everyone' }
   /** The caller may read them. */
@@ -43,7 +43,7 @@ export type MergeRequestFilters = {
   readonly createdBefore?: Date
   readonly updatedAfter?: Date
   readonly updatedBefore?: Date
-  /** Whose newest version has this commit, or which became it. */
+  /** The newest version contains this commit, or it is the commit of the merge. */
   readonly commit?: Oid
 }
 
@@ -57,14 +57,14 @@ const inSet = (caller: Caller, set: MergeRequestSet): Sql[] => {
   return [inside, ...readable, ...(set.archived ? [] : [raw('not p.archived')])]
 }
 
-/** Whether rows are there, as is asked. */
+/** Whether rows exist, or do not, as requested. */
 const present = (filter: Presence, rows: Sql): Sql =>
   filter === 'Any' ? sql`exists (${rows})` : sql`not exists (${rows})`
 
 const labels = raw('select from merge_request_labels ml where ml.merge_request_id = m.id')
 const assignees = raw('select from merge_request_assignees a where a.merge_request_id = m.id')
 
-/** A label of that title, in any case. */
+/** A label with that title, case-insensitive. */
 const labelled = (title: string): Sql =>
   sql`m.id in (select ml.merge_request_id from merge_request_labels ml join labels l on l.id = ml.label_id where lower(l.title) = lower(${title}))`
 
@@ -110,13 +110,13 @@ const byScope = (caller: Caller, scope: NonNullable<MergeRequestFilters['scope']
   return scope === 'created_by_me' ? sql`m.author_id = ${caller.id}` : assigned(sql`select ${caller.id}::bigint`)
 }
 
-/** It has the commit, or it became it when it was merged. */
+/** The newest version contains the commit, or it is the commit of the merge. */
 const withCommit = (commit: Oid): Sql => sql`m.id = any(array(
   select n.id from merge_request_commits c join merge_requests n on n.diff_id = c.diff_id where c.oid = ${commit}
   union select n.id from merge_requests n where n.merge_commit_oid = ${commit}
   union select n.id from merge_requests n where n.squash_commit_oid = ${commit}))`
 
-/** Records show milliseconds of times that have more: what is shown as this time is before that. */
+/** Records show milliseconds, but stored times are more precise: a time counts as before its displayed value. */
 const after = (time: Date): Date => new Date(time.getTime() + 1)
 
 function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
@@ -151,7 +151,7 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
   return where
 }
 
-/** Merge requests that the caller may read, newest first unless `sort` says otherwise; ties by id, newest first. */
+/** Merge requests that the caller may read, newest first unless `sort` is set; ties by id, newest first. */
 export const listMergeRequests = (
   caller: Caller,
   set: MergeRequestSet,

@@ -32,7 +32,8 @@ const isLoss = (error: unknown): boolean => {
 }
 
 /** Maps an error of the driver: `DatabaseLost` if the database is unavailable, otherwise the error itself. */
-export const orLost = (error: unknown): unknown => (isLoss(error) ? new DatabaseLost(error) : error)
+export const toConnectionError = (error: unknown): unknown => (isLoss(error) ? new DatabaseLost(error) : error)
 
-/** Waits for a result, and maps its error by `orLost`. */
-export const answered = <T>(asked: Promise<T>): Promise<T> => asked.catch((error) => Promise.reject(orLost(error)))
+/** Waits for a result, and maps its error by `toConnectionError`. */
+export const mapConnectionError = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((error) => Promise.reject(toConnectionError(error)))

@@ -1,50 +1,50 @@
 import { LRUCache } from 'lru-cache'
 import { askedOf, beginCheck, type StatementCheck } from './checks.ts'
-import type { KeptReads, Statement } from './db.ts'
+import type { CachedReads, Statement } from './db.ts'
 import type { RowOf, Shape } from './row.ts'
 import { type Sql, sql } from './sql.ts'
 import { prepared } from './statement.ts'
 
-/** Names what a statement sees: which transactions are committed, and the day, because access expires by date. */
-const moment = sql`pg_current_snapshot()::text || current_date`
-const askMoment: Sql = sql`select ${moment} as moment`
+/** Identifies what a statement sees: the committed transactions, and the date, because access expires by date. */
+const snapshot = sql`pg_current_snapshot()::text || current_date`
+const readSnapshot: Sql = sql`select ${snapshot} as snapshot`
 
 const maximumBytes = 16 * 1024 * 1024
-/** What a row costs besides its values, roughly. */
+/** Approximate size of a row besides its values. */
 const overheadBytes = 500
 
-type Row = { readonly moment: string }
-/** At least one; all of one moment. */
+type Row = { readonly snapshot: string }
+/** At least one row; all of one snapshot. */
 type Rows = readonly [Row, ...Row[]]
 
-/** What runs the statements. Those asked under the same number of `sent` go out together, after all of them were asked. */
-export type Line = {
+/** Runs the statements. Those issued under the same number of `sent` are sent together, after all of them were issued. */
+export type StatementRunner = {
   rows<Row>(statement: Statement): Promise<Row[]>
   readonly sent: number
 }
 
 /**
- * Rows that are kept for as long as nothing at all is committed. What a snapshot sees follows from it alone, so a row of the
- * same snapshot is exact, in any process; and one question for the snapshot serves all who ask before it goes out. A row
- * whose moment is not the last one seen is known to be old without asking: a commit costs one vain question at most, none when
- * it was made here (`outdate`), and one reading of each thing that is wanted, however many want it.
+ * Caches rows while nothing is committed. The result of a statement depends on its snapshot alone, so a row of the current snapshot
+ * is exact, in every process; concurrent callers share one check of the snapshot. A row of an older snapshot than the last one seen
+ * is discarded without a check: a commit costs one wasted check at most, none after a commit of this process (`invalidate`), and
+ * one read of each requested statement.
  */
-export class KeptRows implements KeptReads {
-  readonly #line: Line
+export class SnapshotCache implements CachedReads {
+  readonly #line: StatementRunner
   readonly #check: StatementCheck | undefined
-  readonly #kept = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
-  /** Statements under way, by key: each once, however many want it. */
+  readonly #cache = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
+  /** Running statements by key, each once for all callers. */
   readonly #reading = new Map<string, Promise<readonly Row[]>>()
   #last = ''
-  #asked: { sent: number; moment: Promise<string> } | undefined
+  #asked: { sent: number; snapshot: Promise<string> } | undefined
 
-  constructor(line: Line, check?: StatementCheck) {
+  constructor(line: StatementRunner, check?: StatementCheck) {
     this.#line = line
     this.#check = check
   }
 
-  /** Something was committed here: what was read before is old. */
-  outdate(): void {
+  /** This process has committed a transaction: earlier rows are outdated. */
+  invalidate(): void {
     this.#last = ''
   }
 
@@ -73,14 +73,14 @@ export class KeptRows implements KeptReads {
     // A concurrent read of the same statement began earlier. Its rows are current if nothing was committed meanwhile.
     await this.#reading.get(key)?.catch(() => {})
     const known = this.#known(key)
-    if (known && (await this.#moment()) === known[0].moment) return known
+    if (known && (await this.#snapshot()) === known[0].snapshot) return known
     // A read in progress now began after this call, so its rows are current.
     return this.#reading.get(key) ?? this.#read(key, statement)
   }
 
   #read(key: string, { text, values }: Statement): Promise<readonly Row[]> {
     const reading = this.#line
-      .rows<Row>({ text: `select kept.*, ${moment.text} as moment from (${text}) as kept`, values })
+      .rows<Row>({ text: `select cached.*, ${snapshot.text} as snapshot from (${text}) as cached`, values })
       .then((rows) => this.#keep(key, rows))
       .finally(() => this.#reading.delete(key))
     this.#reading.set(key, reading)
@@ -89,30 +89,30 @@ export class KeptRows implements KeptReads {
 
   #keep(key: string, rows: readonly Row[]): readonly Row[] {
     if (!isRows(rows)) return rows
-    this.#last = rows[0].moment
+    this.#last = rows[0].snapshot
     for (const row of rows) {
       this.#check?.freeze(row)
       Object.freeze(row)
     }
-    this.#kept.set(key, Object.freeze(rows))
+    this.#cache.set(key, Object.freeze(rows))
     return rows
   }
 
   #known(key: string): Rows | undefined {
-    const known = this.#kept.get(key)
-    return known?.[0].moment === this.#last ? known : undefined
+    const known = this.#cache.get(key)
+    return known?.[0].snapshot === this.#last ? known : undefined
   }
 
-  #moment(): Promise<string> {
+  #snapshot(): Promise<string> {
     const { sent } = this.#line
-    if (this.#asked?.sent !== sent) this.#asked = { sent, moment: this.#ask() }
-    return this.#asked.moment
+    if (this.#asked?.sent !== sent) this.#asked = { sent, snapshot: this.#ask() }
+    return this.#asked.snapshot
   }
 
   async #ask(): Promise<string> {
-    const [{ moment }] = (await this.#line.rows<Row>(askMoment)) as [Row]
-    this.#last = moment
-    return moment
+    const [{ snapshot }] = (await this.#line.rows<Row>(readSnapshot)) as [Row]
+    this.#last = snapshot
+    return snapshot
   }
 }
 

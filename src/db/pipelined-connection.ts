@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
-import { answered } from './lost.ts'
 import { KnownStatements, read, streamOf } from './pg-internals.ts'
 import { prepared } from './statement.ts'
 
@@ -9,7 +9,7 @@ import { prepared } from './statement.ts'
  * of the event loop are sent in one write. A connection without any response for longer than any statement may take is closed: the
  * server's machine may be gone.
  */
-export class Line {
+export class PipelinedConnection {
   readonly client: pg.Client
   readonly #known = new KnownStatements()
   readonly #stream: ReturnType<typeof streamOf>
@@ -59,7 +59,7 @@ export class Line {
   async #answer(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
     if (this.#waiting++ === 0) this.#heard = performance.now()
     try {
-      return await answered(asked)
+      return await mapConnectionError(asked)
     } finally {
       this.#waiting--
       this.#heard = performance.now()

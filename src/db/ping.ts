@@ -2,4 +2,4 @@ import type { Db } from './db.ts'
 import { sql } from './sql.ts'
 
 /** Resolves when the database responds. */
-export const reach = (db: Db): Promise<unknown> => db.exists(sql`select 1`)
+export const pingDatabase = (db: Db): Promise<unknown> => db.exists(sql`select 1`)
