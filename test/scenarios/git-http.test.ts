@@ -221,7 +221,8 @@ describe('git over HTTP', () => {
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).status).toBe(404)
     const output = await gitMessages(work, 'push', at(ann), 'main')
     expect(output).toContain(`The private project ${ann.username}/from-push was successfully created.`)
-    expect(output).not.toMatch(/error|fatal|warning/i)
+    // With curl 8.20 git takes an address without its password for a redirect.
+    expect(output.replace(/^warning: redirecting .*\n/, '')).not.toMatch(/error|fatal|warning/i)
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).json).toMatchObject({
       visibility: 'private',
       default_branch: 'main',

@@ -20,6 +20,24 @@ const columnsOf = (query: Node): readonly Node[] =>
     (entry) => entry['resjunk'] !== 'true',
   )
 
+/** `JoinType` of PostgreSQL. */
+const joins = { left: '1', full: '2', right: '3' }
+
+/** Whether an outer join of the query can turn a row of this range into nulls. PostgreSQL 14 and 15 do not mark such variables. */
+function isOuterJoined(query: Node | undefined, range: string): boolean {
+  const under = (value: Value, nullable: boolean): boolean => {
+    if (!isNode(value)) return false
+    if (value.tag === 'FROMEXPR') return nodesOf(value['fromlist']).some((each) => under(each, nullable))
+    if (value['rtindex'] === range) return nullable
+    const { jointype, larg, rarg } = value
+    return (
+      under(larg, nullable || jointype === joins.right || jointype === joins.full) ||
+      under(rarg, nullable || jointype === joins.left || jointype === joins.full)
+    )
+  }
+  return under(query?.['jointree'], false)
+}
+
 /** Of each column that the statement returns, in their order, whether it can be null. */
 export function nullsOf(statement: Node, isNotNull: IsNotNull): Nulls[] {
   /** Innermost last: an expression refers to a query around it by counting from the end. */
@@ -49,6 +67,7 @@ export function nullsOf(statement: Node, isNotNull: IsNotNull): Nulls[] {
     // Outer joins that can turn it into null.
     if (nodesOrWords(variable['varnullingrels']).length > 1) return 'possible'
     const within = scope.slice(0, scope.length - Number(variable['varlevelsup']))
+    if (!('varnullingrels' in variable) && isOuterJoined(within.at(-1), String(variable['varno']))) return 'possible'
     const range = nodesOf(within.at(-1)?.['rtable'])[Number(variable['varno']) - 1]
     const number = Number(variable['varattno'])
     switch (range?.['rtekind']) {
@@ -77,12 +96,14 @@ export function nullsOf(statement: Node, isNotNull: IsNotNull): Nulls[] {
   function expressionNulls(scope: Scope, expression: Value): Nulls {
     if (!isNode(expression)) return 'unknown'
     const of = (value: Value) => expressionNulls(scope, value)
+    // Two names of a tag: PostgreSQL 14 and 15 have the shorter one.
     switch (expression.tag) {
       case 'VAR':
         return variableNulls(scope, expression)
       case 'CONST':
         return expression['constisnull'] === 'true' ? 'possible' : 'never'
       case 'RELABELTYPE':
+      case 'COLLATE':
       case 'COLLATEEXPR':
         return of(expression['arg'])
       case 'NULLIFEXPR':
@@ -90,10 +111,12 @@ export function nullsOf(statement: Node, isNotNull: IsNotNull): Nulls[] {
       case 'NULLTEST':
       case 'BOOLEANTEST':
         return 'never'
+      case 'COALESCE':
       case 'COALESCEEXPR': {
         const all = nodesOf(expression['args']).map(of)
         return all.includes('never') ? 'never' : anyOf(all.includes('unknown') ? ['unknown'] : all)
       }
+      case 'CASE':
       case 'CASEEXPR': {
         // Without `else` the default is a null constant.
         const results = nodesOf(expression['args']).map((when) => when['result'])

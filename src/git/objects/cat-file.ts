@@ -10,7 +10,7 @@ export type ObjectInfo = { readonly oid: Oid; readonly type: ObjectType; readonl
 export type ObjectContent = ObjectInfo & { readonly content: Buffer | undefined }
 
 const newline = 10
-const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (commit|tree|blob|tag) (\d+)$/
+const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (?:(commit|tree|blob|tag) (\d+)|submodule)$/
 
 /**
  * Asks `git cat-file --batch-command -z` for the type and size of an object. `spec` is an object name built by the server,
@@ -83,7 +83,10 @@ const specBytes = (spec: Buffer | string): Buffer => {
 
 const command = (verb: string, name: Buffer) => Buffer.concat([Buffer.from(verb), name, Buffer.from([0])])
 
-/** Takes `<oid> <type> <size>\n`, or `<name> missing\n`, where the name, a path, may contain newlines. */
+/**
+ * Takes `<oid> <type> <size>\n`, or `<name> missing\n`, where the name, a path, may contain newlines. For the path of a submodule git 2.51 and
+ * newer answer `<oid> submodule\n`.
+ */
 function readHeader(inbox: Inbox, name: Buffer): { info: ObjectInfo | undefined } | undefined {
   const end = inbox.indexOf(newline)
   if (end < 0) return undefined
@@ -93,6 +96,7 @@ function readHeader(inbox: Inbox, name: Buffer): { info: ObjectInfo | undefined 
     const found = header.exec(mark.toString('latin1'))
     if (found) {
       inbox.skip(end + 1)
+      if (found[2] === undefined) return { info: undefined }
       return { info: { oid: found[1] as Oid, type: found[2] as ObjectType, sizeBytes: Number(found[3]) } }
     }
   }
