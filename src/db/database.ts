@@ -48,15 +48,7 @@ export function openDatabase(
   })
 
   const reading = over((statement) => reader.query(statement), check)
-  const kept = new KeptRows(
-    {
-      rows: reading.rows,
-      get sent() {
-        return reader.sent
-      },
-    },
-    check,
-  )
+  const kept = new KeptRows(reader, check)
 
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
