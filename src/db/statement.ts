@@ -9,7 +9,7 @@ const maximum = 2000
  * Statements that look for a pattern are planned for their values each time: how rare the pattern is decides which index
  * is right.
  */
-const isPlannedEachTime = (text: string): boolean => text.includes(' ilike ')
+const isPlannedEachTime = (text: string): boolean => /\silike\s/.test(text)
 
 /** The statement as `pg` takes it: prepared under a name that stands for its text. */
 export function prepared({ text, values }: Statement): { name?: string; text: string; values: unknown[] } {
