@@ -72,7 +72,7 @@ function closeWith(node: Node, text: string): void {
 
 const joining = /^(?:(?:left|right|full|inner|cross|natural|outer) )*join\b/
 
-/** Conditions behind a join belong to it, and the action of `on conflict` to that. `sql-formatter` has them side by side. */
+/** Conditions behind a join or `when` belong to it, and the action of `on conflict` to that. `sql-formatter` has them side by side. */
 function attached(nodes: readonly Node[]): Node[] {
   const made: Node[] = []
   for (const node of nodes) {
@@ -80,7 +80,7 @@ function attached(nodes: readonly Node[]): Node[] {
     const last = made.at(-1)
     const [before, text] = [last?.texts[0] ?? '', node.texts[0]!]
     const belongs =
-      (joining.test(before) && /^(?:and|or)\b/.test(text)) ||
+      ((joining.test(before) || /^(?:when|else)\b/.test(before)) && /^(?:and|or)\b/.test(text)) ||
       (/^on conflict\b/.test(before) && /^(?:where|set)\b/.test(text))
     if (!last || !belongs) made.push(node)
     else {
