@@ -113,7 +113,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const react = reactBy(reactions)
   const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, signal?: AbortSignal): Ctx => ({
     actor: caller,
-    db,
+    db: db.for(shareKeyOf(caller, remoteAddress), signal),
     transaction: (work) =>
       db.transaction(
         (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react }),

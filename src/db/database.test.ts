@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, expect } from 'vitest'
 import { withEnoughTime } from '../../test/waiting.ts'
-import { test } from '../../test/world.ts'
+import { test, World } from '../../test/world.ts'
 import { openDatabase } from './database.ts'
 import { integer, text } from './row.ts'
 import { raw, sql } from './sql.ts'
@@ -102,4 +102,40 @@ test('a database server that stops responding is a timeout', async ({ world }) =
     }
   })
   between.close()
+})
+
+describe('shares of statements outside of transactions', () => {
+  const sleep = raw('select pg_sleep(0.02)')
+
+  test('a caller with many statements does not hold up the statement of another', async () => {
+    await using world = await World.start()
+    const [many, other] = [world.db.for('user 1'), world.db.for('user 2')]
+    let open = 200
+    const all = Promise.all(Array.from({ length: open }, () => many.run(sleep).finally(() => open--)))
+    await other.run(sleep)
+    // In one queue for all callers it would have been answered last.
+    expect(open).toBeGreaterThan(100)
+    await all
+  })
+
+  test('a statement that waits for its turn is dropped when the client disconnects', async () => {
+    await using world = await World.start()
+    const client = new AbortController()
+    const db = world.db.for('user 1', client.signal)
+    const outcomes = Promise.allSettled(Array.from({ length: 100 }, () => db.run(sleep)))
+    client.abort(new Error('the client disconnected'))
+    const dropped = (await outcomes).filter((each) => each.status === 'rejected')
+    expect(dropped.length).toBeGreaterThan(50)
+    expect(dropped.map(({ reason }) => reason.message)).toEqual(dropped.map(() => 'the client disconnected'))
+    expect(await world.db.for('user 1').exists(raw('select 1'))).toBe(true)
+  })
+
+  test('429 for a caller with too many statements that wait', async () => {
+    await using world = await World.start()
+    const db = world.db.for('user 1')
+    const outcomes = await Promise.allSettled(Array.from({ length: 700 }, () => db.run(raw('select 1'))))
+    const refused = outcomes.filter((each) => each.status === 'rejected')
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]!.reason).toMatchObject({ kind: 'rate_limited' })
+  })
 })

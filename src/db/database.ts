@@ -22,7 +22,10 @@ export type DatabaseOptions = {
 
 const attempts = 4
 
-/** Transactions that may wait for a connection, of all callers together. */
+/** Statements that are sent and have no answer, for each pipelined connection. A caller has at most a third of them. */
+const sentForEach = 32
+
+/** Transactions that may wait for a connection, and reads that may wait for their turn, of all callers together. */
 const maxWaiting = 1_000
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
@@ -50,6 +53,7 @@ export function openDatabase(
   const reading = over((statement) => reader.query(statement), check)
   const kept = new KeptRows(reader, check)
 
+  const reads = new SharedSlots('the database', { slots: readers * sentForEach, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
   const withinTransaction = new AsyncLocalStorage<true>()
 
@@ -84,6 +88,18 @@ export function openDatabase(
   return {
     ...reading,
     kept,
+    for(caller, signal) {
+      if (caller === '') return { ...reading, kept }
+      const cached = <T>(read: () => Promise<T>) => reads.run(caller, read, signal)
+      return {
+        ...over((statement) => reads.run(caller, () => reader.query(statement), signal), check),
+        kept: {
+          rows: (shape, statement) => cached(() => kept.rows(shape, statement)),
+          row: (shape, statement) => cached(() => kept.row(shape, statement)),
+          expects: (statement) => kept.expects(statement),
+        },
+      }
+    },
     async transaction(work, caller = '') {
       for (let attempt = 1; ; attempt++) {
         try {

@@ -66,6 +66,11 @@ export interface Database extends Db, AsyncDisposable {
    * transactions of the caller wait.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, caller?: string): Promise<T>
+  /**
+   * The same database for the holder of a share key: beyond its share, its statements wait for one another, and those that
+   * wait fail with the reason of `signal` once that aborts.
+   */
+  for(caller: string, signal?: AbortSignal): Db
   /** What runs and waits in each pool of connections of this process. */
   loads(): Readonly<Record<'readers' | 'writers', Load>>
 }

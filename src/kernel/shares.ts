@@ -76,13 +76,19 @@ export class SharedSlots {
   }
 
   /** Runs `work` while holding a slot. Rejects as `enter` does, and with the error of `work`. */
-  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const leave = await this.enter(caller)
+  async run<T>(caller: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const leave = this.#enterNow(caller) ?? (await this.enter(caller, signal))
     try {
       return await work()
     } finally {
       leave()
     }
+  }
+
+  /** Takes a slot if the caller may have one now, without a promise. */
+  #enterNow(caller: string): (() => void) | undefined {
+    const claim: Waiting = { caller, owner: '', nested: caller === '', start: () => {} }
+    return this.#shares.startNow(claim) ? () => this.#shares.release(claim) : undefined
   }
 }
 
@@ -118,17 +124,21 @@ export class Shares<Job extends Claim> {
     this.#start = start
   }
 
-  /** Starts the job or queues it. */
-  add(job: Job): Refused | undefined {
+  /** Starts the job if it need not wait. */
+  startNow(job: Job): boolean {
     if (job.nested) {
       this.#nested++
       this.#start(job)
-      return undefined
+      return true
     }
-    if (!this.#lines.get(job.caller)?.has(job.owner) && this.#mayStart(job)) {
-      this.#run(job)
-      return undefined
-    }
+    if (this.#lines.get(job.caller)?.has(job.owner) || !this.#mayStart(job)) return false
+    this.#run(job)
+    return true
+  }
+
+  /** Starts the job or queues it. */
+  add(job: Job): Refused | undefined {
+    if (this.startNow(job)) return undefined
     const room = this.#maxWaiting - this.#waiting
     if (room <= 0 || (isUnknown(job) && this.#waitingOfUnknown * 2 >= this.#maxWaiting)) return { full: 'all' }
     const own = this.#waitingByCaller.get(job.caller) ?? 0

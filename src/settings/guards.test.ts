@@ -30,6 +30,8 @@ const harmless = [
   'local_markdown_version',
   'mirror_max_delay',
   'polling_interval_multiplier',
+  // There are no sessions that could outlive it.
+  'session_expire_delay',
 ]
 
 test('every setting without effect whose text promises a restriction declares it', () => {

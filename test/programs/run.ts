@@ -1,4 +1,4 @@
-import { execFileSync, fork } from 'node:child_process'
+import { execFileSync, fork, spawnSync } from 'node:child_process'
 import { mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,21 @@ export async function run(program: string, args: readonly string[], options: Run
 }
 
 export function runSync(program: string, args: readonly string[], options: RunOptions = {}): Printed {
-  return printed(program, args, starter().runSync(callOf(program, args, options)))
+  const call = callOf(program, args, options)
+  return printed(program, args, call.input.length > maxPipedBytes ? runHere(call) : starter().runSync(call))
+}
+
+/** Larger input takes longer through the pipe than the fork of this process. */
+const maxPipedBytes = 1024 * 1024
+
+function runHere({ program, args, cwd, env, input }: Call): Ended {
+  const { status, signal, stdout, stderr, error } = spawnSync(program, args, {
+    cwd,
+    env: env as NodeJS.ProcessEnv,
+    input,
+    maxBuffer: Number.POSITIVE_INFINITY,
+  })
+  return { code: status, signal, stdout, stderr, failure: error?.message }
 }
 
 const callOf = (

@@ -1,6 +1,6 @@
 import { levels } from '../../src/access/levels.ts'
 import type { StoredProject } from '../../src/modules/repository/commits/testing.ts'
-import type { Client, TestGroup, World } from '../world.ts'
+import { Client, type TestGroup, type World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
 /** What a flow needs: read access to the guarded project, push access to it, or a valid token. */
@@ -188,6 +188,17 @@ export const rights: readonly Right[] = [
     grant: inProject,
     revoke: async (stage) => {
       stage.ann = await stage.world.as(stage.ann, ['read_user'])
+    },
+  },
+  {
+    name: 'the token is limited to other projects',
+    takes: ['token'],
+    grant: inProject,
+    revoke: async (stage) => {
+      const { ann, fork, danFork } = stage
+      const limited = { name: 'limited', scopes: ['api'], project_ids: [fork.id, danFork.id] }
+      const { json } = await ann.post('/user/personal_access_tokens', limited)
+      stage.ann = new Client(stage.world.origin, { id: ann.id, username: ann.username, token: json.token })
     },
   },
 ]

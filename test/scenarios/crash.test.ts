@@ -192,7 +192,7 @@ describe('kill -9', () => {
     const made = new Launched(['token', 'create', '--user', 'root', '--scopes', 'read_user'], service.env, {
       file: bin,
     })
-    expect(await made.exit).toBe(0)
+    expect(await made.exit, made.err).toBe(0)
     const token = made.out.trim().split('\n').at(-1)!
     const answer = await new Client(service.origin).get('/user', { headers: { 'private-token': token } })
     expect(answer).toMatchObject({ status: 200, json: { username: 'root' } })

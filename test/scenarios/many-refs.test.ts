@@ -125,9 +125,7 @@ describe('pushes of many refs', () => {
     expect(await refsOf(work, remote)).toHaveLength(4)
   })
 
-  test('moves the others when another process holds the lock of one, and none of them when it is atomic', async ({
-    world,
-  }) => {
+  test('a push updates the other refs when one is locked, and none when it is atomic', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { work } = await source(folder.path, 40)
     const project = await world.project()

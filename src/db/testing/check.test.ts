@@ -53,6 +53,7 @@ describe('a statement fails in tests', () => {
         select s.name, members.name as cte_name, b.either
         from (select n.name from users u left join namespaces n on n.owner_id = u.id) as s, members,
           (select username as either from users union all select bio from users) as b
+        where false
       `,
       'column name can be null, and is declared text; column cte_name can be null, and is declared text; column either can be null',
     ],

@@ -62,12 +62,15 @@ const changingFunctions = `select oid::integer, proname from pg_proc
 
 const notNullColumns = `select attrelid::integer as relation, attnum as number from pg_attribute where attnotnull`
 
+/** What the types of pg leave out: whether the connection keeps the process alive. */
+type ReferencedClient = pg.Client & { ref(): void; unref(): void }
+
 type Catalogue = { readonly notNull: ReadonlySet<string>; readonly changing: ChangingFunctions }
 
 /** A connection that describes statements. It runs none, and so sees and changes no snapshot. */
 export class Describer implements AsyncDisposable {
   readonly #url: string
-  #client: Promise<pg.Client> | undefined
+  #client: Promise<ReferencedClient> | undefined
   #catalogue: Promise<Catalogue> | undefined
   /** One at a time: a notice does not say which statement it is about. */
   #last: Promise<unknown> = Promise.resolve()
@@ -85,6 +88,16 @@ export class Describer implements AsyncDisposable {
   async #describe(text: string): Promise<Description> {
     this.#client ??= this.#connect()
     const client = await this.#client
+    // The process must not end while a statement waits for its check, and may end when none does.
+    client.ref()
+    try {
+      return await this.#describeOn(client, text)
+    } finally {
+      client.unref()
+    }
+  }
+
+  async #describeOn(client: pg.Client, text: string): Promise<Description> {
     this.#catalogue ??= catalogueOf(client)
     const { notNull, changing } = await this.#catalogue
     let printed = ''
@@ -105,7 +118,7 @@ export class Describer implements AsyncDisposable {
     }
   }
 
-  async #connect(): Promise<pg.Client> {
+  async #connect(): Promise<ReferencedClient> {
     const options = connectionOptions(this.#url, 'check')
     const client = new pg.Client({ ...options, lock_timeout: 250, options: `${options.options} ${settings}` })
     const drop = () => {
@@ -120,14 +133,14 @@ export class Describer implements AsyncDisposable {
       drop()
       throw error
     }
-    // A process that has nothing else to do ends.
-    ;(client as unknown as { unref(): void }).unref()
-    return client
+    return client as ReferencedClient
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last
-    await (await this.#client?.catch(() => undefined))?.end()
+    const client = await this.#client?.catch(() => undefined)
+    client?.ref()
+    await client?.end()
   }
 }
 

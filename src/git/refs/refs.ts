@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { syncFolders } from '../../kernel/durable.ts'
@@ -323,6 +324,9 @@ export async function staleUpdates<Update extends RefUpdate>(
   )
   return expected.filter(({ from }, index) => (now[index] ?? 'absent') !== from)
 }
+
+/** Whether a process holds the lock of the ref, or has left it. */
+export const isLocked = (repo: Repository, name: RefName): boolean => existsSync(`${repo.gitDir}/${name}.lock`)
 
 /** Whether the refs are at their new targets: after a process was killed, only this shows whether it had finished. */
 async function haveMoved(repo: Repository, updates: readonly RefUpdate[]) {

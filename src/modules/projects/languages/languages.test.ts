@@ -84,7 +84,7 @@ describe('languages of a tree', () => {
     await using linguist = new Linguist({ timeoutMs: 1 })
     await expect(
       linguist.name({ files: [{ path: 'a.py' }], keepVendored: false, weighsContent: false }),
-    ).rejects.toThrow('has ended')
+    ).rejects.toThrow('the language detection thread ended')
   })
 })
 

@@ -2,6 +2,7 @@ import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import {
   impossibleUpdates,
+  isLocked,
   manyRefs,
   NothingMoved,
   type RefUpdate,
@@ -64,26 +65,19 @@ async function moveEach(repo: Repository, updates: readonly RefUpdate[]): Promis
   let left = updates
   for (let attempt = 1; left.length > 0; ) {
     const outcome = await tryToMove(repo, left)
-    if (outcome === 'locked') return new Map([...outcomes, ...(await moveInHalves(repo, left))])
     const refused =
-      outcome !== 'refused'
-        ? allOf(left, outcome)
-        : attempt > attempts
-          ? allOf(left, unmoved(movedMeanwhile))
-          : await whyRefused(repo, left)
+      outcome === 'locked'
+        ? whichAreLocked(repo, left)
+        : outcome !== 'refused'
+          ? allOf(left, outcome)
+          : attempt > attempts
+            ? allOf(left, unmoved(movedMeanwhile))
+            : await whyRefused(repo, left)
     if (refused.size === 0) attempt++
     for (const [name, each] of refused) outcomes.set(name, each)
     left = left.filter(({ name }) => !refused.has(name))
   }
   return outcomes
-}
-
-/** Isolates refs that another process has locked by bisection, and moves the others. */
-async function moveInHalves(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {
-  if (updates.length === 1) return allOf(updates, unmoved(locked))
-  const middle = Math.ceil(updates.length / 2)
-  const first = await moveEach(repo, updates.slice(0, middle))
-  return new Map([...first, ...(await moveEach(repo, updates.slice(middle)))])
 }
 
 /** Moves all or none. `refused` has the refs that are known to be immovable. */
@@ -117,6 +111,12 @@ async function tryToMove(repo: Repository, updates: readonly RefUpdate[]): Promi
     if (error.kind === 'unavailable') return 'locked'
     return error.kind === 'conflict' || error.kind === 'unprocessable' ? 'refused' : unmoved(error.message)
   }
+}
+
+/** The locked refs; all when the lock is not on one of them. They were tried for seconds. */
+function whichAreLocked(repo: Repository, updates: readonly RefUpdate[]): Outcomes {
+  const held = updates.filter(({ name }) => isLocked(repo, name))
+  return allOf(held.length > 0 ? held : updates, unmoved(locked))
 }
 
 async function whyRefused(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {

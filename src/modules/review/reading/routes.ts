@@ -13,8 +13,11 @@ export const mergeRequestReadRoutes = [
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({
-      include_diverged_commits_count: Flag({ default: false, description: 'Include `diverged_commits_count`' }),
-      include_rebase_in_progress: Flag({ default: false, description: 'Include `rebase_in_progress`' }),
+      include_diverged_commits_count: Flag({
+        default: false,
+        description: 'Include `diverged_commits_count` in the record',
+      }),
+      include_rebase_in_progress: Flag({ default: false, description: 'Include `rebase_in_progress` in the record' }),
     }),
     returns: MergeRequestDetail,
     async handle({ subject, params, ctx }) {
