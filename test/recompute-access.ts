@@ -1,17 +1,26 @@
+import { boolean, date, integer, nullable, type RowOf, text } from '../src/db/row.ts'
 import { raw } from '../src/db/sql.ts'
 import type { World } from './world.ts'
 
-type Namespace = { id: number; kind: string; parent_id: number | null; owner_id: number | null; locked: boolean }
-type Project = { id: number; namespace_id: number }
-type Membership = {
-  user_id: number
-  namespace_id: number | null
-  project_id: number | null
-  level: number
-  ends: string | null
+const namespaceRow = {
+  id: integer,
+  kind: text,
+  parent_id: nullable(integer),
+  owner_id: nullable(integer),
+  locked: boolean,
 }
-type Link = { subject_id: number; group_id: number; level: number; ends: string | null }
-type Stored = { user_id: number; subject_id: number; level: number; ends: string | null }
+const membershipRow = {
+  user_id: integer,
+  namespace_id: nullable(integer),
+  project_id: nullable(integer),
+  level: integer,
+  ends: nullable(date),
+}
+const linkRow = { subject_id: integer, group_id: integer, level: integer, ends: nullable(date) }
+const storedRow = { user_id: integer, subject_id: integer, level: integer, ends: nullable(date) }
+type Namespace = RowOf<typeof namespaceRow>
+type Link = RowOf<typeof linkRow>
+type Stored = RowOf<typeof storedRow>
 
 /** An access level until a day (exclusive); null has no end. */
 type Grant = { userId: number; level: number; ends: string | null }
@@ -44,33 +53,42 @@ export type Access = Record<string, Record<string, string>>
  * (`expected`). Namespaces and projects that are being removed do not count.
  */
 export async function compareAccess(world: World): Promise<{ stored: Access; expected: Access }> {
-  const [namespaces, projects, members, projectLinks, groupLinks, groupAccess, projectAccess] = (await Promise.all([
+  const [namespaces, projects, members, projectLinks, groupLinks, groupAccess, projectAccess] = await Promise.all([
     world.db.rows(
+      namespaceRow,
       raw('select id, kind, parent_id, owner_id, share_with_group_lock as locked from namespaces where not deleting'),
     ),
-    world.db.rows(raw('select id, namespace_id from projects where not deleting')),
     world.db.rows(
+      { id: integer, namespace_id: integer },
+      raw('select id, namespace_id from projects where not deleting'),
+    ),
+    world.db.rows(
+      membershipRow,
       raw('select user_id, namespace_id, project_id, access_level as level, expires_at as ends from members'),
     ),
     world.db.rows(
+      linkRow,
       raw(
         'select project_id as subject_id, group_id, group_access as level, expires_at as ends from project_group_links',
       ),
     ),
     world.db.rows(
+      linkRow,
       raw(
         'select shared_group_id as subject_id, shared_with_group_id as group_id, group_access as level, expires_at as ends from group_group_links',
       ),
     ),
     world.db.rows(
+      storedRow,
       raw(`select user_id, group_id as subject_id, level, nullif(expires_on, 'infinity') as ends from group_access`),
     ),
     world.db.rows(
+      storedRow,
       raw(
         `select user_id, project_id as subject_id, level, nullif(expires_on, 'infinity') as ends from project_access`,
       ),
     ),
-  ])) as [Namespace[], Project[], Membership[], Link[], Link[], Stored[], Stored[]]
+  ])
 
   const byId = new Map(namespaces.map((each) => [each.id, each]))
   const withAncestors = (id: number): Namespace[] => {

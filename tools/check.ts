@@ -11,6 +11,7 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
     name: 'lint and format',
     command: ['node_modules/@biomejs/biome/bin/biome', 'check', '--max-diagnostics=50', '--colors=off'],
   },
+  { name: 'format of SQL', command: ['tools/sql-format.ts'] },
   { name: 'boundaries', command: ['tools/boundaries.ts'] },
   {
     name: 'unused code',

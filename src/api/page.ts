@@ -100,17 +100,16 @@ function stampFrom(line: string): Stamp {
 }
 
 /** Rows and total of one page. One statement; two if the total must be counted; one with keyset. */
-export async function fetchPage<S extends Shape>(db: Db, shape: S, list: List, page: Page): Promise<Paged<RowOf<S>>>
-export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>>
-export async function fetchPage(db: Db, ...asked: readonly unknown[]): Promise<Paged<never>> {
-  const [shape, list, page] = (asked.length === 2 ? [undefined, ...asked] : asked) as [Shape | undefined, List, Page]
+export async function fetchPage<S extends Shape>(
+  db: Db,
+  shape: S,
+  list: List,
+  page: Page,
+): Promise<Paged<Readonly<RowOf<S>>>> {
   const { where, offset } = rangeOf(list, page)
   const statement = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const reads = (list.cached ? db.snapshotCache : db) as Db
-  const found = (await (shape
-    ? reads.rows(shape, statement)
-    : reads.rows(statement))) as readonly unknown[] as readonly never[]
+  const found: readonly Readonly<RowOf<S>>[] = await (list.cached ? db.snapshotCache : db).rows(shape, statement)
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
 

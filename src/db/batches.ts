@@ -10,5 +10,6 @@ export async function inBatches(step: (size: number) => Promise<number>, size = 
 
 /** `delete from …` of at most `size` rows. Skips rows that other transactions have locked, so that it never waits. */
 export const deleteSome = (table: string, condition: Sql, size: number): Sql => sql`
-  delete from ${raw(table)} where ctid = any(array(
-    select ctid from ${raw(table)} where ${condition} limit ${size} for update skip locked))`
+  delete from ${raw(table)}
+  where ctid = any(array(select ctid from ${raw(table)} where ${condition} limit ${size} for update skip locked))
+`

@@ -32,10 +32,10 @@ export const openCheck = (url: string): StatementCheck | undefined => open?.(url
 export function beginCheck(
   check: StatementCheck | undefined,
   use: 'read' | 'cached',
-  shape: Shape | undefined,
+  shape: Shape,
   statement: Statement,
 ): ((rows: readonly object[]) => Promise<void>) | undefined {
-  if (!check || !shape) return undefined
+  if (!check) return undefined
   const described = check.statement(shape, statement, use)
   described.catch(() => {})
   return async (rows) => {
@@ -43,9 +43,3 @@ export function beginCheck(
     check.rows(shape, statement, rows)
   }
 }
-
-export type Asked = readonly [shape: Shape | undefined, statement: Statement]
-
-/** A statement without a shape is not checked. */
-export const askedOf = (asked: readonly unknown[]): Asked =>
-  asked.length === 1 ? [undefined, asked[0] as Statement] : (asked as unknown as Asked)

@@ -4,28 +4,29 @@ import { describe, expect } from 'vitest'
 import { withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { openDatabase } from './database.ts'
+import { integer, text } from './row.ts'
 import { raw, sql } from './sql.ts'
 
-type Backend = { pid: number }
+const backend = { pid: integer }
 const ownPid = raw('select pg_backend_pid() as pid')
 
 test('a connection lost in a transaction fails only that transaction', async ({ world }) => {
   const transaction = world.db.transaction(async (tx) => {
-    const { pid } = (await tx.row<Backend>(ownPid))!
-    await world.db.rows(sql`select pg_terminate_backend(${pid}::integer)`)
-    await tx.rows(ownPid)
+    const { pid } = (await tx.row(backend, ownPid))!
+    await world.db.run(sql`select pg_terminate_backend(${pid}::integer)`)
+    await tx.rows(backend, ownPid)
   })
   await expect(transaction).rejects.toMatchObject({ name: 'Failure', kind: 'unavailable' })
-  expect(await world.db.transaction((tx) => tx.row<Backend>(ownPid))).toMatchObject({ pid: expect.any(Number) })
+  expect(await world.db.transaction((tx) => tx.row(backend, ownPid))).toMatchObject({ pid: expect.any(Number) })
 })
 
 test('a failing statement is not reported as an unavailable database', async ({ world }) => {
-  await expect(world.db.rows(raw('select 1 / 0'))).rejects.toMatchObject({ code: '22012' })
+  await expect(world.db.run(raw('select 1 / 0'))).rejects.toMatchObject({ code: '22012' })
 })
 
 test('the row cache is outdated when a transaction has ended', async ({ world }) => {
   const row = sql`select username from users where id = 1`
-  await world.db.snapshotCache.row(row)
+  await world.db.snapshotCache.row({ username: text }, row)
   expect(world.db.snapshotCache.expects(row)).toBe(true)
   await world.db.transaction((tx) => tx.run(raw('select 1')))
   expect(world.db.snapshotCache.expects(row)).toBe(false)
@@ -47,7 +48,7 @@ describe('concurrent statements of a transaction', () => {
 
   test('statements of a transaction run in order without being awaited', async ({ world }) => {
     const values = await world.db.transaction((tx) =>
-      Promise.all([setting('one'), shown, setting('two'), shown].map((each) => tx.row<{ value: string }>(each))),
+      Promise.all([setting('one'), shown, setting('two'), shown].map((each) => tx.row({ value: text }, each))),
     )
     expect(values.map((row) => row!.value)).toEqual(['one', 'one', 'two', 'two'])
   })
@@ -56,14 +57,16 @@ describe('concurrent statements of a transaction', () => {
     const ann = await world.user({ name: 'Ann' })
     const rename = sql`update users set name = 'Anna' where id = ${ann.id}`
     const work = world.db.transaction((tx) =>
-      Promise.all([tx.run(rename), tx.rows(raw('select 1 / 0')), tx.run(rename)]),
+      Promise.all([tx.run(rename), tx.run(raw('select 1 / 0')), tx.run(rename)]),
     )
     await expect(work).rejects.toMatchObject({ code: '22012' })
-    expect(await world.db.row(sql`select name from users where id = ${ann.id}`)).toEqual({ name: 'Ann' })
+    expect(await world.db.row({ name: text }, sql`select name from users where id = ${ann.id}`)).toEqual({
+      name: 'Ann',
+    })
   })
 
   test('a transaction does not commit when a caught statement failed', async ({ world }) => {
-    const work = world.db.transaction((tx) => tx.rows(raw('select 1 / 0')).catch(() => 'as if nothing were'))
+    const work = world.db.transaction((tx) => tx.run(raw('select 1 / 0')).catch(() => 'as if nothing were'))
     await expect(work).rejects.toThrow('nothing is committed')
   })
 })
@@ -88,12 +91,12 @@ test('a database server that stops responding is a timeout', async ({ world }) =
   await withEnoughTime([1_000, 5_000, 30_000], async (patienceMs) => {
     await using db = openDatabase(url.href, { patienceMs })
     try {
-      expect(await db.row(raw('select 1 as one'))).toEqual({ one: 1 })
+      expect(await db.row({ one: integer }, raw('select 1 as one'))).toEqual({ one: 1 })
       for (const half of halves) half.unpipe()
       const lost = { name: 'Failure', kind: 'unavailable' }
-      await expect(db.row(raw('select 1 as one'))).rejects.toMatchObject(lost)
+      await expect(db.row({ one: integer }, raw('select 1 as one'))).rejects.toMatchObject(lost)
       // A new connection may work.
-      expect(await db.row(raw('select 1 as one'))).toEqual({ one: 1 })
+      expect(await db.row({ one: integer }, raw('select 1 as one'))).toEqual({ one: 1 })
     } finally {
       for (const half of halves.splice(0)) half.destroy()
     }

@@ -4,7 +4,7 @@ import { SharedSlots } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
-import type { CachedReads, Database, Tx } from './db.ts'
+import type { Database, Tx } from './db.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
 import { Reader } from './reader.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
@@ -51,15 +51,7 @@ export function openDatabase(
   })
 
   const reading = over((statement) => reader.query(statement), check)
-  const snapshotCache = new SnapshotCache(
-    {
-      rows: reading.rows,
-      get sent() {
-        return reader.sent
-      },
-    },
-    check,
-  )
+  const snapshotCache = new SnapshotCache(reader, check)
 
   const reads = new SharedSlots('the database', { slots: readers * sentForEach, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
@@ -102,12 +94,10 @@ export function openDatabase(
       return {
         ...over((statement) => reads.run(caller, () => reader.query(statement), signal), check),
         snapshotCache: {
-          rows: (...asked: readonly unknown[]) =>
-            cached(() => snapshotCache.rows(...(asked as Parameters<typeof snapshotCache.rows>))),
-          row: (...asked: readonly unknown[]) =>
-            cached(() => snapshotCache.row(...(asked as Parameters<typeof snapshotCache.row>))),
+          rows: (shape, statement) => cached(() => snapshotCache.rows(shape, statement)),
+          row: (shape, statement) => cached(() => snapshotCache.row(shape, statement)),
           expects: (statement) => snapshotCache.expects(statement),
-        } as CachedReads,
+        },
       }
     },
     async transaction(work, caller = '') {

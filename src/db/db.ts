@@ -12,10 +12,8 @@ export interface CachedReads {
    * date: no clock, no columns of the same name, none named `snapshot`.
    */
   rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]>
-  rows<Row>(statement: Statement): Promise<readonly Readonly<Row>[]>
   /** The first row, if any. */
   row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined>
-  row<Row>(statement: Statement): Promise<Readonly<Row> | undefined>
   /** Whether these rows may be read with a snapshot check only. */
   expects(statement: Statement): boolean
 }
@@ -27,10 +25,8 @@ export interface CachedReads {
 export interface Db {
   /** All rows. In tests the statement is compared with the shape. */
   rows<S extends Shape>(shape: S, statement: Statement): Promise<RowOf<S>[]>
-  rows<Row>(statement: Statement): Promise<Row[]>
   /** The first row, if any. */
   row<S extends Shape>(shape: S, statement: Statement): Promise<RowOf<S> | undefined>
-  row<Row>(statement: Statement): Promise<Row | undefined>
   /** Whether there is a row. Its columns do not matter. */
   exists(statement: Statement): Promise<boolean>
   /** The number of rows changed. */

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { test, type World } from '../../test/world.ts'
 import type { Statement } from './db.ts'
 import { Reader } from './reader.ts'
+import { integer, text } from './row.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import { sql } from './sql.ts'
 
@@ -11,9 +12,9 @@ function rowCache({ databaseUrl }: World) {
   const reader = new Reader(databaseUrl, 2)
   const sent: string[] = []
   const snapshotCache = new SnapshotCache({
-    async rows<Row>(statement: Statement) {
+    query(statement: Statement) {
       sent.push(statement.text)
-      return (await reader.query(statement)).rows as Row[]
+      return reader.query(statement)
     },
     get sent() {
       return reader.sent
@@ -22,6 +23,7 @@ function rowCache({ databaseUrl }: World) {
   return { snapshotCache, sent, [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose]() }
 }
 
+const named = { name: text }
 const nameOf = (id: number) => sql`select name from users where id = ${id}`
 /** Snapshots cover the whole server: another worker may commit between two reads of a test. */
 const quiet = { retry: 8 }
@@ -31,10 +33,10 @@ const snapshotCheck = expect.stringMatching(/^select pg_current_snapshot/)
 describe('the row cache', () => {
   test('concurrent reads of a cached row share one snapshot check', quiet, async ({ world }) => {
     await using reads = rowCache(world)
-    const row = await reads.snapshotCache.row<{ name: string }>(nameOf(1))
+    const row = await reads.snapshotCache.row(named, nameOf(1))
     expect(row!.name).toBe('Administrator')
     expect(reads.sent.splice(0)).toEqual([expect.stringContaining('from users')])
-    const again = await Promise.all([1, 2, 3].map(() => reads.snapshotCache.row(nameOf(1))))
+    const again = await Promise.all([1, 2, 3].map(() => reads.snapshotCache.row(named, nameOf(1))))
     expect(reads.sent).toEqual([snapshotCheck])
     for (const each of again) expect(each).toBe(row)
   })
@@ -42,7 +44,7 @@ describe('the row cache', () => {
   test('a cached row is read again after a commit, of another process too', async ({ world }) => {
     await using reads = rowCache(world)
     const ann = await world.user({ name: 'Ann' })
-    const read = () => reads.snapshotCache.row<{ name: string }>(nameOf(ann.id))
+    const read = () => reads.snapshotCache.row(named, nameOf(ann.id))
     expect(await read()).toMatchObject({ name: 'Ann' })
     await world.root.put(`/users/${ann.id}`, { name: 'Anna' })
     expect(await read()).toMatchObject({ name: 'Anna' })
@@ -50,29 +52,29 @@ describe('the row cache', () => {
 
   test('a cached row is read without a snapshot check when it is known to be outdated', async ({ world }) => {
     await using reads = rowCache(world)
-    await reads.snapshotCache.row(nameOf(1))
+    await reads.snapshotCache.row(named, nameOf(1))
     reads.sent.length = 0
     reads.snapshotCache.invalidate()
-    await reads.snapshotCache.row(nameOf(1))
+    await reads.snapshotCache.row(named, nameOf(1))
     expect(reads.sent).toEqual([expect.stringContaining('from users')])
   })
 
   test('a cached row older than the last seen snapshot is read without a snapshot check', async ({ world }) => {
     await using reads = rowCache(world)
     const ann = await world.user()
-    await reads.snapshotCache.row(nameOf(1))
+    await reads.snapshotCache.row(named, nameOf(1))
     await world.root.put(`/users/${ann.id}`, { name: 'Other' })
-    await reads.snapshotCache.row(nameOf(ann.id))
+    await reads.snapshotCache.row(named, nameOf(ann.id))
     reads.sent.length = 0
-    await reads.snapshotCache.row(nameOf(1))
+    await reads.snapshotCache.row(named, nameOf(1))
     expect(reads.sent).toEqual([expect.stringContaining('from users')])
   })
 
   test('concurrent reads of a row share one query', quiet, async ({ world }) => {
     await using reads = rowCache(world)
-    const first = reads.snapshotCache.row(nameOf(1))
+    const first = reads.snapshotCache.row(named, nameOf(1))
     await turn()
-    const others = [1, 2, 3].map(() => reads.snapshotCache.row(nameOf(1)))
+    const others = [1, 2, 3].map(() => reads.snapshotCache.row(named, nameOf(1)))
     const [row, ...same] = await Promise.all([first, ...others])
     for (const each of same) expect(each).toBe(row)
     expect(reads.sent).toEqual([expect.stringContaining('from users'), snapshotCheck])
@@ -81,23 +83,23 @@ describe('the row cache', () => {
   test('a failed read rejects all concurrent callers and is repeated on the next read', async ({ world }) => {
     await using reads = rowCache(world)
     const broken = sql`select 1 / ${0} as nothing`
-    const asked = await Promise.allSettled([1, 2].map(() => reads.snapshotCache.row(broken)))
+    const asked = await Promise.allSettled([1, 2].map(() => reads.snapshotCache.row({ nothing: integer }, broken)))
     expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await expect(reads.snapshotCache.row(broken)).rejects.toThrow('division by zero')
+    await expect(reads.snapshotCache.row({ nothing: integer }, broken)).rejects.toThrow('division by zero')
   })
 
   test('the row cache distinguishes values and does not cache missing rows', async ({ world }) => {
     await using reads = rowCache(world)
     const ann = await world.user({ name: 'Ann' })
-    expect(await reads.snapshotCache.row(nameOf(1))).toMatchObject({ name: 'Administrator' })
-    expect(await reads.snapshotCache.row(nameOf(ann.id))).toMatchObject({ name: 'Ann' })
-    expect(await reads.snapshotCache.row(nameOf(999_999))).toBeUndefined()
+    expect(await reads.snapshotCache.row(named, nameOf(1))).toMatchObject({ name: 'Administrator' })
+    expect(await reads.snapshotCache.row(named, nameOf(ann.id))).toMatchObject({ name: 'Ann' })
+    expect(await reads.snapshotCache.row(named, nameOf(999_999))).toBeUndefined()
     expect(reads.snapshotCache.expects(nameOf(999_999))).toBe(false)
   })
 
   test('a cached row is immutable', async ({ world }) => {
     await using reads = rowCache(world)
-    const row = (await reads.snapshotCache.row<{ name: string }>(nameOf(1))) as { name: string }
+    const row = (await reads.snapshotCache.row(named, nameOf(1))) as { name: string }
     expect(() => {
       row.name = 'Mine'
     }).toThrow(TypeError)
@@ -108,6 +110,7 @@ describe('the row cache', () => {
     const [ann, ben] = await Promise.all([world.user({ name: 'Ann' }), world.user({ name: 'Ben' })])
     const read = () =>
       reads.snapshotCache.rows(
+        named,
         sql`select name from users where id = any(${[ann.id, ben.id]}::bigint[]) order by name desc`,
       )
     const rows = await read()
@@ -125,7 +128,7 @@ describe('the row cache', () => {
     const readers = Array.from({ length: 8 }, async (_, reader) => {
       for (let round = 0; round < 150; round++) {
         const least = committed
-        const row = await reads.snapshotCache.row<{ name: string }>(nameOf(id))
+        const row = await reads.snapshotCache.row(named, nameOf(id))
         if (Number(row!.name) < least) behind++
         if ((round + reader) % 3 === 0) await turn()
       }
@@ -135,7 +138,7 @@ describe('the row cache', () => {
         await world.db.run(sql`update users set name = ${String(name)} where id = ${id}`)
         committed = name
         // Concurrent, while snapshot checks of other reads are running.
-        const row = await reads.snapshotCache.row<{ name: string }>(nameOf(id))
+        const row = await reads.snapshotCache.row(named, nameOf(id))
         if (Number(row!.name) < name) behind++
       }
     }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { askedOf, beginCheck, type StatementCheck } from './checks.ts'
+import { beginCheck, type StatementCheck } from './checks.ts'
 import type { CachedReads, Statement } from './db.ts'
 import type { RowOf, Shape } from './row.ts'
 import { type Sql, sql } from './sql.ts'
@@ -17,9 +17,9 @@ type Row = { readonly snapshot: string }
 /** At least one row; all of one snapshot. */
 type Rows = readonly [Row, ...Row[]]
 
-/** Runs the statements. Those issued under the same number of `sent` are sent together, after all of them were issued. */
-export type StatementRunner = {
-  rows<Row>(statement: Statement): Promise<Row[]>
+/** Runs the statements. All queries under the same number of `sent` are sent together, after the last of them. */
+export type Source = {
+  query(statement: Statement): Promise<{ readonly rows: readonly unknown[] }>
   readonly sent: number
 }
 
@@ -30,7 +30,7 @@ export type StatementRunner = {
  * one read of each requested statement.
  */
 export class SnapshotCache implements CachedReads {
-  readonly #line: StatementRunner
+  readonly #source: Source
   readonly #check: StatementCheck | undefined
   readonly #cache = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
   /** Running statements by key, each once for all callers. */
@@ -38,8 +38,8 @@ export class SnapshotCache implements CachedReads {
   #last = ''
   #asked: { sent: number; snapshot: Promise<string> } | undefined
 
-  constructor(line: StatementRunner, check?: StatementCheck) {
-    this.#line = line
+  constructor(source: Source, check?: StatementCheck) {
+    this.#source = source
     this.#check = check
   }
 
@@ -52,20 +52,15 @@ export class SnapshotCache implements CachedReads {
     return this.#known(keyOf(statement)) !== undefined
   }
 
-  row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined>
-  row<R>(statement: Statement): Promise<Readonly<R> | undefined>
-  async row(...asked: readonly unknown[]): Promise<never> {
-    return ((await this.rows(...(asked as [never]))) as readonly never[])[0] as never
+  async row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined> {
+    return (await this.rows(shape, statement))[0]
   }
 
-  rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]>
-  rows<R>(statement: Statement): Promise<readonly Readonly<R>[]>
-  async rows(...asked: readonly unknown[]): Promise<never> {
-    const [shape, statement] = askedOf(asked)
+  async rows<S extends Shape>(shape: S, statement: Statement): Promise<readonly Readonly<RowOf<S>>[]> {
     const checked = beginCheck(this.#check, 'cached', shape, statement)
-    const rows = await this.#rows(statement)
-    if (checked) await checked(rows)
-    return rows as never
+    const rows: readonly unknown[] = await this.#rows(statement)
+    if (checked) await checked(rows as readonly object[])
+    return rows as readonly Readonly<RowOf<S>>[]
   }
 
   async #rows(statement: Statement): Promise<readonly Row[]> {
@@ -79,9 +74,9 @@ export class SnapshotCache implements CachedReads {
   }
 
   #read(key: string, { text, values }: Statement): Promise<readonly Row[]> {
-    const reading = this.#line
-      .rows<Row>({ text: `select cached.*, ${snapshot.text} as snapshot from (${text}) as cached`, values })
-      .then((rows) => this.#keep(key, rows))
+    const reading = this.#source
+      .query({ text: `select cached.*, ${snapshot.text} as snapshot from (${text}) as cached`, values })
+      .then(({ rows }) => this.#keep(key, rows as readonly Row[]))
       .finally(() => this.#reading.delete(key))
     this.#reading.set(key, reading)
     return reading
@@ -104,13 +99,14 @@ export class SnapshotCache implements CachedReads {
   }
 
   #snapshot(): Promise<string> {
-    const { sent } = this.#line
+    const { sent } = this.#source
     if (this.#asked?.sent !== sent) this.#asked = { sent, snapshot: this.#ask() }
     return this.#asked.snapshot
   }
 
   async #ask(): Promise<string> {
-    const [{ snapshot }] = (await this.#line.rows<Row>(readSnapshot)) as [Row]
+    const { rows } = await this.#source.query(readSnapshot)
+    const { snapshot } = rows[0] as Row
     this.#last = snapshot
     return snapshot
   }

@@ -12,7 +12,7 @@ const maximum = 2000
  * Statements that search for a pattern are planned for their values each time: the selectivity of the pattern decides which index
  * is best.
  */
-const isPlannedEachTime = (text: string): boolean => text.includes(' ilike ')
+const isPlannedEachTime = (text: string): boolean => /\silike\s/.test(text)
 
 /** The statement for `pg`: prepared under a name derived from its text. */
 export function prepared({ text, values }: Statement): { name?: string; text: string; values: unknown[] } {

@@ -1,29 +1,24 @@
 import type pg from 'pg'
-import { askedOf, beginCheck, type StatementCheck } from './checks.ts'
+import { beginCheck, type StatementCheck } from './checks.ts'
 import type { Db, Statement, Tx } from './db.ts'
 import type { PipelinedConnection } from './pipelined-connection.ts'
+import type { RowOf, Shape } from './row.ts'
 
-/** The read functions of a `Db`. The statement is issued in the same turn, so that those of a transaction stay in order. */
+/** The methods of a `Db` over `query`, which each calls in the same turn: the statements of a transaction keep their order. */
 export function over(
   query: (statement: Statement) => Promise<pg.QueryResult>,
   check: StatementCheck | undefined,
   use: 'read' | 'cached' = 'read',
 ): Omit<Db, 'snapshotCache'> {
+  async function rows<S extends Shape>(shape: S, statement: Statement): Promise<RowOf<S>[]> {
+    const checked = beginCheck(check, use, shape, statement)
+    const { rows: found } = await query(statement)
+    if (checked) await checked(found)
+    return found
+  }
   return {
-    async rows(...asked: readonly unknown[]) {
-      const [shape, statement] = askedOf(asked)
-      const checked = beginCheck(check, use, shape, statement)
-      const { rows } = await query(statement)
-      if (checked) await checked(rows)
-      return rows as never[]
-    },
-    async row(...asked: readonly unknown[]) {
-      const [shape, statement] = askedOf(asked)
-      const checked = beginCheck(check, use, shape, statement)
-      const { rows } = await query(statement)
-      if (checked) await checked(rows)
-      return rows[0] as never
-    },
+    rows,
+    row: async (shape, statement) => (await rows(shape, statement))[0],
     exists: async (statement) => (await query(statement)).rows.length > 0,
     run: async (statement) => (await query(statement)).rowCount ?? 0,
   }

@@ -36,12 +36,17 @@ export async function writeAudit(tx: Tx, event: AnyEvent): Promise<void> {
   const path = textIn(fields, audit.path)
   const origin = tx.origin
   await tx.run(sql`
-    insert into audit_events (event, author_id, author_name, impersonator_id, token_id, address, entity_type, entity_id, entity_path,
-      verb, noun, target_type, target_id, target_details, facts)
-    values (${event.kind}, ${actorId}, coalesce((select name from users where id = ${actorId}), ''), ${origin?.impersonatorId ?? null},
-      ${origin?.tokenId ?? null}, ${origin?.address ?? null}, ${entity.type}, ${entity.id},
-      coalesce(${path}, ${pathOf(entity)}, ''), ${verb}, ${noun}, ${subject.type}, ${subject.id},
-      coalesce(${subject.name}, ${nameOf(subject)}, ${path}), ${JSON.stringify(fields)}::jsonb)`)
+    insert into audit_events (
+      event, author_id, author_name, impersonator_id, token_id, address, entity_type, entity_id,
+      entity_path, verb, noun, target_type, target_id, target_details, facts
+    )
+    values (
+      ${event.kind}, ${actorId}, coalesce((select name from users where id = ${actorId}), ''),
+      ${origin?.impersonatorId ?? null}, ${origin?.tokenId ?? null}, ${origin?.address ?? null}, ${entity.type},
+      ${entity.id}, coalesce(${path}, ${pathOf(entity)}, ''), ${verb}, ${noun}, ${subject.type}, ${subject.id},
+      coalesce(${subject.name}, ${nameOf(subject)}, ${path}), ${JSON.stringify(fields)}::jsonb
+    )
+  `)
 }
 
 const pathOf = ({ type, id }: { type: string; id: number | null }) => {

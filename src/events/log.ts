@@ -42,9 +42,14 @@ export type Event = { [K in EventName]: Logged<K> }[EventName]
 export async function emit<const K extends EventName>(tx: Tx, event: NewEvent<K>): Promise<void> {
   const any: AnyEvent = event
   const lines = entriesOf(any).flatMap((entry) => lineOf(any, entry) ?? [])
-  const written = tx.run(sql`${lines.length > 0 ? sql`with shown as (${linesOf(lines)})` : empty}
+  const written = tx.run(sql`
+    ${lines.length > 0 ? sql`with shown as (${linesOf(lines)})` : empty}
     insert into events (kind, project_id, group_id, actor_id, payload)
-    values (${any.kind}, ${any.projectId ?? null}, ${any.groupId ?? null}, ${any.actorId}, ${JSON.stringify(any.payload)}::jsonb)`)
+    values (
+      ${any.kind}, ${any.projectId ?? null}, ${any.groupId ?? null}, ${any.actorId},
+      ${JSON.stringify(any.payload)}::jsonb
+    )
+  `)
   await Promise.all([written, writeAudit(tx, any), tx.react?.(tx, any)])
 }
 
@@ -58,8 +63,12 @@ function entriesOf({ kind, payload, shown, lines = [] }: AnyEvent): readonly Fee
 
 const linesOf = (lines: readonly object[]): Sql => sql`
   insert into feed_events (project_id, author_id, action, target_type, target_id, target_iid, target_title, code, push)
-  select f.* from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (project_id bigint, author_id bigint, action text,
-    target_type text, target_id bigint, target_iid integer, target_title text, code boolean, push jsonb)`
+  select f.*
+  from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (
+    project_id bigint, author_id bigint, action text, target_type text, target_id bigint, target_iid integer,
+    target_title text, code boolean, push jsonb
+  )
+`
 
 /** A row of the activity table; none without a project or an author. */
 function lineOf({ projectId, actorId }: AnyEvent, { action, authorId, target, code, push }: FeedEntry) {
@@ -101,9 +110,12 @@ export async function readEvents(db: Db, after: Position, limit: number): Promis
   const rows = await db.rows(
     row,
     sql`
-    select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at from events e
-    where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
-    order by e.txid, e.id limit ${literal(limit)}`,
+      select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at
+      from events e
+      where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
+      order by e.txid, e.id
+      limit ${literal(limit)}
+    `,
   )
   // `emit` wrote the payload, so it matches the kind.
   return rows.map((row) => ({

@@ -38,5 +38,8 @@ export const deleteEventsAbout = (db: Db, userId: number, size: number): Promise
 
 /** Sets the actor of the user's events to null. */
 export const forgetActor = (db: Db, userId: number, size: number): Promise<number> =>
-  db.run(sql`update events set actor_id = null
-    where id = any(array(select id from events where actor_id = ${userId} limit ${literal(size)}))`)
+  db.run(sql`
+    update events
+    set actor_id = null
+    where id = any(array(select id from events where actor_id = ${userId} limit ${literal(size)}))
+  `)

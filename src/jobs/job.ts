@@ -41,14 +41,20 @@ export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, 
 /** Enqueues a job if `condition` is true, in one statement. */
 export const enqueueWhere = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, condition: Sql): Promise<number> =>
   tx.run(
-    sql`select ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)} where ${condition}`,
+    sql`
+      select
+        ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}
+      where ${condition}
+    `,
   )
 
 /** Enqueues one job per input, in one statement. */
 export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readonly Static<I>[]): Promise<number> => {
   const each = inputs.map((input) => ({ input, queue: j.queue?.(input) ?? null, key: j.key?.(input) ?? null }))
-  return tx.run(sql`select ${addJob(j, 0, raw('input'), raw('queue'), raw('key'))}
-    from json_to_recordset(${JSON.stringify(each)}::json) as each (input json, queue text, key text)`)
+  return tx.run(sql`
+    select ${addJob(j, 0, raw('input'), raw('queue'), raw('key'))}
+    from json_to_recordset(${JSON.stringify(each)}::json) as each (input json, queue text, key text)
+  `)
 }
 
 const addJob = (
@@ -58,6 +64,10 @@ const addJob = (
   queue: Sql,
   key: Sql,
 ): Sql =>
-  sql`graphile_worker.add_job(${name}, payload := ${input}, queue_name := ${queue},
-    run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
-    job_key := ${key}, job_key_mode := 'preserve_run_at', max_attempts := ${attempts})`
+  sql`
+    graphile_worker.add_job(
+      ${name}, payload := ${input}, queue_name := ${queue},
+      run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision), job_key := ${key},
+      job_key_mode := 'preserve_run_at', max_attempts := ${attempts}
+    )
+  `

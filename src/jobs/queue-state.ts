@@ -19,14 +19,26 @@ export type QueueState = RowOf<typeof queueStateRow>
 /** Jobs behind a running job of the same queue are not due. */
 const queueStateSql = sql`
   with jobs as materialized (select queue_name, run_at, locked_at, attempts, max_attempts from graphile_worker.jobs)
-  select
-    coalesce((select extract(epoch from now() - min(run_at)) from jobs
-      where run_at <= now() and locked_at is null and attempts < max_attempts and (queue_name is null
-        or queue_name not in (select queue_name from jobs where locked_at is not null and queue_name is not null))), 0)::float8
-      as oldest_due_seconds,
+  select coalesce(
+      (
+        select extract(epoch from now() - min(run_at))
+        from jobs
+        where run_at <= now()
+          and locked_at is null
+          and attempts < max_attempts
+          and (
+            queue_name is null
+            or queue_name not in (
+              select queue_name from jobs where locked_at is not null and queue_name is not null
+            )
+          )
+      ),
+      0
+    )::float8 as oldest_due_seconds,
     (select to_char(taken_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from job_runner) as last_taken_at,
     (select extract(epoch from now() - taken_at) from job_runner)::float8 as idle_seconds,
-    (select count(*) from jobs where locked_at is not null)::integer as running`
+    (select count(*) from jobs where locked_at is not null)::integer as running
+`
 
 /** One query. */
 export const queueState = async (db: Db): Promise<QueueState> => (await db.row(queueStateRow, queueStateSql))!
@@ -34,7 +46,9 @@ export const queueState = async (db: Db): Promise<QueueState> => (await db.row(q
 /** Saves the current time as the last one at which a job was taken. */
 export const saveTaken = (db: Db): Promise<number> =>
   db.run(
-    sql`insert into job_runner (taken_at) values (now()) on conflict (is_only) do update set taken_at = excluded.taken_at`,
+    sql`
+      insert into job_runner (taken_at) values (now()) on conflict (is_only) do update set taken_at = excluded.taken_at
+    `,
   )
 
 /** Longer than the jobs process needs to detect the fault and restart. */

@@ -13,8 +13,11 @@ import { type Sql, sql } from '../db/sql.ts'
  * leaves a job alone that runs already.
  */
 export const waitingJob = (key: string, payload: string): Sql => sql`
-  select from graphile_worker._private_jobs
-  where key = ${key} and payload::text = ${payload} and locked_at is null and attempts = 0 for share`
+  select
+  from graphile_worker._private_jobs
+  where key = ${key} and payload::text = ${payload} and locked_at is null and attempts = 0
+  for share
+`
 
 /**
  * Moves jobs and timetables to the present that a clock which was later set back put into the future: they would wait for

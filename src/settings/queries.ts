@@ -8,9 +8,12 @@ export const countHit = async (db: Db, key: string, seconds: number): Promise<nu
   (await db.row(
     { hits: integer },
     sql`
-    insert into rate_counters as c (key, period, hits) values (${key}, floor(extract(epoch from now()) / ${seconds}::integer), 1)
-    on conflict (key) do update set hits = case when c.period = excluded.period then c.hits + 1 else 1 end, period = excluded.period
-    returning hits`,
+      insert into rate_counters as c (key, period, hits)
+      values (${key}, floor(extract(epoch from now()) / ${seconds}::integer), 1)
+      on conflict (key) do update
+        set hits = case when c.period = excluded.period then c.hits + 1 else 1 end, period = excluded.period
+      returning hits
+    `,
   ))!.hits
 
 /**
@@ -23,14 +26,18 @@ export const admitsAddress = async (
   address: string,
   { limit, seconds }: { limit: number; seconds: number },
 ): Promise<boolean> => {
-  const recent = sql`user_id = ${userId} and seen_at between now() - make_interval(secs => ${seconds}::integer) and now() + interval '1 minute'`
+  const recent = sql`
+    user_id = ${userId}
+    and seen_at between now() - make_interval(secs => ${seconds}::integer) and now() + interval '1 minute'
+  `
   const admitted = await db.run(sql`
     with old as (delete from user_addresses where user_id = ${userId} and not (${recent}) and address <> ${address})
     insert into user_addresses (user_id, address)
     select ${userId}, ${address}
     where exists (select from user_addresses where ${recent} and address = ${address})
       or (select count(*) from user_addresses where ${recent} and address <> ${address}) < ${limit}
-    on conflict (user_id, address) do update set seen_at = now()`)
+    on conflict (user_id, address) do update set seen_at = now()
+  `)
   return admitted > 0
 }
 

@@ -7,6 +7,8 @@ import { entity } from '../../src/api/entity.ts'
 import { fetchPage } from '../../src/api/page.ts'
 import { Flag, Optional, Params, Text, Whole } from '../../src/api/params/types.ts'
 import { cacheableEntity } from '../../src/api/record-view.ts'
+import type { Database } from '../../src/db/db.ts'
+import { sql } from '../../src/db/sql.ts'
 import { Message } from '../../src/modules/instance/instance/entity.ts'
 import { project } from '../../src/modules/projects/projects/subject.ts'
 
@@ -65,8 +67,19 @@ entity({ name: 'X', schema: Type.Object({ id: Type.Integer() }), present: (row: 
 const policy = { read: { from: 'chief' } } satisfies Policy<string>
 void policy
 
+declare const db: Database
+
+// @ts-expect-error rows have a shape, which tests compare with the statement
+void db.rows<{ id: number }>(sql`select id from users`)
+
+// @ts-expect-error so does a single row
+void db.row(sql`select id from users`)
+
+// @ts-expect-error so do cached rows
+void db.snapshotCache.rows(sql`select id from users`)
+
 // @ts-expect-error a list needs an order
-void fetchPage({} as never, { select: {}, from: {}, where: [], type: 'X' }, {} as never)
+void fetchPage(db, {}, { select: sql``, from: sql``, where: [], type: 'X' }, {} as never)
 
 const idOnly = Type.Object({ id: Type.Integer() })
 type Stamped = { id: number; stamp: string }

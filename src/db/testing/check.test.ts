@@ -48,10 +48,13 @@ describe('a statement fails in tests', () => {
     [
       'if an outer join is in a subquery, a CTE or a branch of a union',
       { name: text, cte_name: text, either: text },
-      sql`with members as (select n.name from users u left join namespaces n on n.owner_id = u.id)
+      sql`
+        with members as (select n.name from users u left join namespaces n on n.owner_id = u.id)
         select s.name, members.name as cte_name, b.either
         from (select n.name from users u left join namespaces n on n.owner_id = u.id) as s, members,
-          (select username as either from users union all select bio from users) as b where false`,
+          (select username as either from users union all select bio from users) as b
+        where false
+      `,
       'column name can be null, and is declared text; column cte_name can be null, and is declared text; column either can be null',
     ],
     [
@@ -107,8 +110,11 @@ describe('a statement passes', () => {
     [
       'if an expression supplies what is missing',
       { name: text, tokens: integer, some: boolean, all: json<number[]>() },
-      sql`select coalesce(u.bio, '') as name, (select count(*) from access_tokens) as tokens, exists (select from users) as some,
-        '[]'::jsonb as all from users u`,
+      sql`
+        select coalesce(u.bio, '') as name, (select count(*) from access_tokens) as tokens,
+          exists (select from users) as some, '[]'::jsonb as all
+        from users u
+      `,
     ],
     ['if a condition excludes the null', { bio: notNull(text) }, sql`select bio from users where bio is not null`],
     [

@@ -9,6 +9,7 @@ export {
   newestPipelinesOfRefs,
   type PipelineDetailRow,
   type PipelineRow,
+  pipelineRow,
 } from './pipelines/queries.ts'
 export { getPipeline, refreshPipeline, shortName } from './pipelines/service.ts'
 export { isFinished, type Status, statuses } from './pipelines/status.ts'

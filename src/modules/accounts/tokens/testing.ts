@@ -7,7 +7,7 @@ import { digestOf } from '../../../kernel/token-secret.ts'
 export const whileLocked = <T>(world: World, secret: string, work: () => Promise<T>): Promise<T> =>
   world.db.transaction(async (tx) => {
     const digest = digestOf(secret)
-    await tx.rows(sql`select id from access_tokens where ${digest} in (digest, refresh_digest) for update`)
+    await tx.run(sql`select id from access_tokens where ${digest} in (digest, refresh_digest) for update`)
     return work()
   })
 

@@ -1,22 +1,31 @@
 import type { Actor } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
+import { integer, json, nullable, oneOf, type RowOf, timestamp } from '../../../db/row.ts'
 import { and, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import type { TodoAction } from '../../discussion/index.ts'
 import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 
-export type TodoRow = {
-  readonly id: number
-  readonly merge_request_id: number
-  readonly action: TodoAction
-  readonly state: 'pending' | 'done'
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+export const todoRow = {
+  id: integer,
+  merge_request_id: integer,
+  action: oneOf<TodoAction>(
+    'assigned',
+    'mentioned',
+    'build_failed',
+    'marked',
+    'approval_required',
+    'unmergeable',
+    'directly_addressed',
+  ),
+  state: oneOf('pending', 'done'),
+  created_at: timestamp,
+  updated_at: timestamp,
   /** The user who caused it. */
-  readonly author: UserReferenceRow
-  readonly project: {
+  author: json<UserReferenceRow>(),
+  project: json<{
     readonly id: number
     readonly description: string | null
     readonly name: string
@@ -24,10 +33,11 @@ export type TodoRow = {
     readonly path: string
     readonly path_with_namespace: string
     readonly created_at: Timestamp
-  }
+  }>(),
   /** Text of the note, if a note caused it. */
-  readonly note: { readonly id: number; readonly body: string } | null
+  note: nullable(json<{ readonly id: number; readonly body: string }>()),
 }
+export type TodoRow = RowOf<typeof todoRow>
 
 const joins = raw(`from todos t join projects p on p.id = t.project_id join namespaces s on s.id = p.namespace_id
   join users u on u.id = t.author_id left join notes n on n.id = t.note_id`)
@@ -79,4 +89,4 @@ export function todosOf(caller: Actor, { state, type, action, author_id, project
 
 /** One todo of the caller, under the same condition. */
 export const findTodo = (db: Db, caller: Actor, id: number): Promise<TodoRow | undefined> =>
-  db.row<TodoRow>(sql`select ${columns} ${joins} where t.id = ${id} and ${and(own(caller))}`)
+  db.row(todoRow, sql`select ${columns} ${joins} where t.id = ${id} and ${and(own(caller))}`)

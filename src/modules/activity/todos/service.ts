@@ -4,7 +4,7 @@ import { rowNotFound } from '../../../kernel/failure.ts'
 import { finishAllTodos, finishTodo, insertTodos } from '../../discussion/index.ts'
 import { asNoteable, findRecords, type MergeRequestSubject } from '../../review/index.ts'
 import type { TodoShown } from './entity.ts'
-import { findTodo, type TodoFilters, type TodoRow, todosOf } from './queries.ts'
+import { findTodo, type TodoFilters, type TodoRow, todoRow, todosOf } from './queries.ts'
 
 /** Todos with their targets. Skips targets that were just deleted. One statement. */
 async function withTargets(ctx: Ctx, todos: readonly TodoRow[]): Promise<TodoShown[]> {
@@ -20,7 +20,7 @@ async function withTargets(ctx: Ctx, todos: readonly TodoRow[]): Promise<TodoSho
 }
 
 export async function todosPage(ctx: Ctx, filters: TodoFilters, page: Page): Promise<Paged<TodoShown>> {
-  const { rows, ...paged } = await fetchPage<TodoRow>(ctx.db, todosOf(ctx.actor!, filters), page)
+  const { rows, ...paged } = await fetchPage(ctx.db, todoRow, todosOf(ctx.actor!, filters), page)
   return { rows: await withTargets(ctx, rows), ...paged }
 }
 

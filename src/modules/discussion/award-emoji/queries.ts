@@ -1,7 +1,7 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
@@ -10,16 +10,17 @@ import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
 /** What is awarded: a noteable, or a note of it. */
 export type Awardable = { readonly noteable: Noteable; readonly noteId: number | null }
 
-export type AwardRow = {
-  readonly id: number
-  readonly noteable_type: NoteableType
-  readonly noteable_id: number
-  readonly note_id: number | null
-  readonly name: string
-  readonly user: UserReferenceRow
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+export const awardRow = {
+  id: integer,
+  noteable_type: textOf<NoteableType>(),
+  noteable_id: integer,
+  note_id: nullable(integer),
+  name: text,
+  user: json<UserReferenceRow>(),
+  created_at: timestamp,
+  updated_at: timestamp,
 }
+export type AwardRow = RowOf<typeof awardRow>
 
 const columns = (type: NoteableType): Sql =>
   sql`a.id, ${type}::text as noteable_type, a.${columnOf(type)} as noteable_id, a.note_id, a.name, ${userReferenceJson('u')} as user, a.created_at, a.updated_at`
@@ -38,8 +39,11 @@ export const awardsOf = (awardable: Awardable): List => ({
 })
 
 export const findAward = (db: Db, awardable: Awardable, id: number): Promise<AwardRow | undefined> =>
-  db.row<AwardRow>(sql`select ${columns(awardable.noteable.type)} from award_emoji a join users u on u.id = a.user_id
-    where ${of(awardable)} and a.id = ${id}`)
+  db.row(
+    awardRow,
+    sql`select ${columns(awardable.noteable.type)} from award_emoji a join users u on u.id = a.user_id
+    where ${of(awardable)} and a.id = ${id}`,
+  )
 
 /** Undefined if the user has given it before, or if the noteable or note is deleted. */
 export const insertAward = (
@@ -48,13 +52,16 @@ export const insertAward = (
   userId: number,
   name: string,
 ): Promise<AwardRow | undefined> =>
-  tx.row<AwardRow>(sql`
+  tx.row(
+    awardRow,
+    sql`
     with a as (
       insert into award_emoji (${columnOf(type)}, note_id, user_id, name)
       select m.id, n.id, ${userId}, ${name} from ${tableOf(type)} m left join notes n on n.id = ${noteId} and n.${columnOf(type)} = m.id
       where m.id = ${id} and n.id is not distinct from ${noteId}
       on conflict do nothing returning *)
-    select ${columns(type)} from a join users u on u.id = a.user_id`)
+    select ${columns(type)} from a join users u on u.id = a.user_id`,
+  )
 
 /** How many users have given a noteable of this type and id this emoji. */
 export const awardsSql = (type: NoteableType, id: Sql, name: string): Sql =>

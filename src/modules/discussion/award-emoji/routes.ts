@@ -6,7 +6,7 @@ import { Id, Params, Text } from '../../../api/params/types.ts'
 import type { DiscussedSubject, NoteAbility } from '../noteables/noteable.ts'
 import { noteOf } from '../notes/subject.ts'
 import { AwardEmoji } from './entity.ts'
-import { type AwardRow, awardsOf } from './queries.ts'
+import { awardRow, awardsOf } from './queries.ts'
 import { type Awarded, getAward, giveAward, withdrawAward } from './service.ts'
 
 const award_id = Id({ description: 'ID of the award' })
@@ -28,7 +28,7 @@ const awards = <T extends { readonly facts: Facts }, A extends string, P extends
     allow: read,
     paged: true,
     returns: AwardEmoji,
-    handle: ({ subject, page, ctx }) => fetchPage<AwardRow>(ctx.db, awardsOf(awarded(subject)), page),
+    handle: ({ subject, page, ctx }) => fetchPage(ctx.db, awardRow, awardsOf(awarded(subject)), page),
   }),
 
   endpoint({

@@ -7,7 +7,7 @@ import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
 import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
 import { Discussion, Note } from './entity.ts'
 import { noteBody as body, discussionId as discussion_id, lineParams } from './params.ts'
-import { type DiscussionRow, discussionsOf, type NoteRow, notesOfDiscussion } from './record-queries.ts'
+import { discussionRow, discussionsOf, noteRow, notesOfDiscussion } from './record-queries.ts'
 import { removeNote } from './service.ts'
 import { noteOfDiscussion } from './subject.ts'
 
@@ -49,7 +49,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       paged: true,
       returns: Discussion,
       handle: ({ subject, page, ctx }) =>
-        fetchPage<DiscussionRow>(ctx.db, discussionsOf(about.discussed(subject)), page),
+        fetchPage(ctx.db, discussionRow, discussionsOf(about.discussed(subject)), page),
     }),
 
     endpoint({
@@ -106,7 +106,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       returns: Note,
       async handle({ subject, params, page, ctx }) {
         const { discussion_id: id } = await getDiscussion(ctx, about.discussed(subject), params.discussion_id)
-        return fetchPage<NoteRow>(ctx.db, notesOfDiscussion(about.discussed(subject), id), page)
+        return fetchPage(ctx.db, noteRow, notesOfDiscussion(about.discussed(subject), id), page)
       },
     }),
 

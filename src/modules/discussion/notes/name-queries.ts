@@ -1,11 +1,15 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 
 /** The names under which a user's personal namespace is found: the present one, and those from before a rename. */
 export const namesOfUser = async (tx: Tx, userId: number): Promise<string[]> => {
-  const rows = await tx.rows<{ name: string }>(sql`
+  const rows = await tx.rows(
+    { name: text },
+    sql`
     select r.path_key as name from routes r join namespaces n on n.id = r.namespace_id where n.owner_id = ${userId}
-    union select lower(username) from users where id = ${userId}`)
+    union select lower(username) from users where id = ${userId}`,
+  )
   return rows.map(({ name }) => name)
 }
 

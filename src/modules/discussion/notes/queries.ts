@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, nullable, type RowOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
@@ -11,7 +12,7 @@ export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`exists (
   select from notes r where r.${columnOf(type)} = ${id} and r.threaded and r.resolved_at is null)`
 
 export const hasUnresolved = async (db: Db, { type, id }: Pick<Noteable, 'type' | 'id'>): Promise<boolean> =>
-  (await db.row<{ unresolved: boolean }>(sql`select ${unresolvedSql(type, sql`${id}::bigint`)} as unresolved`))!
+  (await db.row({ unresolved: boolean }, sql`select ${unresolvedSql(type, sql`${id}::bigint`)} as unresolved`))!
     .unresolved
 
 export type NewNote = {
@@ -34,32 +35,39 @@ export const insertNote = async (
   note: NewNote,
 ): Promise<{ id: number; created_at: Timestamp }> => {
   const { system = false, threaded = false, resolved = false, position = null, createdAt = null } = note
-  const made = await tx.row<{ id: number; created_at: Timestamp }>(sql`
+  const made = await tx.row(
+    { id: integer, created_at: timestamp },
+    sql`
     insert into notes (project_id, ${columnOf(type)}, author_id, discussion_id, threaded, system, body, position, resolved_at,
       resolved_by_id, created_at, updated_at)
     values (${project_id}, ${id}, ${note.authorId}, ${note.discussionId}, ${threaded}, ${system}, ${note.body},
       ${position && JSON.stringify(position)}::jsonb, case when ${resolved} then now() end, case when ${resolved} then ${note.authorId}::bigint end,
       coalesce(${createdAt}, now()), coalesce(${createdAt}, now()))
-    returning id, created_at`)
+    returning id, created_at`,
+  )
   return made!
 }
 
 /** The first note of a discussion, and whether all of it is resolved. */
-export type DiscussionRoot = {
-  readonly system: boolean
-  readonly threaded: boolean
-  readonly position: Position | null
-  readonly resolved: boolean
+export const discussionRootRow = {
+  system: boolean,
+  threaded: boolean,
+  position: nullable(json<Position>()),
+  resolved: boolean,
 }
+export type DiscussionRoot = RowOf<typeof discussionRootRow>
 
 const inDiscussion = (alias: string, noteable: Noteable, discussionId: string): Sql =>
   sql`${isAbout(alias, noteable)} and ${raw(alias)}.discussion_id = ${discussionId}`
 
 export const findRoot = (tx: Tx, noteable: Noteable, discussionId: string): Promise<DiscussionRoot | undefined> =>
-  tx.row<DiscussionRoot>(sql`
+  tx.row(
+    discussionRootRow,
+    sql`
     select n.system, n.threaded, n.position, n.threaded and not exists (
       select from notes o where ${inDiscussion('o', noteable, discussionId)} and o.resolved_at is null) as resolved
-    from notes n where ${inDiscussion('n', noteable, discussionId)} order by n.id limit 1`)
+    from notes n where ${inDiscussion('n', noteable, discussionId)} order by n.id limit 1`,
+  )
 
 /** Turns a single note into a discussion. */
 export const makeThread = (tx: Tx, noteable: Noteable, discussionId: string): Promise<number> =>

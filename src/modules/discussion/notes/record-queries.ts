@@ -1,7 +1,7 @@
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
@@ -9,31 +9,33 @@ import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
 import type { Position } from '../positions/position.ts'
 
 /** A comment on a noteable, or a system note about an action of a user. */
-export type NoteRow = {
-  readonly id: number
-  readonly discussion_id: string
-  readonly noteable_type: NoteableType
-  readonly noteable_id: number
+export const noteRow = {
+  id: integer,
+  discussion_id: text,
+  noteable_type: textOf<NoteableType>(),
+  noteable_id: integer,
   /** Number of the noteable in its project. */
-  readonly noteable_iid: number
-  readonly author: UserReferenceRow
-  readonly body: string
-  readonly system: boolean
-  readonly threaded: boolean
-  readonly position: Position | null
-  readonly resolved_at: Timestamp | null
-  readonly resolved_by: UserReferenceRow | null
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+  noteable_iid: integer,
+  author: json<UserReferenceRow>(),
+  body: text,
+  system: boolean,
+  threaded: boolean,
+  position: nullable(json<Position>()),
+  resolved_at: nullable(timestamp),
+  resolved_by: nullable(json<UserReferenceRow>()),
+  created_at: timestamp,
+  updated_at: timestamp,
 }
+export type NoteRow = RowOf<typeof noteRow>
 
-export type DiscussionRow = {
+export const discussionRow = {
   /** Of its first note. */
-  readonly id: number
-  readonly discussion_id: string
+  id: integer,
+  discussion_id: text,
   /** Oldest first; at least one. */
-  readonly notes: readonly NoteRow[]
+  notes: json<NoteRow[]>(),
 }
+export type DiscussionRow = RowOf<typeof discussionRow>
 
 const joins = (type: NoteableType): Sql => sql`from notes n join ${tableOf(type)} m on m.id = n.${columnOf(type)}
   join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id`
@@ -98,8 +100,11 @@ export const findDiscussion = (
   noteable: Noteable,
   discussionId: string,
 ): Promise<DiscussionRow | undefined> =>
-  db.row<DiscussionRow>(sql`${discussion(noteable.type)} where ${isAbout('f', noteable)} and f.discussion_id = ${discussionId}
-    order by f.id limit 1`)
+  db.row(
+    discussionRow,
+    sql`${discussion(noteable.type)} where ${isAbout('f', noteable)} and f.discussion_id = ${discussionId}
+    order by f.id limit 1`,
+  )
 
 /** A note of a noteable; with a discussion, one of its notes. */
 export const findNote = (
@@ -108,7 +113,8 @@ export const findNote = (
   id: number,
   discussionId?: string,
 ): Promise<NoteRow | undefined> =>
-  db.row<NoteRow>(
+  db.row(
+    noteRow,
     sql`${note(noteable.type)} where ${isAbout('n', noteable)} and n.id = ${id} and ${ofDiscussion(discussionId)}`,
   )
 

@@ -6,7 +6,7 @@ import { OneOf, Optional, Params, Timestamp } from '../../../api/params/types.ts
 import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
 import { Note } from './entity.ts'
 import { noteBody as body } from './params.ts'
-import { type NoteRow, notesOf } from './record-queries.ts'
+import { noteRow, notesOf } from './record-queries.ts'
 import { createNote, editNote, removeNote } from './service.ts'
 import { noteOf } from './subject.ts'
 
@@ -31,7 +31,7 @@ export function noteRoutesOf<T extends { readonly facts: Facts }, A extends stri
       paged: true,
       returns: Note,
       handle: ({ subject, params, page, ctx }) =>
-        fetchPage<NoteRow>(ctx.db, notesOf(about.discussed(subject), params), page),
+        fetchPage(ctx.db, noteRow, notesOf(about.discussed(subject), params), page),
     }),
 
     endpoint({

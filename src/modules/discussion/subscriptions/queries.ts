@@ -1,6 +1,7 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { userReferenceColumns } from '../../accounts/index.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
@@ -44,8 +45,11 @@ export const subscribedSql = (caller: Caller, type: NoteableType, row: Sql): Sql
 
 export const findSubscribed = async (db: Db, caller: Caller, { type, id }: Noteable): Promise<boolean> =>
   (
-    await db.row<{ subscribed: boolean }>(sql`
-    select ${subscribedSql(caller, type, raw('m'))} as subscribed from ${tableOf(type)} m where m.id = ${id}`)
+    await db.row(
+      { subscribed: boolean },
+      sql`
+    select ${subscribedSql(caller, type, raw('m'))} as subscribed from ${tableOf(type)} m where m.id = ${id}`,
+    )
   )?.subscribed ?? false
 
 /** Stores a user's choice; undefined if the noteable is deleted. */

@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/db.ts'
+import { integer, json, notNull, type RowOf, text, textOf } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { levelNumber, mailAddress, type Recipient } from '../../groups/index.ts'
+import { levelNumber, mailAddress, type Recipient, recipientRow } from '../../groups/index.ts'
 import { kindOf, type NoteableType, noteableTypes } from '../noteables/kinds.ts'
 import { columnOf, readersOf, tableOf } from '../noteables/queries.ts'
 import { participants } from './queries.ts'
@@ -42,15 +43,16 @@ const reached = (type: NoteableType): Sql =>
   sql`not p.deleting and ${readersOf(type)} and coalesce(c.subscribed, true) and ${chosen} <> ${level('disabled')}
   and not exists (select from namespaces a where a.id = any(n.traversal_ids) and a.emails_disabled)`
 
-export type MailedNote = {
-  readonly id: number
-  readonly body: string
-  readonly author_id: number
-  readonly author: Author
-  readonly noteable: MailedNoteable
+export const mailedNoteRow = {
+  id: integer,
+  body: text,
+  author_id: integer,
+  author: json<Author>(),
+  noteable: json<MailedNoteable>(),
   /** How many notes its author wrote within the last hour, counted up to a limit. */
-  readonly lately: number
+  lately: integer,
 }
+export type MailedNote = RowOf<typeof mailedNoteRow>
 
 /** The type of what the note or todo `t` is about. */
 const typeOf: Sql = raw(
@@ -58,14 +60,20 @@ const typeOf: Sql = raw(
 )
 
 export async function findMailedNote(db: Db, id: number, limit: number): Promise<MailedNote | undefined> {
-  const found = await db.row<{ type: NoteableType }>(sql`select ${typeOf} as type from notes t where t.id = ${id}`)
+  const found = await db.row(
+    { type: notNull(textOf<NoteableType>()) },
+    sql`select ${typeOf} as type from notes t where t.id = ${id}`,
+  )
   return (
     found &&
-    db.row<MailedNote>(sql`
+    db.row(
+      mailedNoteRow,
+      sql`
     select t.id, t.body, t.author_id, ${author} as author, ${noteable(found.type)} as noteable,
       (select count(*)::integer from (select from notes l where l.author_id = t.author_id and not l.system
         and l.created_at > now() - interval '1 hour' limit ${literal(limit)}) counted) as lately
-    from notes t ${place(found.type)} join users by_whom on by_whom.id = t.author_id where t.id = ${id}`)
+    from notes t ${place(found.type)} join users by_whom on by_whom.id = t.author_id where t.id = ${id}`,
+    )
   )
 }
 
@@ -89,7 +97,9 @@ export const recipientsOfNote = (
   { id, author_id, noteable: { type } }: Pick<MailedNote, 'id' | 'author_id' | 'noteable'>,
 ): Promise<Recipient[]> => {
   const mentioned = sql`exists (select from mentions o where o.note_id = t.id and o.user_id = u.id)`
-  return db.rows<Recipient>(sql`
+  return db.rows(
+    recipientRow,
+    sql`
     select u.id, u.name, u.username, ${mailAddress} as address from notes t ${place(type)}
     cross join lateral (${candidates(type)}) as perhaps join users u on u.id = perhaps.id ${settings(type)}
     where t.id = ${id} and u.id <> ${author_id} and ${reached(type)} and case ${chosen}
@@ -97,15 +107,18 @@ export const recipientsOfNote = (
       when ${level('watch')} then true
       when ${level('custom')} then coalesce((w.events->>'new_note')::boolean, false) or perhaps.takes_part
       else perhaps.takes_part end
-    order by u.id`)
+    order by u.id`,
+  )
 }
 
-export type MailedTodo = Recipient & {
-  readonly todo_id: number
-  readonly action: string
-  readonly author: Author
-  readonly noteable: MailedNoteable
+export const mailedTodoRow = {
+  ...recipientRow,
+  todo_id: integer,
+  action: text,
+  author: json<Author>(),
+  noteable: json<MailedNoteable>(),
 }
+export type MailedTodo = RowOf<typeof mailedTodoRow>
 
 /** Of these todos those to be mailed: to users who want that, and at most `limit` within an hour of one author. In order of id. */
 export async function recipientsOfTodos(db: Db, ids: readonly number[], limit: number): Promise<MailedTodo[]> {
@@ -114,9 +127,12 @@ export async function recipientsOfTodos(db: Db, ids: readonly number[], limit: n
 }
 
 const recipientsOfKind = (db: Db, type: NoteableType, ids: readonly number[], limit: number): Promise<MailedTodo[]> =>
-  db.rows<MailedTodo>(sql`
+  db.rows(
+    mailedTodoRow,
+    sql`
     select t.id as todo_id, u.id, u.name, u.username, ${mailAddress} as address, t.action, ${author} as author, ${noteable(type)} as noteable
     from todos t ${place(type)} join users u on u.id = t.user_id join users by_whom on by_whom.id = t.author_id ${settings(type)}
     where t.id = any(${ids}::bigint[]) and ${reached(type)} and (t.action <> 'assigned' or ${chosen} <> ${level('mention')})
       and (select count(*) from (select from todos l where l.author_id = t.author_id and l.user_id <> l.author_id
-        and l.created_at > now() - interval '1 hour' limit ${literal(limit + 1)}) counted) <= ${literal(limit)}`)
+        and l.created_at > now() - interval '1 hour' limit ${literal(limit + 1)}) counted) <= ${literal(limit)}`,
+  )

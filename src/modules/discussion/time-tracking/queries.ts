@@ -1,23 +1,28 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { integer, type RowOf } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, tableOf } from '../noteables/queries.ts'
 
-export type TimeRow = {
+export const timeRow = {
   /** Seconds; 0 without an estimate. */
-  readonly time_estimate: number
+  time_estimate: integer,
   /** Seconds. */
-  readonly total_time_spent: number
+  total_time_spent: integer,
 }
+export type TimeRow = RowOf<typeof timeRow>
 
 /** The seconds spent on the noteable of this type and id. */
 export const timeSpentSql = (type: NoteableType, id: Sql): Sql =>
   sql`(select coalesce(sum(s.seconds), 0)::integer from time_logs s where s.${columnOf(type)} = ${id})`
 
 export const findTimes = (db: Db, { type, id }: Noteable): Promise<TimeRow | undefined> =>
-  db.row<TimeRow>(sql`
-    select m.time_estimate, ${timeSpentSql(type, sql`m.id`)} as total_time_spent from ${tableOf(type)} m where m.id = ${id}`)
+  db.row(
+    timeRow,
+    sql`
+    select m.time_estimate, ${timeSpentSql(type, sql`m.id`)} as total_time_spent from ${tableOf(type)} m where m.id = ${id}`,
+  )
 
 /** The same, and locks them for concurrent changes. */
 export const lockTimes = async (tx: Tx, noteable: Noteable): Promise<TimeRow | undefined> => {

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer, nullable, oneOf } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
@@ -27,12 +28,27 @@ export const insertTodos = (
   { type, id, project_id }: Noteable,
   todos: readonly NewTodo[],
 ): Promise<{ id: number; action: TodoAction; note_id: number | null }[]> =>
-  tx.rows(sql`
+  tx.rows(
+    {
+      id: integer,
+      action: oneOf<TodoAction>(
+        'assigned',
+        'mentioned',
+        'build_failed',
+        'marked',
+        'approval_required',
+        'unmergeable',
+        'directly_addressed',
+      ),
+      note_id: nullable(integer),
+    },
+    sql`
     insert into todos (user_id, author_id, project_id, ${columnOf(type)}, note_id, action)
     select t."userId", t."authorId", ${project_id}, m.id, t."noteId", t.action
     from jsonb_to_recordset(${JSON.stringify(todos)}::jsonb) as t ("userId" bigint, "authorId" bigint, "noteId" bigint, action text)
     join ${tableOf(type)} m on m.id = ${id}
-    on conflict (${columnOf(type)}, user_id) where state = 'pending' do nothing returning todos.id, todos.action, todos.note_id`)
+    on conflict (${columnOf(type)}, user_id) where state = 'pending' do nothing returning todos.id, todos.action, todos.note_id`,
+  )
 
 /** Marks the todos of a user for a noteable as done. */
 export const finishTodosOn = (tx: Tx, userId: number, noteable: Pick<Noteable, 'type' | 'id'>): Promise<number> =>

@@ -115,17 +115,17 @@ describe('policies and their SQL equivalents', () => {
     const facts = projectFacts(row)
     if (kind !== 'an administrator') expect(facts.level).toBe(level)
 
-    const visible = await world.db.row(
-      sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)}`,
+    const visible = await world.db.exists(
+      sql`select from projects p where p.id = ${project.id} and ${visibleProjects(caller)}`,
     )
-    expect(visible !== undefined).toBe(sees(kind, visibility))
+    expect(visible).toBe(sees(kind, visibility))
     expect(allows(projectPolicy.read_project, caller, facts)).toBe(sees(kind, visibility))
 
     if (caller === null) return
     for (const least of [10, 20, 30, 40, 50]) {
       const condition = projectWhere(caller, least, raw('p.id'), raw('p.namespace_id'))
-      const found = await world.db.row(sql`select 1 from projects p where p.id = ${project.id} and ${condition}`)
-      expect(found !== undefined, `level ${least}`).toBe(facts.level >= least)
+      const found = await world.db.exists(sql`select from projects p where p.id = ${project.id} and ${condition}`)
+      expect(found, `level ${least}`).toBe(facts.level >= least)
     }
   })
 
@@ -135,10 +135,10 @@ describe('policies and their SQL equivalents', () => {
     // Members of the project read both groups.
     for (const { id } of [top, group]) {
       const row = (await findGroup(world.db, caller, id))!
-      const visible = await world.db.row(
-        sql`select 1 from namespaces g where g.id = ${id} and ${visibleGroups(caller)}`,
+      const visible = await world.db.exists(
+        sql`select from namespaces g where g.id = ${id} and ${visibleGroups(caller)}`,
       )
-      expect(visible !== undefined).toBe(sees(kind, visibility))
+      expect(visible).toBe(sees(kind, visibility))
       expect(allows(groupPolicy.read_group, caller, groupFacts(row))).toBe(sees(kind, visibility))
     }
   })
@@ -160,14 +160,14 @@ describe('policies and their SQL equivalents', () => {
             { order_by: 'id', sort: 'asc', [`with_${feature}_enabled`]: true },
             {},
           )
-          const listed = await world.db.row(
-            sql`select 1 ${list.from} where p.id = ${project.id} and ${list.where.reduce((all, each) => sql`${all} and ${each}`)}`,
+          const listed = await world.db.exists(
+            sql`select ${list.from} where p.id = ${project.id} and ${list.where.reduce((all, each) => sql`${all} and ${each}`)}`,
           )
           const least = feature === 'issues' ? levels.guest : levels.reporter
           const member = kind === 'an administrator' || kinds[kind] >= least
           const expected = level === 'enabled' || (level === 'private' && member)
           expect(hasFeature(feature, caller, facts), `${feature}, ${kind}`).toBe(expected)
-          expect(listed !== undefined, `${feature}, ${kind}`).toBe(expected && sees(kind, visibility))
+          expect(listed, `${feature}, ${kind}`).toBe(expected && sees(kind, visibility))
         }
       }
     },
@@ -181,14 +181,14 @@ describe('policies and their SQL equivalents', () => {
       expect((await world.root.put(`/projects/${project.id}`, all)).status).toBe(200)
       for (const [kind, caller] of callers) {
         const facts = projectFacts((await findProject(world.db, caller, project.id))!)
-        const found = await world.db.row(
-          sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
+        const found = await world.db.exists(
+          sql`select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
         )
-        expect(found !== undefined, kind).toBe(allows(projectPolicy.read_code, caller, facts))
-        const readable = await world.db.row(
-          sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}`,
+        expect(found, kind).toBe(allows(projectPolicy.read_code, caller, facts))
+        const readable = await world.db.exists(
+          sql`select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}`,
         )
-        expect(readable !== undefined, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+        expect(readable, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
       }
     },
   )

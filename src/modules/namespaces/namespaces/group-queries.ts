@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { within } from '../access-index/queries.ts'
 
@@ -25,12 +26,15 @@ export const insertGroup = async (
   },
 ): Promise<number> => {
   const { parent } = group
-  const row = await tx.row<{ id: number }>(sql`
+  const row = await tx.row(
+    { id: integer },
+    sql`
     with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
     insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_path, full_name, runners_token)
     select id, 'group', ${parent?.id ?? null}::bigint, ${parent?.traversal_ids ?? []}::bigint[] || id, ${group.name}, ${group.path},
       ${parent ? `${parent.full_path}/${group.path}` : group.path}, ${parent ? `${parent.full_name} / ${group.name}` : group.name}, ${group.runnersToken}
-    from next returning id`)
+    from next returning id`,
+  )
   return row!.id
 }
 

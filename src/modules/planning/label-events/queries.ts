@@ -1,22 +1,23 @@
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
+import { integer, json, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { columnOf, isAbout, type Noteable, type NoteableType } from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
 import { type LabelReferenceRow, labelJson } from '../labels/queries.ts'
 
-export type LabelEventRow = {
-  readonly id: number
-  readonly noteable_type: NoteableType
-  readonly noteable_id: number
-  readonly user: UserReferenceRow
+export const labelEventRow = {
+  id: integer,
+  noteable_type: textOf<NoteableType>(),
+  noteable_id: integer,
+  user: json<UserReferenceRow>(),
   /** Null if it is deleted. */
-  readonly label: LabelReferenceRow | null
-  readonly action: 'add' | 'remove'
-  readonly created_at: Timestamp
+  label: nullable(json<LabelReferenceRow>()),
+  action: oneOf('add', 'remove'),
+  created_at: timestamp,
 }
+export type LabelEventRow = RowOf<typeof labelEventRow>
 
 const select = (
   type: NoteableType,
@@ -39,4 +40,4 @@ export const labelEventsOf = (noteable: Noteable): List => ({
 })
 
 export const findLabelEvent = (db: Db, noteable: Noteable, id: number): Promise<LabelEventRow | undefined> =>
-  db.row<LabelEventRow>(sql`${select(noteable.type)} where e.id = ${id} and ${shown(noteable)}`)
+  db.row(labelEventRow, sql`${select(noteable.type)} where e.id = ${id} and ${shown(noteable)}`)

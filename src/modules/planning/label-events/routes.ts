@@ -6,7 +6,7 @@ import { Id, Params } from '../../../api/params/types.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { type DiscussedSubject, withArticle } from '../../discussion/index.ts'
 import { ResourceLabelEvent } from './entity.ts'
-import { findLabelEvent, type LabelEventRow, labelEventsOf } from './queries.ts'
+import { findLabelEvent, labelEventRow, labelEventsOf } from './queries.ts'
 
 /** Endpoints of label events of one kind of noteable. */
 export function labelEventRoutesOf<T extends { readonly facts: Facts }, A extends string, P extends TObject>(
@@ -24,7 +24,7 @@ export function labelEventRoutesOf<T extends { readonly facts: Facts }, A extend
       paged: true,
       returns: ResourceLabelEvent,
       handle: ({ subject, page, ctx }) =>
-        fetchPage<LabelEventRow>(ctx.db, labelEventsOf(about.discussed(subject)), page),
+        fetchPage(ctx.db, labelEventRow, labelEventsOf(about.discussed(subject)), page),
     }),
 
     endpoint({

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer, text } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, isAbout, labelsTableOf, type Noteable } from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
@@ -12,12 +13,15 @@ export const findUsableLabels = (
   noteable: Noteable,
   titles: readonly string[],
 ): Promise<{ id: number; title: string }[]> =>
-  tx.rows(sql`
+  tx.rows(
+    { id: integer, title: text },
+    sql`
     select distinct on (l.title) l.id, l.title from labels l left join namespaces g on g.id = l.namespace_id
     where l.title = any(${titles}::text[]) and ${reaching('l', sql`${noteable.project_id}`)}
     order by l.title,
       exists (select from ${labelsTableOf(noteable.type)} ml where ${isAbout('ml', noteable)} and ml.label_id = l.id) desc,
-      l.project_id is not null desc, cardinality(g.traversal_ids) desc`)
+      l.project_id is not null desc, cardinality(g.traversal_ids) desc`,
+  )
 
 /** Ids of the project's labels with these titles; creates missing ones. */
 export async function ensureLabels(
@@ -26,12 +30,15 @@ export async function ensureLabels(
   titles: readonly string[],
   color: string,
 ): Promise<number[]> {
-  const rows = await tx.rows<{ id: number }>(sql`
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
     insert into labels (project_id, title, color)
     select ${projectId}, title, ${color} from unnest(${titles}::text[]) as title order by title
     -- A concurrent transaction may have created it: a row that is not written is not returned.
     on conflict (project_id, title) where project_id is not null do update set title = excluded.title
-    returning id`)
+    returning id`,
+  )
   return rows.map(({ id }) => id)
 }
 

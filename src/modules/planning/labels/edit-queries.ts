@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { type Holder, holderIds } from '../../groups/index.ts'
 
@@ -12,9 +13,12 @@ export const insertLabel = async (
 ): Promise<number | undefined> => {
   const { projectId, namespaceId } = holderIds(holder)
   return (
-    await tx.row<{ id: number }>(sql`
+    await tx.row(
+      { id: integer },
+      sql`
       insert into labels (project_id, namespace_id, title, color, description)
-      values (${projectId}, ${namespaceId}, ${name}, ${color}, ${description}) on conflict do nothing returning id`)
+      values (${projectId}, ${namespaceId}, ${name}, ${color}, ${description}) on conflict do nothing returning id`,
+    )
   )?.id
 }
 

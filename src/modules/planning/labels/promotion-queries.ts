@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
 import type { LabelReferenceRow } from './queries.ts'
@@ -9,19 +10,25 @@ export const ensureGroupLabel = async (
   groupId: number,
   { name, color, description }: LabelReferenceRow,
 ): Promise<number> =>
-  (await tx.row<{ id: number }>(sql`
+  (await tx.row(
+    { id: integer },
+    sql`
     insert into labels (namespace_id, title, color, description) values (${groupId}, ${name}, ${color}, ${description})
     -- A row that was not written would not be returned.
     on conflict (namespace_id, title) where namespace_id is not null do update set title = excluded.title
-    returning id`))!.id
+    returning id`,
+  ))!.id
 
 /** Labels with this title in projects below a group, locked until they are deleted. */
 export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): Promise<number[]> => {
-  const rows = await tx.rows<{ id: number }>(sql`
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
     select l.id from labels l join projects p on p.id = l.project_id join namespaces n on n.id = p.namespace_id
     join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
     -- The index knows them in lower case.
-    where lower(l.title) = lower(${title}) and l.title = ${title} order by l.id for update of l`)
+    where lower(l.title) = lower(${title}) and l.title = ${title} order by l.id for update of l`,
+  )
   return rows.map(({ id }) => id)
 }
 

@@ -2,31 +2,34 @@ import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
+import { boolean, integer, nullable, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
 import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 
 /** A label as other records contain it. */
-export type LabelReferenceRow = {
-  readonly id: number
-  readonly name: string
-  readonly color: string
-  readonly description: string | null
+export const labelReferenceRow = {
+  id: integer,
+  name: text,
+  color: text,
+  description: nullable(text),
 }
+export type LabelReferenceRow = RowOf<typeof labelReferenceRow>
 
 /** A label as displayed in a project or group. */
-export type LabelRow = LabelReferenceRow & {
+export const labelRow = {
+  ...labelReferenceRow,
   /** Null for a label of a group. */
-  readonly project_id: number | null
-  readonly updated_at: Timestamp
-  /** The caller is subscribed to it. */
-  readonly subscribed: boolean
-  /** Its priority in the project; null in a group. */
-  readonly priority: number | null
-  /** Open merge requests that the caller may read; only if requested. */
-  readonly open_merge_requests?: number
+  project_id: nullable(integer),
+  updated_at: timestamp,
+  /** Whether the caller is notified of what gets the label. */
+  subscribed: boolean,
+  /** The priority of the label in the project; null in a group. */
+  priority: nullable(integer),
+  /** The number of open merge requests that the caller may read; only if requested. */
+  open_merge_requests: optional(integer),
 }
+export type LabelRow = RowOf<typeof labelRow>
 
 /** The label `alias` as one JSON value: `LabelReferenceRow`. */
 export const labelJson = (alias: string): Sql =>
@@ -98,12 +101,14 @@ export const findLabel = (
   name: LabelName,
   { ancestors }: { ancestors: boolean },
 ): Promise<LabelRow | undefined> =>
-  db.row<LabelRow>(
+  db.row(
+    labelRow,
     sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, ancestors)} ${nearest}`,
   )
 
 /** Locks one of the project's or group's own labels until the transaction ends. */
 export const lockOwnLabel = (tx: Tx, place: Place, name: LabelName): Promise<LabelRow | undefined> =>
-  tx.row<LabelRow>(
+  tx.row(
+    labelRow,
     sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, false)} for update of l`,
   )

@@ -4,7 +4,7 @@ import { fetchPage } from '../../../api/page.ts'
 import { Flag, Id, Nullable, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
 import { type Kind, ofProjectsAndGroups, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import { GroupLabel, ProjectLabel } from './entity.ts'
-import { type LabelName, type LabelRow, labelsOf } from './queries.ts'
+import { type LabelName, labelRow, labelsOf } from './queries.ts'
 import { createLabel, editLabel, getLabel, namesIn, removeLabel, setSubscription } from './service.ts'
 
 const label_id = Text({ description: 'ID or title of the label' })
@@ -74,7 +74,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       returns,
       handle: ({ subject: held, params: { include_ancestor_groups: ancestors, with_counts, search }, page, ctx }) => {
         const place = { holder: holderOf(held), caller: ctx.actor }
-        return fetchPage<LabelRow>(ctx.db, labelsOf(place, { ancestors, counts: with_counts, search }), page)
+        return fetchPage(ctx.db, labelRow, labelsOf(place, { ancestors, counts: with_counts, search }), page)
       },
     }),
 

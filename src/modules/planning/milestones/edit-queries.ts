@@ -1,20 +1,22 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Tx } from '../../../db/db.ts'
+import { date, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { DateOnly } from '../../../db/types.ts'
 import { around, heldBy, holderIds, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import { within } from '../../namespaces/index.ts'
 import type { milestoneStates } from './queries.ts'
 
-export type MilestoneValues = {
-  readonly title: string
-  readonly description: string | null
-  readonly start_date: DateOnly | null
-  readonly due_date: DateOnly | null
-  readonly state: (typeof milestoneStates)[number]
+export const milestoneValuesRow = {
+  title: text,
+  description: nullable(text),
+  start_date: nullable(date),
+  due_date: nullable(date),
+  state: oneOf<(typeof milestoneStates)[number]>('active', 'closed'),
 }
+export type MilestoneValues = RowOf<typeof milestoneValuesRow>
 
-export type HeldMilestone = MilestoneValues & { readonly id: number; readonly iid: number }
+export const heldMilestoneRow = { ...milestoneValuesRow, id: integer, iid: integer }
+export type HeldMilestone = RowOf<typeof heldMilestoneRow>
 
 /** Assigns the next number of the project or group. */
 export async function insertMilestone(
@@ -24,20 +26,26 @@ export async function insertMilestone(
 ): Promise<HeldMilestone> {
   const { projectId, namespaceId } = holderIds(holder)
   const column = raw(holder.of === 'project' ? 'project_id' : 'namespace_id')
-  return (await tx.row<HeldMilestone>(sql`
+  return (await tx.row(
+    heldMilestoneRow,
+    sql`
     with number as (
       insert into internal_ids as i (project_id, namespace_id, what, last) values (${projectId}, ${namespaceId}, 'milestones', 1)
       on conflict (${column}, what) where ${column} is not null do update set last = i.last + 1 returning last)
     insert into milestones (iid, project_id, namespace_id, title, description, start_date, due_date, state)
     select last, ${projectId}, ${namespaceId}, ${title}, ${description}, ${start_date}::date, ${due_date}::date, ${state} from number
-    returning id, iid, title, description, start_date, due_date, state`))!
+    returning id, iid, title, description, start_date, due_date, state`,
+  ))!
 }
 
 /** Locks one of its own milestones until the transaction ends. */
 export const lockMilestone = (tx: Tx, holder: ProjectOrGroupHolder, id: number): Promise<HeldMilestone | undefined> =>
-  tx.row<HeldMilestone>(sql`
+  tx.row(
+    heldMilestoneRow,
+    sql`
     select ms.id, ms.iid, ms.title, ms.description, ms.start_date, ms.due_date, ms.state from milestones ms
-    where ms.id = ${id} and ${heldBy('ms', holder)} for update`)
+    where ms.id = ${id} and ${heldBy('ms', holder)} for update`,
+  )
 
 export const updateMilestone = (
   tx: Tx,
@@ -52,22 +60,18 @@ export const deleteMilestone = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from milestones where id = ${id}`)
 
 /** Whether the title is used here, or in a project or group above or below. */
-export const isTitleTaken = async (
-  tx: Tx,
-  holder: ProjectOrGroupHolder,
-  caller: Caller,
-  title: string,
-): Promise<boolean> =>
-  (await tx.row(
-    sql`select from milestones ms where ms.title = ${title} and ${around('ms', holder, caller)} limit 1`,
-  )) !== undefined
+export const isTitleTaken = (tx: Tx, holder: ProjectOrGroupHolder, caller: Caller, title: string): Promise<boolean> =>
+  tx.exists(sql`select from milestones ms where ms.title = ${title} and ${around('ms', holder, caller)} limit 1`)
 
 /** Milestones with this title in projects below a group, locked until they are deleted. */
 export async function lockMilestonesBelow(tx: Tx, groupId: number, title: string): Promise<number[]> {
-  const rows = await tx.rows<{ id: number }>(sql`
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
     select ms.id from milestones ms join projects p on p.id = ms.project_id join namespaces n on n.id = p.namespace_id
     join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
-    where ms.title = ${title} order by ms.id for update of ms`)
+    where ms.title = ${title} order by ms.id for update of ms`,
+  )
   return rows.map(({ id }) => id)
 }
 

@@ -2,32 +2,34 @@ import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
+import { boolean, date, integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { DateOnly, Timestamp } from '../../../db/types.ts'
 import { around, heldBy, type ProjectOrGroupHolder, reaching } from '../../groups/index.ts'
 
 export const milestoneStates = ['active', 'closed'] as const
 
-export type MilestoneRow = {
-  readonly id: number
+export const milestoneRow = {
+  id: integer,
   /** Its number in the project or group. */
-  readonly iid: number
+  iid: integer,
   /** One of the two is null. */
-  readonly project_id: number | null
-  readonly namespace_id: number | null
+  project_id: nullable(integer),
+  namespace_id: nullable(integer),
   /** Path of the project or group. */
-  readonly full_path: string
-  readonly title: string
-  readonly description: string | null
-  readonly state: (typeof milestoneStates)[number]
-  readonly start_date: DateOnly | null
-  readonly due_date: DateOnly | null
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+  full_path: text,
+  title: text,
+  description: nullable(text),
+  state: oneOf<(typeof milestoneStates)[number]>('active', 'closed'),
+  start_date: nullable(date),
+  due_date: nullable(date),
+  created_at: timestamp,
+  updated_at: timestamp,
 }
+export type MilestoneRow = RowOf<typeof milestoneRow>
 
 /** The columns of its own record. */
-export type DatedMilestoneRow = MilestoneRow & { readonly expired: boolean }
+export const datedMilestoneRow = { ...milestoneRow, expired: boolean }
+export type DatedMilestoneRow = RowOf<typeof datedMilestoneRow>
 
 const pathOf = (alias: string): string =>
   `coalesce((select p.full_path from projects p where p.id = ${alias}.project_id), (select n.full_path from namespaces n where n.id = ${alias}.namespace_id))`
@@ -81,7 +83,7 @@ export const findMilestone = (
   holder: ProjectOrGroupHolder,
   id: number,
 ): Promise<DatedMilestoneRow | undefined> =>
-  db.row<DatedMilestoneRow>(sql`select ${columns} from milestones ms where ms.id = ${id} and ${heldBy('ms', holder)}`)
+  db.row(datedMilestoneRow, sql`select ${columns} from milestones ms where ms.id = ${id} and ${heldBy('ms', holder)}`)
 
 /** The id of a milestone that a project may use; undefined for others. */
 export const findUsableMilestone = async (
@@ -90,7 +92,8 @@ export const findUsableMilestone = async (
   milestoneId: number,
 ): Promise<number | undefined> =>
   (
-    await db.row<{ id: number }>(
+    await db.row(
+      { id: integer },
       sql`select ms.id from milestones ms where ms.id = ${milestoneId} and ${reaching('ms', sql`${projectId}`)}`,
     )
   )?.id

@@ -4,7 +4,7 @@ import { DateOnly, Flag, Id, List, Nullable, OneOf, Optional, Params, Text, Whol
 import { ofProjectsAndGroups } from '../../groups/index.ts'
 import { project } from '../../projects/index.ts'
 import { Milestone } from './entity.ts'
-import { type DatedMilestoneRow, milestoneStates, milestonesOf } from './queries.ts'
+import { datedMilestoneRow, milestoneStates, milestonesOf } from './queries.ts'
 import { createMilestone, editMilestone, getMilestone, promoteMilestone, removeMilestone } from './service.ts'
 
 const milestone_id = Id({ description: 'ID of the milestone' })
@@ -41,8 +41,9 @@ export const milestoneRoutes = [
         paged: true,
         returns: Milestone,
         handle: ({ subject: held, params: { include_parent_milestones: ancestors, ...filters }, page, ctx }) =>
-          fetchPage<DatedMilestoneRow>(
+          fetchPage(
             ctx.db,
+            datedMilestoneRow,
             milestonesOf(holderOf(held), ctx.actor, { ...filters, ancestors }),
             page,
           ),

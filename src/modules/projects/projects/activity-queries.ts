@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { nullable, text } from '../../../db/row.ts'
 import { empty, type Sql, sql } from '../../../db/sql.ts'
 import type { RootFiles } from './root-files.ts'
 
@@ -23,13 +24,16 @@ export const recordPush = async (
   }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
 ): Promise<string | null | undefined> =>
   (
-    await tx.row<{ default_branch: string | null }>(sql`
+    await tx.row(
+      { default_branch: nullable(text) },
+      sql`
     with counted as (
       insert into project_housekeeping as h (project_id, pushes) values (${projectId}, ${housekeepingWeight(refCount)}::int)
       on conflict (project_id) do update set pushes = h.pushes + excluded.pushes)
     update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
       ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
-    where id = ${projectId} and not deleting returning default_branch`)
+    where id = ${projectId} and not deleting returning default_branch`,
+    )
   )?.default_branch
 
 export type RepositoryFacts = RootFiles & {

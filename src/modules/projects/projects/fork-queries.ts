@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer, notNull } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { countingTopics } from '../topics/count.ts'
 
@@ -26,10 +27,13 @@ export const linkFork = async (tx: Tx, projectId: number, sourceId: number): Pro
 /** The source that a project is a fork of no more; undefined when it was none. */
 export const unlinkFork = async (tx: Tx, projectId: number): Promise<number | undefined> =>
   (
-    await tx.row<{ source_id: number }>(sql`
+    await tx.row(
+      { source_id: notNull(integer) },
+      sql`
       with held as (
         select id, forked_from_project_id as source_id from projects
         where id = ${projectId} and forked_from_project_id is not null and not deleting for update)
       update projects p set forked_from_project_id = null, updated_at = now() from held where p.id = held.id
-      returning held.source_id`)
+      returning held.source_id`,
+    )
   )?.source_id

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -31,58 +31,74 @@ const required = sql`greatest(m.approvals_before_merge, ${ofProject})`
 /** Whether a merge request has the required approvals; always true on a plan without approvals. */
 export async function isApproved(db: Db, mergeRequestId: number, plan: Plan): Promise<boolean> {
   if (!planOffers(plan, 'starter')) return true
-  const row = await db.row<{ approved: boolean }>(sql`
+  const row = await db.row(
+    { approved: boolean },
+    sql`
     select (select count(*) from approvals a where a.merge_request_id = m.id) >= ${required} as approved
-    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`)
+    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`,
+  )
   return row?.approved ?? false
 }
 
-export type ApprovalsRow = {
-  readonly id: number
-  readonly iid: number
-  readonly project_id: number
-  readonly title: string
-  readonly description: string | null
-  readonly state: MergeRequestState
-  readonly merge_status: MergeStatus
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-  readonly required: number
+export const approvalsRow = {
+  id: integer,
+  iid: integer,
+  project_id: integer,
+  title: text,
+  description: nullable(text),
+  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
+  merge_status: oneOf<MergeStatus>(
+    'unchecked',
+    'checking',
+    'can_be_merged',
+    'cannot_be_merged',
+    'cannot_be_merged_recheck',
+  ),
+  created_at: timestamp,
+  updated_at: timestamp,
+  required: integer,
   /** In the order of their approvals. */
-  readonly approved_by: readonly UserReferenceRow[]
+  approved_by: json<UserReferenceRow[]>(),
   /** Users requested to approve, by the author or a developer. */
-  readonly approvers: readonly UserReferenceRow[]
+  approvers: json<UserReferenceRow[]>(),
 }
+export type ApprovalsRow = RowOf<typeof approvalsRow>
 
 const people = (table: 'approvals' | 'approvers', order: string): Sql => sql`(
   select coalesce(json_agg(${userReferenceJson('u')} order by ${raw(order)}), '[]') from ${raw(table)} a
   join users u on u.id = a.user_id where a.merge_request_id = m.id)`
 
 export const findApprovals = (db: Db, mergeRequestId: number): Promise<ApprovalsRow | undefined> =>
-  db.row<ApprovalsRow>(sql`
+  db.row(
+    approvalsRow,
+    sql`
     select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
       ${required} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by, ${people('approvers', 'u.id')} as approvers
-    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`)
+    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`,
+  )
 
 /** Whether a user is requested to approve a merge request. */
-export const isApprover = async (db: Db, mergeRequestId: number, userId: number): Promise<boolean> =>
-  (await db.row(sql`select from approvers where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)) !==
-  undefined
+export const isApprover = (db: Db, mergeRequestId: number, userId: number): Promise<boolean> =>
+  db.exists(sql`select from approvers where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)
 
-export type HeldForApproval = {
-  readonly state: MergeRequestState
-  readonly head_oid: Oid | null
-  readonly approvals_before_merge: number | null
+export const heldForApprovalRow = {
+  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
+  head_oid: nullable(textOf<Oid>()),
+  approvals_before_merge: nullable(integer),
   /** The number that its project requires. */
-  readonly least: number
+  least: integer,
 }
+export type HeldForApproval = RowOf<typeof heldForApprovalRow>
 
 /** Locks the row of a merge request until the transaction ends. */
 export const lockForApproval = (tx: Tx, mergeRequestId: number): Promise<HeldForApproval | undefined> =>
-  tx.row<HeldForApproval>(sql`
+  tx.row(
+    heldForApprovalRow,
+    sql`
     select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid, m.approvals_before_merge,
       ${ofProject} as least
-    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId} for no key update of m`)
+    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId} for no key update of m`,
+  )
 
 /** False if the user has approved it already. */
 export const insertApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
@@ -103,8 +119,11 @@ export async function replaceApprovers(tx: Tx, mergeRequestId: number, userIds: 
   await tx.run(
     sql`delete from approvers where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])`,
   )
-  const rows = await tx.rows<{ user_id: number }>(sql`
+  const rows = await tx.rows(
+    { user_id: integer },
+    sql`
     insert into approvers (merge_request_id, user_id) select ${mergeRequestId}, id from unnest(${userIds}::bigint[]) as id
-    on conflict do nothing returning user_id`)
+    on conflict do nothing returning user_id`,
+  )
   return rows.map(({ user_id }) => user_id)
 }

@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, listOf, nullable, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { readersOf } from '../../discussion/index.ts'
 import { nextNumber } from '../../planning/index.ts'
@@ -23,7 +24,9 @@ export type NewMergeRequest = {
 
 /** Assigns the next number of the project; undefined if the project is being deleted. */
 export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: number; iid: number } | undefined> =>
-  tx.row(sql`
+  tx.row(
+    { id: integer, iid: integer },
+    sql`
     with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
     numbered as (${nextNumber('merge_requests', raw('select id from target'))})
     insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
@@ -32,7 +35,8 @@ export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: nu
     select numbered.last, ${m.projectId}, ${m.targetBranch}, ${m.sourceProjectId}, ${m.sourceBranch}, ${m.title}, ${m.description},
       ${m.authorId}, ${m.milestoneId}, ${m.squash}, ${m.allowCollaboration}, ${m.collaborationUserId}, ${m.forceRemoveSourceBranch},
       ${m.approvalsBeforeMerge}
-    from numbered returning id, iid`)
+    from numbered returning id, iid`,
+  )
 
 /** Name of the unique index: one open merge request for the same two branches. */
 export const onePerBranches = 'merge_requests_branches'
@@ -43,17 +47,23 @@ export const findOpenFor = async (
   m: Pick<NewMergeRequest, 'projectId' | 'targetBranch' | 'sourceBranch'> & { readonly sourceProjectId: number | null },
 ): Promise<number | undefined> =>
   (
-    await db.row<{ iid: number }>(sql`
+    await db.row(
+      { iid: integer },
+      sql`
       select iid from merge_requests where source_project_id = ${m.sourceProjectId} and source_branch = ${m.sourceBranch}
-        and project_id = ${m.projectId} and target_branch = ${m.targetBranch} and state in ('opened', 'locked')`)
+        and project_id = ${m.projectId} and target_branch = ${m.targetBranch} and state in ('opened', 'locked')`,
+    )
   )?.iid
 
 /** Those of the users who may read merge requests of a project, in the given order. */
 export async function readersAmong(db: Db, projectId: number, userIds: readonly number[]): Promise<number[]> {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select u.id from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
     join users u on u.id = named.id join projects p on p.id = ${projectId}
-    where ${readersOf('MergeRequest')} order by named.position`)
+    where ${readersOf('MergeRequest')} order by named.position`,
+  )
   return [...new Set(rows.map(({ id }) => id))]
 }
 
@@ -63,22 +73,28 @@ export const replaceAssignees = async (
   mergeRequestId: number,
   userIds: readonly number[],
 ): Promise<{ added: number[]; removed: number[] }> =>
-  (await tx.row(sql`
+  (await tx.row(
+    { added: listOf(integer), removed: listOf(integer) },
+    sql`
     with gone as (
       delete from merge_request_assignees where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])
       returning user_id),
     put as (
       insert into merge_request_assignees (merge_request_id, user_id)
       select ${mergeRequestId}, id from unnest(${userIds}::bigint[]) as id on conflict do nothing returning user_id)
-    select array(select user_id from put order by user_id) as added, array(select user_id from gone order by user_id) as removed`))!
+    select array(select user_id from put order by user_id) as added, array(select user_id from gone order by user_id) as removed`,
+  ))!
 
 /** Whether merged branches of a project are removed; null if the project leaves that open. */
 export const removesMergedBranches = async (db: Db, projectId: number): Promise<boolean | null> =>
-  (await db.row<{ removes: boolean | null }>(sql`
+  (await db.row(
+    { removes: nullable(boolean) },
+    sql`
     select case when settings ? 'remove_source_branch_after_merge'
       then (settings->>'remove_source_branch_after_merge')::boolean
       else ${settingDefaults.remove_source_branch_after_merge}::boolean end as removes
-    from projects where id = ${projectId}`))!.removes
+    from projects where id = ${projectId}`,
+  ))!.removes
 
 /** The attributes of a merge request that an edit writes. */
 export type MergeRequestValues = {
@@ -123,11 +139,12 @@ export const deleteMergeRequest = (tx: Tx, id: number): Promise<number> =>
 
 /** User names by id. */
 export async function usernamesOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  const rows = await tx.rows<{ id: number; username: string }>(
+  const rows = await tx.rows(
+    { id: integer, username: text },
     sql`select id, username from users where id = any(${ids}::bigint[])`,
   )
   return new Map(rows.map(({ id, username }) => [id, username]))
 }
 
 export const milestoneTitle = async (tx: Tx, id: number): Promise<string> =>
-  (await tx.row<{ title: string }>(sql`select title from milestones where id = ${id}`))!.title
+  (await tx.row({ title: text }, sql`select title from milestones where id = ${id}`))!.title

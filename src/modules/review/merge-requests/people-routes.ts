@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from '../../../api/endpoint.ts'
 import { entity } from '../../../api/entity.ts'
 import { fetchPage } from '../../../api/page.ts'
-import { UserListItem, type UserReferenceRow } from '../../accounts/index.ts'
+import { UserListItem, userReferenceRow } from '../../accounts/index.ts'
 import { participantsOf } from '../../discussion/index.ts'
 import { instance } from '../../instance/index.ts'
 import { asNoteable } from './noteable.ts'
@@ -28,8 +28,9 @@ export const mergeRequestPeopleRoutes = [
     paged: true,
     returns: UserListItem,
     handle: ({ subject, page, ctx }) =>
-      fetchPage<UserReferenceRow>(
+      fetchPage(
         ctx.db,
+        userReferenceRow,
         participantsOf({ ...asNoteable(subject), author_id: subject.author_id }),
         page,
       ),

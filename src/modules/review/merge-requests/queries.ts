@@ -1,7 +1,18 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import {
+  boolean,
+  integer,
+  notNull,
+  nullable,
+  omit,
+  oneOf,
+  type RowOf,
+  text,
+  textOf,
+  timestamp,
+} from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 
 export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
@@ -10,36 +21,44 @@ export type MergeRequestState = (typeof mergeRequestStates)[number]
 export type MergeStatus = 'unchecked' | 'checking' | 'can_be_merged' | 'cannot_be_merged' | 'cannot_be_merged_recheck'
 
 /** Columns that every operation on a merge request needs; `own`: the caller is its author or an assignee. */
-export type MergeRequestRow = {
-  readonly id: number
-  readonly iid: number
+export const mergeRequestRow = {
+  id: integer,
+  iid: integer,
   /** The target project. */
-  readonly project_id: number
-  readonly target_branch: string
+  project_id: integer,
+  target_branch: text,
   /** Null if that project is deleted. */
-  readonly source_project_id: number | null
-  readonly source_branch: string
-  readonly title: string
-  readonly description: string | null
-  readonly author_id: number
-  readonly state: MergeRequestState
-  readonly merge_status: MergeStatus
-  readonly discussion_locked: boolean | null
-  readonly squash: boolean
-  readonly allow_collaboration: boolean
-  readonly collaboration_user_id: number | null
-  readonly force_remove_source_branch: boolean | null
-  readonly milestone_id: number | null
-  readonly time_estimate: number
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-  /** Its newest version, with the heads and merge base of that version; null while a branch is missing. */
-  readonly diff_id: number
-  readonly head_oid: Oid | null
-  readonly start_oid: Oid | null
-  readonly base_oid: Oid | null
-  readonly own: boolean
+  source_project_id: nullable(integer),
+  source_branch: text,
+  title: text,
+  description: nullable(text),
+  author_id: integer,
+  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
+  merge_status: oneOf<MergeStatus>(
+    'unchecked',
+    'checking',
+    'can_be_merged',
+    'cannot_be_merged',
+    'cannot_be_merged_recheck',
+  ),
+  discussion_locked: nullable(boolean),
+  squash: boolean,
+  allow_collaboration: boolean,
+  collaboration_user_id: nullable(integer),
+  force_remove_source_branch: nullable(boolean),
+  milestone_id: nullable(integer),
+  time_estimate: integer,
+  created_at: timestamp,
+  updated_at: timestamp,
+  /** The newest version. The transaction that creates the merge request stores the first one. */
+  diff_id: notNull(integer),
+  /** Heads and merge base of that version; null while a branch is missing. */
+  head_oid: nullable(textOf<Oid>()),
+  start_oid: nullable(textOf<Oid>()),
+  base_oid: nullable(textOf<Oid>()),
+  own: boolean,
 }
+export type MergeRequestRow = RowOf<typeof mergeRequestRow>
 
 /** Of a row named `m` with its newest version `d`. */
 const columns =
@@ -60,15 +79,21 @@ export const findMergeRequest = (
   projectId: number,
   iid: number,
 ): Promise<MergeRequestRow | undefined> =>
-  db.row<MergeRequestRow>(sql`
+  db.row(
+    mergeRequestRow,
+    sql`
     select ${columns}, ${ownOf(caller)} as own from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-    where m.project_id = ${projectId} and m.iid = ${iid}`)
+    where m.project_id = ${projectId} and m.iid = ${iid}`,
+  )
 
 /** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */
 export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestRow, 'own'> | undefined> =>
-  tx.row<Omit<MergeRequestRow, 'own'>>(sql`
+  tx.row(
+    omit(mergeRequestRow, 'own'),
+    sql`
     select ${columns} from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-    where m.id = ${id} for no key update of m`)
+    where m.id = ${id} for no key update of m`,
+  )
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
 export const touchMergeRequest = async (tx: Tx, id: number): Promise<boolean> =>

@@ -1,7 +1,18 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
+import {
+  boolean,
+  integer,
+  json,
+  notNull,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  textOf,
+  timestamp,
+} from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
@@ -9,59 +20,66 @@ import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } 
 import type { MergeRequestState, MergeStatus } from './queries.ts'
 
 /** Columns of the record of a merge request. */
-export type MergeRequestRecordRow = {
-  readonly id: number
-  readonly iid: number
+export const mergeRequestRecordRow = {
+  id: integer,
+  iid: integer,
   /** The target project. */
-  readonly project_id: number
-  readonly full_path: string
-  readonly repository_storage: string
-  readonly repository_key: string
-  readonly target_branch: string
-  readonly source_project_id: number | null
-  readonly source_branch: string
-  readonly title: string
-  readonly description: string | null
-  readonly state: MergeRequestState
-  readonly merge_status: MergeStatus
-  readonly merge_error: string | null
-  readonly discussion_locked: boolean | null
-  readonly squash: boolean
-  readonly allow_collaboration: boolean
-  readonly should_remove_source_branch: boolean | null
-  readonly force_remove_source_branch: boolean | null
-  readonly approvals_before_merge: number | null
-  readonly merge_commit_oid: Oid | null
-  readonly squash_commit_oid: Oid | null
-  readonly merged_at: Timestamp | null
-  readonly closed_at: Timestamp | null
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+  project_id: integer,
+  full_path: text,
+  repository_storage: text,
+  repository_key: text,
+  target_branch: text,
+  source_project_id: nullable(integer),
+  source_branch: text,
+  title: text,
+  description: nullable(text),
+  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
+  merge_status: oneOf<MergeStatus>(
+    'unchecked',
+    'checking',
+    'can_be_merged',
+    'cannot_be_merged',
+    'cannot_be_merged_recheck',
+  ),
+  merge_error: nullable(text),
+  discussion_locked: nullable(boolean),
+  squash: boolean,
+  allow_collaboration: boolean,
+  should_remove_source_branch: nullable(boolean),
+  force_remove_source_branch: nullable(boolean),
+  approvals_before_merge: nullable(integer),
+  merge_commit_oid: nullable(textOf<Oid>()),
+  squash_commit_oid: nullable(textOf<Oid>()),
+  merged_at: nullable(timestamp),
+  closed_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
   /** An automatic merge is enabled. */
-  readonly auto_merge: boolean
-  readonly rebasing: boolean
+  auto_merge: boolean,
+  rebasing: boolean,
   /** Of the newest version. */
-  readonly head_oid: Oid | null
-  readonly start_oid: Oid | null
-  readonly base_oid: Oid | null
-  readonly files: number
-  readonly overflow: boolean
-  readonly author: UserReferenceRow
-  readonly merged_by: UserReferenceRow | null
-  readonly closed_by: UserReferenceRow | null
-  readonly assignees: readonly UserReferenceRow[]
-  readonly labels: readonly LabelReferenceRow[]
-  readonly milestone: MilestoneRow | null
-  readonly upvotes: number
-  readonly downvotes: number
-  readonly user_notes_count: number
+  head_oid: nullable(textOf<Oid>()),
+  start_oid: nullable(textOf<Oid>()),
+  base_oid: nullable(textOf<Oid>()),
+  files: notNull(integer),
+  overflow: notNull(boolean),
+  author: json<UserReferenceRow>(),
+  merged_by: nullable(json<UserReferenceRow>()),
+  closed_by: nullable(json<UserReferenceRow>()),
+  assignees: json<UserReferenceRow[]>(),
+  labels: json<LabelReferenceRow[]>(),
+  milestone: nullable(json<MilestoneRow>()),
+  upvotes: integer,
+  downvotes: integer,
+  user_notes_count: integer,
   /** A discussion is unresolved. */
-  readonly unresolved: boolean
-  readonly time_estimate: number
-  readonly total_time_spent: number
+  unresolved: boolean,
+  time_estimate: integer,
+  total_time_spent: integer,
   /** The caller is subscribed. */
-  readonly subscribed: boolean
+  subscribed: boolean,
 }
+export type MergeRequestRecordRow = RowOf<typeof mergeRequestRecordRow>
 
 const person = (column: string): Sql =>
   sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
@@ -92,8 +110,8 @@ export const recordSelect = (caller: Caller): Sql =>
 
 /** One merge request with the columns of its detail record. */
 export const findRecord = (db: Db, caller: Caller, id: number): Promise<MergeRequestRecordRow | undefined> =>
-  db.row<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = ${id}`)
+  db.row(mergeRequestRecordRow, sql`${recordSelect(caller)} where m.id = ${id}`)
 
 /** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>
-  db.rows<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`)
+  db.rows(mergeRequestRecordRow, sql`${recordSelect(caller)} where m.id = any(${ids}::bigint[])`)

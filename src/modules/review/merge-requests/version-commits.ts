@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
+import { textOf } from '../../../db/row.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type Commit, readCommitsWithin } from '../../../git/objects/commits.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
@@ -19,7 +20,7 @@ export async function commitsPage(
   versionId: number,
   page: Page,
 ): Promise<Paged<Commit>> {
-  const found = await fetchPage<{ oid: Oid }>(ctx.db, commitsOf(versionId), page)
+  const found = await fetchPage(ctx.db, { oid: textOf<Oid>() }, commitsOf(versionId), page)
   const oids = found.rows.map(({ oid }) => oid)
   return { ...found, rows: await readBounded(ctx, project, oids) }
 }

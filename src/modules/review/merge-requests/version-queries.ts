@@ -1,7 +1,7 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 
 /** A version of a merge request. */
@@ -24,8 +24,11 @@ export const newestHeads = (
   tx: Tx,
   mergeRequestId: number,
 ): Promise<{ head_oid: Oid | null; start_oid: Oid | null } | undefined> =>
-  tx.row(sql`select d.head_oid, d.start_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id
-    where m.id = ${mergeRequestId}`)
+  tx.row(
+    { head_oid: nullable(textOf<Oid>()), start_oid: nullable(textOf<Oid>()) },
+    sql`select d.head_oid, d.start_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id
+    where m.id = ${mergeRequestId}`,
+  )
 
 /** Records the newest version of a merge request, and resets its merge status unless there is evidently nothing to merge. */
 export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version): Promise<number> =>
@@ -43,18 +46,19 @@ export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version):
         when m.merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
     from diff where m.id = ${mergeRequestId}`)
 
-/** A version as stored. */
-export type VersionRow = {
-  readonly id: number
-  readonly merge_request_id: number
-  readonly state: Version['state'] | 'without_files'
-  readonly head_oid: Oid | null
-  readonly start_oid: Oid | null
-  readonly base_oid: Oid | null
-  readonly files: number
-  readonly overflow: boolean
-  readonly created_at: Timestamp
+/** A version as it is stored. */
+export const versionRow = {
+  id: integer,
+  merge_request_id: integer,
+  state: oneOf<Version['state'] | 'without_files'>('collected', 'empty', 'overflow', 'without_files'),
+  head_oid: nullable(textOf<Oid>()),
+  start_oid: nullable(textOf<Oid>()),
+  base_oid: nullable(textOf<Oid>()),
+  files: integer,
+  overflow: boolean,
+  created_at: timestamp,
 }
+export type VersionRow = RowOf<typeof versionRow>
 
 const columns = raw(
   'd.id, d.merge_request_id, d.state, d.head_oid, d.start_oid, d.base_oid, d.files, d.overflow, d.created_at',
@@ -70,7 +74,8 @@ export const versionsOf = (mergeRequestId: number): List => ({
 })
 
 export const findVersionRow = (db: Db, mergeRequestId: number, id: number): Promise<VersionRow | undefined> =>
-  db.row<VersionRow>(
+  db.row(
+    versionRow,
     sql`select ${columns} from merge_request_diffs d where d.merge_request_id = ${mergeRequestId} and d.id = ${id}`,
   )
 
@@ -86,7 +91,8 @@ export const commitsOf = (versionId: number): List => ({
 /** All of them in one result. */
 export const commitIdsOf = async (db: Db, versionId: number): Promise<Oid[]> =>
   (
-    await db.rows<{ oid: Oid }>(
+    await db.rows(
+      { oid: textOf<Oid>() },
       sql`select oid from merge_request_commits where diff_id = ${versionId} order by position`,
     )
   ).map(({ oid }) => oid)

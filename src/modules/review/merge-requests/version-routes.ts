@@ -8,7 +8,7 @@ import { getDetail } from './detail.ts'
 import { mergeRequest } from './subject.ts'
 import { allCommits, commitsPage } from './version-commits.ts'
 import { MergeRequestChanges, MergeRequestVersion, MergeRequestVersionDetail } from './version-entity.ts'
-import { findVersionRow, type VersionRow, versionsOf } from './version-queries.ts'
+import { findVersionRow, versionRow, versionsOf } from './version-queries.ts'
 import { patchesOf } from './versions.ts'
 
 const at = '/projects/:id/merge_requests/:merge_request_iid'
@@ -58,7 +58,7 @@ export const mergeRequestVersionRoutes = [
     allow: 'read_merge_request',
     paged: true,
     returns: MergeRequestVersion,
-    handle: ({ subject, page, ctx }) => fetchPage<VersionRow>(ctx.db, versionsOf(subject.id), page),
+    handle: ({ subject, page, ctx }) => fetchPage(ctx.db, versionRow, versionsOf(subject.id), page),
   }),
 
   /** Several `diff-tree`s the first time: the diff is complete as far as memory allows. */

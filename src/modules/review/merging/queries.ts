@@ -1,4 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, json, notNull, nullable, oneOf, pick, type RowOf, text, textOf } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -30,41 +31,51 @@ export type MergeOptions = {
 type Located = { readonly id: number; readonly repository_storage: string; readonly repository_key: string }
 
 /** A merge request with the data needed to merge it, and to update it after pushes. */
-export type MergingRow = {
-  readonly id: number
-  readonly iid: number
-  readonly project_id: number
-  readonly target_branch: string
-  readonly source_project_id: number | null
-  readonly source_branch: string
-  readonly title: string
-  readonly author_id: number
-  readonly state: MergeRequestState
-  readonly merge_status: MergeStatus
-  readonly merge_status_source_oid: Oid | null
-  readonly merge_status_target_oid: Oid | null
-  readonly squash: boolean
-  readonly force_remove_source_branch: boolean | null
-  readonly auto_merge_user_id: number | null
-  readonly auto_merge_oid: Oid | null
-  readonly auto_merge_options: MergeOptions | null
-  readonly rebasing: boolean
-  readonly merging: Merging | null
-  readonly diff_id: number
+export const mergingRow = {
+  id: integer,
+  iid: integer,
+  project_id: integer,
+  target_branch: text,
+  source_project_id: nullable(integer),
+  source_branch: text,
+  title: text,
+  author_id: integer,
+  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
+  merge_status: oneOf<MergeStatus>(
+    'unchecked',
+    'checking',
+    'can_be_merged',
+    'cannot_be_merged',
+    'cannot_be_merged_recheck',
+  ),
+  merge_status_source_oid: nullable(textOf<Oid>()),
+  merge_status_target_oid: nullable(textOf<Oid>()),
+  squash: boolean,
+  force_remove_source_branch: nullable(boolean),
+  auto_merge_user_id: nullable(integer),
+  auto_merge_oid: nullable(textOf<Oid>()),
+  auto_merge_options: nullable(json<MergeOptions>()),
+  rebasing: boolean,
+  merging: nullable(json<Merging>()),
+  /** The newest version. The transaction that creates the merge request stores the first one. */
+  diff_id: notNull(integer),
   /** Of its newest version. */
-  readonly head_oid: Oid | null
-  readonly start_oid: Oid | null
-  readonly commits: number
-  readonly target: Located & {
-    readonly full_path: string
-    readonly default_branch: string | null
-    readonly merge_method: ProjectSettings['merge_method']
-    readonly needs_pipeline: boolean
-    readonly needs_resolution: boolean
-  }
+  head_oid: nullable(textOf<Oid>()),
+  start_oid: nullable(textOf<Oid>()),
+  commits: integer,
+  target: json<
+    Located & {
+      readonly full_path: string
+      readonly default_branch: string | null
+      readonly merge_method: ProjectSettings['merge_method']
+      readonly needs_pipeline: boolean
+      readonly needs_resolution: boolean
+    }
+  >(),
   /** Null if that project is deleted. */
-  readonly source: (Located & { readonly default_branch: string | null }) | null
+  source: nullable(json<Located & { readonly default_branch: string | null }>()),
 }
+export type MergingRow = RowOf<typeof mergingRow>
 
 const {
   merge_method,
@@ -89,32 +100,36 @@ const select = sql`
   left join merge_request_diffs d on d.id = m.diff_id`
 
 export const findMerging = (db: Db, id: number): Promise<MergingRow | undefined> =>
-  db.row<MergingRow>(sql`${select} where m.id = ${id}`)
+  db.row(mergingRow, sql`${select} where m.id = ${id}`)
 
 /** The same, and locks the row until the transaction ends. */
 export const lockMerging = (tx: Tx, id: number): Promise<MergingRow | undefined> =>
-  tx.row<MergingRow>(sql`${select} where m.id = ${id} for no key update of m`)
+  tx.row(mergingRow, sql`${select} where m.id = ${id} for no key update of m`)
 
 /** Merge requests from or into a project that a push may affect: open or locked ones. */
-export type OpenRow = Pick<
-  MergingRow,
-  | 'id'
-  | 'project_id'
-  | 'target_branch'
-  | 'source_project_id'
-  | 'source_branch'
-  | 'state'
-  | 'head_oid'
-  | 'start_oid'
-  | 'commits'
->
+export const openRow = pick(
+  mergingRow,
+  'id',
+  'project_id',
+  'target_branch',
+  'source_project_id',
+  'source_branch',
+  'state',
+  'head_oid',
+  'start_oid',
+  'commits',
+)
+export type OpenRow = RowOf<typeof openRow>
 
 export const openAround = (db: Db, projectId: number): Promise<OpenRow[]> =>
-  db.rows<OpenRow>(sql`
+  db.rows(
+    openRow,
+    sql`
     select m.id, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.state, d.head_oid, d.start_oid,
       coalesce(d.commits, 0) as commits
     from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-    where m.state in ('opened', 'locked') and (m.project_id = ${projectId} or m.source_project_id = ${projectId}) order by m.id`)
+    where m.state in ('opened', 'locked') and (m.project_id = ${projectId} or m.source_project_id = ${projectId}) order by m.id`,
+  )
 
 /** Merge statuses to check again, with the status of each while it is being checked. */
 const unchecked = sql`case when merge_status in ('cannot_be_merged', 'cannot_be_merged_recheck')
@@ -143,11 +158,14 @@ export const saveMergeStatus = (
 
 /** Marks merge requests with an unknown status as being checked; returns all that wait for a check. */
 export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<number[]> => {
-  const rows = await tx.rows<{ id: number }>(sql`
+  const rows = await tx.rows(
+    { id: integer },
+    sql`
     update merge_requests set merge_status = case merge_status when 'unchecked' then 'checking' else merge_status end
     where id in (select id from merge_requests where id = any(${ids}::bigint[]) and state = 'opened'
       and merge_status not in ('can_be_merged', 'cannot_be_merged') order by id for no key update)
-    returning id`)
+    returning id`,
+  )
   return rows.map(({ id }) => id)
 }
 
@@ -206,27 +224,33 @@ export const completeMerging = (
   id: number,
   merging: Merging,
 ): Promise<{ merged_by_id: number | null } | undefined> =>
-  tx.row(sql`
+  tx.row(
+    { merged_by_id: nullable(integer) },
+    sql`
     update merge_requests set state = 'merged', merging = null, merge_error = null, merged_at = now(),
       merged_by_id = (select id from users where id = ${merging.user_id}), merge_commit_oid = ${merging.merge_commit_oid ?? null},
       squash_commit_oid = ${merging.squash_commit_oid ?? null}, squash = ${merging.squash},
       should_remove_source_branch = ${merging.should_remove_source_branch},
       auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
     where id = ${id} and state <> 'merged' and coalesce(merging->>'token', ${merging.token}) = ${merging.token}
-    returning merged_by_id`)
+    returning merged_by_id`,
+  )
 
 /** Merges that have been in progress for this many seconds. */
 export const longMerging = async (db: Db, olderThanSeconds: number): Promise<number[]> => {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select id from merge_requests where state = 'locked'
-      and (merging->>'since')::timestamptz <= now() - make_interval(secs => ${olderThanSeconds}::double precision) order by id`)
+      and (merging->>'since')::timestamptz <= now() - make_interval(secs => ${olderThanSeconds}::double precision) order by id`,
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Commits of a version, to find the new ones of the next version. */
 export const commitsOfVersion = async (db: Db, diffId: number): Promise<ReadonlySet<Oid>> =>
   new Set(
-    (await db.rows<{ oid: Oid }>(sql`select oid from merge_request_commits where diff_id = ${diffId}`)).map(
+    (await db.rows({ oid: textOf<Oid>() }, sql`select oid from merge_request_commits where diff_id = ${diffId}`)).map(
       ({ oid }) => oid,
     ),
   )
@@ -255,9 +279,12 @@ export const endAutoMerge = (tx: Tx, id: number): Promise<number> =>
 
 /** Merge requests that wait for a pipeline of a commit of this project. */
 export const awaiting = async (db: Db, projectId: number, sha: Oid): Promise<number[]> => {
-  const rows = await db.rows<{ id: number }>(sql`
+  const rows = await db.rows(
+    { id: integer },
+    sql`
     select id from merge_requests where auto_merge_user_id is not null and auto_merge_oid = ${sha}
-      and source_project_id = ${projectId} and state = 'opened' order by id`)
+      and source_project_id = ${projectId} and state = 'opened' order by id`,
+  )
   return rows.map(({ id }) => id)
 }
 

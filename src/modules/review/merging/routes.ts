@@ -3,7 +3,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
-import { listPipelinesFor, Pipeline, type PipelineRow } from '../../ci/index.ts'
+import { listPipelinesFor, Pipeline, pipelineRow } from '../../ci/index.ts'
 import { loadProject } from '../../projects/index.ts'
 import { getDetail } from '../merge-requests/detail.ts'
 import { MergeRequestDetail } from '../merge-requests/detail-entity.ts'
@@ -104,7 +104,7 @@ export const mergingRoutes = [
             : await loadProject(String(sourceId), ctx)
       const isReadable = project !== undefined && allows(projectPolicy.read_pipeline, ctx.actor, project.facts)
       const list = listPipelinesFor(isReadable ? project.id : null, subject)
-      const found = await fetchPage<PipelineRow>(ctx.db, list, page)
+      const found = await fetchPage(ctx.db, pipelineRow, list, page)
       return { ...found, rows: found.rows.map((pipeline) => ({ pipeline, project: project! })) }
     },
   }),

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
+import { integer, notNull, textOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { unresolvedSql } from '../../discussion/index.ts'
@@ -24,6 +25,9 @@ export const findSettled = (
   tx: Tx,
   mergeRequestId: number,
 ): Promise<{ readonly source_project_id: number; readonly sha: Oid } | undefined> =>
-  tx.row(sql`select m.source_project_id, m.auto_merge_oid as sha from merge_requests m
+  tx.row(
+    { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
+    sql`select m.source_project_id, m.auto_merge_oid as sha from merge_requests m
     where m.id = ${mergeRequestId} and m.state = 'opened' and m.auto_merge_user_id is not null and m.source_project_id is not null
-      and not ${unresolvedSql('MergeRequest', raw('m.id'))}`)
+      and not ${unresolvedSql('MergeRequest', raw('m.id'))}`,
+  )

@@ -4,7 +4,7 @@ import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { countDiverged } from '../merge-requests/diverged.ts'
 import { MergeRequest, type MergeRequestShown, MergeRequestSimple } from '../merge-requests/entity.ts'
 import type { MergeStatus } from '../merge-requests/queries.ts'
-import type { MergeRequestRecordRow } from '../merge-requests/record-queries.ts'
+import { type MergeRequestRecordRow, mergeRequestRecordRow } from '../merge-requests/record-queries.ts'
 import type { Within } from '../merge-requests/reference.ts'
 import { checkLater } from '../merging/check.ts'
 import { filtersOf, type ListInput, orderOf } from './list-params.ts'
@@ -64,7 +64,7 @@ export async function findMergeRequests(
   page: Page,
 ): Promise<Paged<MergeRequestShown>> {
   const list = listMergeRequests(ctx.actor, set, filters, order)
-  const found = await fetchPage<MergeRequestRecordRow>(ctx.db, list, page)
+  const found = await fetchPage(ctx.db, mergeRequestRecordRow, list, page)
   await checkUnchecked(ctx, found.rows)
   return { ...found, rows: found.rows.map((mergeRequest) => ({ mergeRequest, within })) }
 }
