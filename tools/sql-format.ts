@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { formatSource } from './sql-format/source.ts'
 
 /** Folders whose statements are formatted. */
-const folders = ['src/db', 'src/jobs', 'src/settings', 'src/events']
+const folders = ['src']
 
 /*
  * Formats the SQL of `sql` templates: `npm run sql` writes, `npm run check` fails on files that it would change. A statement

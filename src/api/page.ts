@@ -156,7 +156,9 @@ function pageStatement({ select, from, key, order }: List, where: Sql, limit: nu
   const sorted = orders.reduce((all, one) => sql`${all}, ${one}`)
   const range = sql`where ${where} order by ${sorted} limit ${literal(limit)} offset ${literal(offset)}`
   if (!key) return sql`${select} ${range}`
-  return sql`${select} join (select ${key} as picked ${from} ${range}) as page on page.picked = ${key} order by ${sorted}`
+  return sql`
+    ${select} join (select ${key} as picked ${from} ${range}) as page on page.picked = ${key} order by ${sorted}
+  `
 }
 
 /**
@@ -164,7 +166,9 @@ function pageStatement({ select, from, key, order }: List, where: Sql, limit: nu
  * at once, in the same round trip as the rows.
  */
 function totalOf(db: Db, { from }: List, where: Sql): () => Promise<number> {
-  const statement = sql`select count(*) as total from (select 1 ${from} where ${where} limit ${literal(countedRows + 1)}) as counted`
+  const statement = sql`
+    select count(*) as total from (select 1 ${from} where ${where} limit ${literal(countedRows + 1)}) as counted
+  `
   const count = async () => (await db.snapshotCache.row({ total: integer }, statement))!.total
   if (!db.snapshotCache.expects(statement)) return count
   const early = count()

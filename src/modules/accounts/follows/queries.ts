@@ -7,8 +7,8 @@ import { openTo, userReferenceColumns } from '../users/queries.ts'
 /** False if the user follows them already. */
 export const insertFollow = async (tx: Tx, followerId: number, followedId: number): Promise<boolean> =>
   (await tx.run(sql`
-    insert into user_follows (follower_id, followed_id) values (${followerId}, ${followedId}) on conflict do nothing`)) >
-  0
+    insert into user_follows (follower_id, followed_id) values (${followerId}, ${followedId}) on conflict do nothing
+  `)) > 0
 
 /** False if the user does not follow them. */
 export const deleteFollow = async (tx: Tx, followerId: number, followedId: number): Promise<boolean> =>

@@ -40,15 +40,19 @@ export async function insertGpgKey(
   const row = await tx.row(
     gpgKeyRow,
     sql`
-    insert into gpg_keys as k (user_id, key, fingerprint, key_id, identities)
-    values (${userId}, ${text}, ${fingerprint}, ${keyId}, ${JSON.stringify(identities)}::jsonb)
-    on conflict do nothing returning ${columns}`,
+      insert into gpg_keys as k (user_id, key, fingerprint, key_id, identities)
+      values (${userId}, ${text}, ${fingerprint}, ${keyId}, ${JSON.stringify(identities)}::jsonb)
+      on conflict do nothing
+      returning ${columns}
+    `,
   )
   if (row && subkeys.length > 0)
     await tx.run(sql`
       insert into gpg_subkeys (gpg_key_id, fingerprint, key_id)
       select ${row.id}::bigint, s.fingerprint, s."keyId"
-      from jsonb_to_recordset(${JSON.stringify(subkeys)}::jsonb) as s (fingerprint text, "keyId" text) on conflict do nothing`)
+      from jsonb_to_recordset(${JSON.stringify(subkeys)}::jsonb) as s (fingerprint text, "keyId" text)
+      on conflict do nothing
+    `)
   return row
 }
 

@@ -19,11 +19,13 @@ export const insertOauthToken = async (tx: Tx, token: NewOauthToken): Promise<nu
   (await tx.row(
     { created_at: integer },
     sql`
-    with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
-    insert into access_tokens (id, kind, user_id, name, scopes, digest, refresh_digest, ends_at, family_id)
-    select id, 'oauth', ${token.userId}, 'OAuth', ${token.scopes}, ${token.digest}, ${token.refreshDigest},
-      now() + make_interval(secs => ${token.seconds}::integer), coalesce(${token.familyId}::bigint, id) from next
-    returning floor(extract(epoch from created_at))::bigint as created_at`,
+      with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
+      insert into access_tokens (id, kind, user_id, name, scopes, digest, refresh_digest, ends_at, family_id)
+      select id, 'oauth', ${token.userId}, 'OAuth', ${token.scopes}, ${token.digest}, ${token.refreshDigest},
+        now() + make_interval(secs => ${token.seconds}::integer), coalesce(${token.familyId}::bigint, id)
+      from next
+      returning floor(extract(epoch from created_at))::bigint as created_at
+    `,
   ))!.created_at
 
 export const refreshRow = {
@@ -51,9 +53,11 @@ export const lockByRefreshToken = (tx: Tx, digest: Buffer, days: number): Promis
   tx.row(
     refreshRow,
     sql`
-    select ${accountColumns}, t.id as token_id, t.family_id, t.scopes, t.revoked
-    from access_tokens t join users u on u.id = t.user_id
-    where t.refresh_digest = ${digest} and t.ends_at > now() - make_interval(days => ${days}::integer) for update of t`,
+      select ${accountColumns}, t.id as token_id, t.family_id, t.scopes, t.revoked
+      from access_tokens t join users u on u.id = t.user_id
+      where t.refresh_digest = ${digest} and t.ends_at > now() - make_interval(days => ${days}::integer)
+      for update of t
+    `,
   )
 
 /** The family of a token or refresh token, locked until the transaction ends. `undefined` if there is no such token. */
@@ -62,8 +66,10 @@ export const lockFamilyBySecret = async (tx: Tx, digest: Buffer): Promise<number
     await tx.row(
       { family_id: notNull(integer), locked: unused },
       sql`
-      select family_id, ${familyLock(sql`family_id`)} as locked from access_tokens
-      where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest})`,
+        select family_id, ${familyLock(sql`family_id`)} as locked
+        from access_tokens
+        where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest})
+      `,
     )
   )?.family_id
 
@@ -90,9 +96,11 @@ export const findOauthToken = (db: Db, id: number): Promise<OauthTokenRow | unde
   db.row(
     oauthTokenRow,
     sql`
-    select user_id, scopes, floor(extract(epoch from created_at))::bigint as created_at,
-      greatest(0, floor(extract(epoch from ends_at - now())))::bigint as expires_in
-    from access_tokens where id = ${id} and kind = 'oauth'`,
+      select user_id, scopes, floor(extract(epoch from created_at))::bigint as created_at,
+        greatest(0, floor(extract(epoch from ends_at - now())))::bigint as expires_in
+      from access_tokens
+      where id = ${id} and kind = 'oauth'
+    `,
   )
 
 /** Deletes tokens whose refresh tokens have expired too. */

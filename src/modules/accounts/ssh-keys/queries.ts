@@ -20,7 +20,10 @@ export const sshKeyRow = {
 }
 export type SshKeyRow = RowOf<typeof sshKeyRow>
 
-const columns = sql`k.id, k.user_id, k.creator_id, k.title, k.key, k.fingerprint, k.fingerprint_sha256, k.expires_at, k.created_at, k.updated_at`
+const columns = sql`
+  k.id, k.user_id, k.creator_id, k.title, k.key, k.fingerprint, k.fingerprint_sha256, k.expires_at, k.created_at,
+  k.updated_at
+`
 
 /** Keys of a user, oldest first. */
 export const keysOf = (userId: number): List => ({
@@ -66,9 +69,11 @@ export const insertKey = (tx: Db, key: NewSshKey): Promise<SshKeyRow | undefined
   tx.row(
     sshKeyRow,
     sql`
-    insert into ssh_keys as k (user_id, creator_id, title, key, fingerprint, fingerprint_sha256, expires_at)
-    values (${key.userId}, ${key.creatorId}, ${key.title}, ${key.key}, ${key.md5}, ${key.sha256}, ${key.expiresAt})
-    on conflict (fingerprint_sha256) do nothing returning ${columns}`,
+      insert into ssh_keys as k (user_id, creator_id, title, key, fingerprint, fingerprint_sha256, expires_at)
+      values (${key.userId}, ${key.creatorId}, ${key.title}, ${key.key}, ${key.md5}, ${key.sha256}, ${key.expiresAt})
+      on conflict (fingerprint_sha256) do nothing
+      returning ${columns}
+    `,
   )
 
 export const updateTitle = (tx: Db, id: number, title: string): Promise<number> =>
@@ -94,8 +99,11 @@ export type KeyCredentialRow = Omit<RowOf<typeof joinedCredentialRow>, keyof Cre
 export const isKnownKey = (db: Db, sha256: string): Promise<boolean> =>
   db.exists(sql`select 1 as one from ssh_keys where fingerprint_sha256 = ${sha256}`)
 
-const credential = sql`select ${accountColumns}, k.id as key_id, k.title, k.key, k.creator_id, coalesce(k.expires_at <= now(), false) as expired
-  from ssh_keys k left join users u on u.id = k.user_id`
+const credential = sql`
+  select ${accountColumns}, k.id as key_id, k.title, k.key, k.creator_id,
+    coalesce(k.expires_at <= now(), false) as expired
+  from ssh_keys k left join users u on u.id = k.user_id
+`
 
 /** The left join supplies a whole account or nothing of it. */
 const findCredential = async (db: Db, condition: Sql): Promise<KeyCredentialRow | undefined> =>
@@ -112,9 +120,16 @@ export const findDeployKeyCredential = (db: Db, id: number): Promise<KeyCredenti
 export const touchKey = (db: Db, keyId: number): Promise<number> =>
   db.run(sql`
     with used as (
-      update ssh_keys set last_used_at = now()
-      where id = ${keyId} and (last_used_at is null or last_used_at < now() - interval '10 minutes') returning user_id)
-    update users set last_activity_on = current_date from used where users.id = used.user_id and last_activity_on is distinct from current_date`)
+      update ssh_keys
+      set last_used_at = now()
+      where id = ${keyId} and (last_used_at is null or last_used_at < now() - interval '10 minutes')
+      returning user_id
+    )
+    update users
+    set last_activity_on = current_date
+    from used
+    where users.id = used.user_id and last_activity_on is distinct from current_date
+  `)
 
 /** A deploy key enabled in a project. */
 export const enabledRow = {
@@ -130,8 +145,12 @@ export type EnabledRow = RowOf<typeof enabledRow>
 export const enabledOf = (db: Db, deployKeyId: number): Promise<EnabledRow[]> =>
   db.rows(
     enabledRow,
-    sql`select id, deploy_key_id, project_id, created_at, updated_at, can_push
-    from deploy_key_projects where deploy_key_id = ${deployKeyId} order by id`,
+    sql`
+      select id, deploy_key_id, project_id, created_at, updated_at, can_push
+      from deploy_key_projects
+      where deploy_key_id = ${deployKeyId}
+      order by id
+    `,
   )
 
 /** Gives a deploy key to the installation. */

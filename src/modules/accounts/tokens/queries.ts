@@ -63,8 +63,10 @@ const limitsAs = (projects: string, groups: string): Sql =>
     from access_token_limits l where l.token_id = t.id) end`)
 
 /** Columns of `TokenRow`, of the access_tokens row with the alias `t`. */
-export const tokenColumns = sql`t.id, t.user_id, t.kind, t.name, t.scopes, t.revoked, t.expires_at, t.last_used_at, t.created_at,
-  ${usable} as active, ${limitsAs('project_ids', 'group_ids')} as limited_to`
+export const tokenColumns = sql`
+  t.id, t.user_id, t.kind, t.name, t.scopes, t.revoked, t.expires_at, t.last_used_at, t.created_at, ${usable} as active,
+  ${limitsAs('project_ids', 'group_ids')} as limited_to
+`
 
 const select = sql`select ${tokenColumns} from access_tokens t`
 
@@ -83,9 +85,13 @@ export const insertToken = async (tx: Tx, token: NewToken): Promise<number> =>
   (await tx.row(
     { id: integer },
     sql`
-    insert into access_tokens (kind, user_id, name, digest, scopes, expires_at, limited, family_id)
-    values (${token.kind}, ${token.userId}, ${token.name}, ${token.digest}, ${token.scopes}, ${token.expiresAt}, ${token.limited}, ${token.familyId})
-    returning id`,
+      insert into access_tokens (kind, user_id, name, digest, scopes, expires_at, limited, family_id)
+      values (
+        ${token.kind}, ${token.userId}, ${token.name}, ${token.digest}, ${token.scopes}, ${token.expiresAt},
+        ${token.limited}, ${token.familyId}
+      )
+      returning id
+    `,
   ))!.id
 
 /** Limits a token to the given projects in which the user has a level. Returns their number. */
@@ -95,18 +101,35 @@ export const limitToProjects = (
   userId: number,
   projectIds: readonly number[],
 ): Promise<number> =>
-  tx.run(sql`insert into access_token_limits (token_id, project_id) select ${tokenId}::bigint, p.id from projects p
-    where p.id = any(${projectIds}::bigint[]) and not p.deleting and ${projectLevel(userId, raw('p.id'), raw('p.namespace_id'))} is not null`)
+  tx.run(sql`
+    insert into access_token_limits (token_id, project_id)
+    select ${tokenId}::bigint, p.id
+    from projects p
+    where p.id = any(${projectIds}::bigint[])
+      and not p.deleting
+      and ${projectLevel(userId, raw('p.id'), raw('p.namespace_id'))} is not null
+  `)
 
 /** As `limitToProjects`, for groups. */
 export const limitToGroups = (tx: Tx, tokenId: number, userId: number, groupIds: readonly number[]): Promise<number> =>
-  tx.run(sql`insert into access_token_limits (token_id, namespace_id) select ${tokenId}::bigint, n.id from namespaces n
-    where n.id = any(${groupIds}::bigint[]) and n.kind = 'group' and not n.deleting and ${groupLevel(userId, raw('n.id'))} is not null`)
+  tx.run(sql`
+    insert into access_token_limits (token_id, namespace_id)
+    select ${tokenId}::bigint, n.id
+    from namespaces n
+    where n.id = any(${groupIds}::bigint[])
+      and n.kind = 'group'
+      and not n.deleting
+      and ${groupLevel(userId, raw('n.id'))} is not null
+  `)
 
 /** Copies the limits of a token to another. */
 export const copyLimits = (tx: Tx, fromId: number, toId: number): Promise<number> =>
-  tx.run(sql`insert into access_token_limits (token_id, project_id, namespace_id)
-    select ${toId}::bigint, project_id, namespace_id from access_token_limits where token_id = ${fromId}`)
+  tx.run(sql`
+    insert into access_token_limits (token_id, project_id, namespace_id)
+    select ${toId}::bigint, project_id, namespace_id
+    from access_token_limits
+    where token_id = ${fromId}
+  `)
 
 /** Revokes a token at once, in every process. False if it was revoked already or does not exist. */
 export async function revokeToken(tx: Tx, id: number): Promise<boolean> {
@@ -179,9 +202,15 @@ export const credentialRow = {
 }
 export type CredentialRow = RowOf<typeof credentialRow>
 
-export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.commit_email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit,
-  case when u.kind = 'bot' then (select min(m.created_by_id) from members m where m.user_id = u.id) end as bot_creator_id,
-  u.confirmed_at is null and ${settingFlag('send_user_confirmation_email')} as unconfirmed`
+export const accountColumns = sql`
+  u.id as user_id, u.username, u.name, u.email, u.commit_email, u.state, u.kind, u.admin, u.external,
+  u.can_create_group, u.projects_limit,
+  case
+    when u.kind = 'bot' then (select min(m.created_by_id) from members m where m.user_id = u.id)
+  end as bot_creator_id,
+  u.confirmed_at is null
+  and ${settingFlag('send_user_confirmation_email')} as unconfirmed
+`
 
 const shownTokenRow = {
   token_id: integer,
@@ -207,15 +236,20 @@ const shownTokenRow = {
 export const tokenCredentialRow = { ...credentialRow, ...shownTokenRow }
 export type TokenCredentialRow = RowOf<typeof tokenCredentialRow>
 
-const credentialColumns = sql`t.id as token_id, t.kind as token_kind, t.scopes, t.revoked,
-  coalesce(t.expires_at <= current_date, false) or coalesce(t.ends_at <= now(), false) as expired,
-  coalesce(t.last_used_at > now() - interval '10 minutes', false) as noted, ${limitsAs('projects', 'groups')} as limits`
+const credentialColumns = sql`
+  t.id as token_id, t.kind as token_kind, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false)
+  or coalesce(t.ends_at <= now(), false) as expired,
+  coalesce(t.last_used_at > now() - interval '10 minutes', false) as noted, ${limitsAs('projects', 'groups')} as limits
+`
 
 export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCredentialRow | undefined> =>
   db.row(
     tokenCredentialRow,
     sql`
-    select ${accountColumns}, ${credentialColumns} from access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`,
+      select ${accountColumns}, ${credentialColumns}
+      from access_tokens t join users u on u.id = t.user_id
+      where t.digest = ${digest}
+    `,
   )
 
 const derivedCredentialRow = { ...credentialRow, ...allNullable(shownTokenRow) }
@@ -229,8 +263,10 @@ export const findDerivedCredential = (
   db.row(
     derivedCredentialRow,
     sql`
-    select ${accountColumns}, ${credentialColumns}
-    from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint where u.id = ${userId}`,
+      select ${accountColumns}, ${credentialColumns}
+      from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint
+      where u.id = ${userId}
+    `,
   )
 
 export const passwordCredentialRow = { ...credentialRow, password_digest: nullable(text), password_expired: boolean }
@@ -241,9 +277,12 @@ export const findPasswordCredential = (db: Db, login: string): Promise<PasswordC
   db.row(
     passwordCredentialRow,
     sql`
-    select ${accountColumns}, u.password_digest, coalesce(u.password_expires_at <= now(), false) as password_expired
-    from users u
-    where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login}) order by lower(u.username) = lower(${login}) desc limit 1`,
+      select ${accountColumns}, u.password_digest, coalesce(u.password_expires_at <= now(), false) as password_expired
+      from users u
+      where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login})
+      order by lower(u.username) = lower(${login}) desc
+      limit 1
+    `,
   )
 
 /** The account for sudo: an id (digits only) or a user name. */
@@ -259,9 +298,16 @@ export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow
 export const touchToken = (db: Db, tokenId: number): Promise<number> =>
   db.run(sql`
     with used as (
-      update access_tokens set last_used_at = now()
-      where id = ${tokenId} and (last_used_at is null or last_used_at < now() - interval '10 minutes') returning user_id)
-    update users set last_activity_on = current_date from used where users.id = used.user_id and last_activity_on is distinct from current_date`)
+      update access_tokens
+      set last_used_at = now()
+      where id = ${tokenId} and (last_used_at is null or last_used_at < now() - interval '10 minutes')
+      returning user_id
+    )
+    update users
+    set last_activity_on = current_date
+    from used
+    where users.id = used.user_id and last_activity_on is distinct from current_date
+  `)
 
 export type TokenFilters = {
   user_id?: number

@@ -15,21 +15,28 @@ export const findTwoFactor = (db: Db, userId: number): Promise<TwoFactorRow | un
   db.row(
     twoFactorRow,
     sql`
-    select f.secret, f.confirmed_at, (select count(*) from recovery_codes c where c.user_id = f.user_id) as recovery_codes_left
-    from two_factors f where f.user_id = ${userId}`,
+      select f.secret, f.confirmed_at,
+        (select count(*) from recovery_codes c where c.user_id = f.user_id) as recovery_codes_left
+      from two_factors f
+      where f.user_id = ${userId}
+    `,
   )
 
 /** Stores a secret to be confirmed and replaces an unconfirmed one. False if a second factor is enabled already. */
 export const beginTwoFactor = async (tx: Tx, userId: number, sealedSecret: string): Promise<boolean> =>
   (await tx.run(sql`
-    insert into two_factors as f (user_id, secret) values (${userId}, ${sealedSecret})
-    on conflict (user_id) do update set secret = excluded.secret, created_at = now() where f.confirmed_at is null`)) > 0
+    insert into two_factors as f (user_id, secret)
+    values (${userId}, ${sealedSecret})
+    on conflict (user_id) do update set secret = excluded.secret, created_at = now() where f.confirmed_at is null
+  `)) > 0
 
 /** False if it is confirmed already, or if the secret was replaced in the meantime. */
 export const confirmTwoFactor = async (tx: Tx, userId: number, sealedSecret: string, step: number): Promise<boolean> =>
   (await tx.run(sql`
-    update two_factors set confirmed_at = now(), last_step = ${step}
-    where user_id = ${userId} and secret = ${sealedSecret} and confirmed_at is null`)) > 0
+    update two_factors
+    set confirmed_at = now(), last_step = ${step}
+    where user_id = ${userId} and secret = ${sealedSecret} and confirmed_at is null
+  `)) > 0
 
 /**
  * Uses up a time step. False if it or a later one was used before. A stored step further ahead than `latest` was used
@@ -37,8 +44,10 @@ export const confirmTwoFactor = async (tx: Tx, userId: number, sealedSecret: str
  */
 export const takeStep = async (db: Db, userId: number, step: number, latest: number): Promise<boolean> =>
   (await db.run(sql`
-    update two_factors set last_step = ${step} where user_id = ${userId} and confirmed_at is not null
-      and (last_step < ${step} or last_step > ${latest})`)) > 0
+    update two_factors
+    set last_step = ${step}
+    where user_id = ${userId} and confirmed_at is not null and (last_step < ${step} or last_step > ${latest})
+  `)) > 0
 
 /** Uses up a recovery code. False if there is no such code. */
 export const takeRecoveryCode = async (db: Db, userId: number, digest: Buffer): Promise<boolean> =>
@@ -70,11 +79,21 @@ export const twoFactorState = async (
   (await db.row(
     { enabled: boolean, grace_hours: nullable(integer) },
     sql`
-    select exists (select from two_factors where user_id = ${userId} and confirmed_at is not null) as enabled,
-      least(${everyone}::integer, (select min(around.two_factor_grace_period) from group_access a
-        join namespaces n on n.id = a.group_id join namespaces around on around.id = any(n.traversal_ids)
-        where a.user_id = ${userId} and a.expires_on > current_date and around.require_two_factor_authentication
-        and ${raw("around.kind = 'group'")})) as grace_hours`,
+      select exists (select from two_factors where user_id = ${userId} and confirmed_at is not null) as enabled,
+        least(
+          ${everyone}::integer,
+          (
+            select min(around.two_factor_grace_period)
+            from group_access a
+              join namespaces n on n.id = a.group_id
+              join namespaces around on around.id = any(n.traversal_ids)
+            where a.user_id = ${userId}
+              and a.expires_on > current_date
+              and around.require_two_factor_authentication
+              and ${raw("around.kind = 'group'")}
+          )
+        ) as grace_hours
+    `,
   ))!
 
 /**
@@ -84,9 +103,11 @@ export const isOverdue = async (db: Db, userId: number, hours: number): Promise<
   (await db.row(
     { overdue: boolean },
     sql`
-    with noted as (insert into two_factor_demands (user_id) values (${userId}) on conflict do nothing returning since)
-    select coalesce((select since from noted), (select since from two_factor_demands where user_id = ${userId}))
-      + make_interval(hours => ${hours}::integer) <= now() as overdue`,
+      with noted as (insert into two_factor_demands (user_id) values (${userId}) on conflict do nothing returning since)
+      select coalesce(
+        (select since from noted), (select since from two_factor_demands where user_id = ${userId})
+      ) + make_interval(hours => ${hours}::integer) <= now() as overdue
+    `,
   ))!.overdue
 
 /** Deletes the record of a missing second factor. */

@@ -12,8 +12,11 @@ export const findStatus = (db: Db, userId: number): Promise<StatusRow | undefine
   db.row(statusRow, sql`select emoji, message from user_statuses where user_id = ${userId}`)
 
 export const saveStatus = (db: Db, userId: number, { emoji, message }: StatusRow): Promise<number> =>
-  db.run(sql`insert into user_statuses (user_id, emoji, message) values (${userId}, ${emoji}, ${message})
-    on conflict (user_id) do update set emoji = excluded.emoji, message = excluded.message, updated_at = now()`)
+  db.run(sql`
+    insert into user_statuses (user_id, emoji, message)
+    values (${userId}, ${emoji}, ${message})
+    on conflict (user_id) do update set emoji = excluded.emoji, message = excluded.message, updated_at = now()
+  `)
 
 export const deleteStatus = (db: Db, userId: number): Promise<number> =>
   db.run(sql`delete from user_statuses where user_id = ${userId}`)

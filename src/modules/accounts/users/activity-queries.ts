@@ -35,6 +35,8 @@ export const findByPublicEmail = (db: Db, email: string): Promise<UserReferenceR
   db.row(
     userReferenceRow,
     sql`
-    select ${userReferenceColumns} from email_addresses a join users u on u.id = a.user_id
-    where a.address = lower(${email}) and lower(u.public_email) = lower(${email})`,
+      select ${userReferenceColumns}
+      from email_addresses a join users u on u.id = a.user_id
+      where a.address = lower(${email}) and lower(u.public_email) = lower(${email})
+    `,
   )

@@ -45,8 +45,11 @@ export const lockUser = (tx: Tx, id: number): Promise<boolean> =>
 
 /** An expired password must be changed before it can be used. */
 export const writePassword = (tx: Tx, id: number, digest: string, expired: boolean): Promise<number> =>
-  tx.run(sql`update users set password_digest = ${digest}, password_expires_at = case when ${expired} then now() end,
-    updated_at = now() where id = ${id}`)
+  tx.run(sql`
+    update users
+    set password_digest = ${digest}, password_expires_at = case when ${expired} then now() end, updated_at = now()
+    where id = ${id}
+  `)
 
 /** Links the user to this account at the provider, replacing an earlier one. */
 export const saveIdentity = (
@@ -54,10 +57,13 @@ export const saveIdentity = (
   userId: number,
   identity: { provider: string; externUid: string; samlProviderId?: number },
 ): Promise<number> =>
-  tx.run(sql`insert into identities (user_id, provider, extern_uid, saml_provider_id)
+  tx.run(sql`
+    insert into identities (user_id, provider, extern_uid, saml_provider_id)
     values (${userId}, ${identity.provider}, ${identity.externUid}, ${identity.samlProviderId ?? null})
     on conflict (user_id, provider) do update
-    set extern_uid = excluded.extern_uid, saml_provider_id = coalesce(excluded.saml_provider_id, identities.saml_provider_id)`)
+      set extern_uid = excluded.extern_uid,
+        saml_provider_id = coalesce(excluded.saml_provider_id, identities.saml_provider_id)
+  `)
 
 /** False if the user has no identity at this provider. */
 export const deleteIdentity = async (tx: Tx, userId: number, provider: string): Promise<boolean> =>

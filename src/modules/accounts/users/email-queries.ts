@@ -32,24 +32,39 @@ export const findEmailOf = (db: Db, userId: number, id: number): Promise<EmailRo
 export const insertEmail = async (tx: Tx, userId: number, email: string, confirmed: boolean): Promise<EmailRow> =>
   (await tx.row(
     emailRow,
-    sql`insert into emails as e (user_id, email, confirmed_at)
-    values (${userId}, ${email}, case when ${confirmed} then now() end) returning ${columns}`,
+    sql`
+      insert into emails as e (user_id, email, confirmed_at)
+      values (${userId}, ${email}, case when ${confirmed} then now() end)
+      returning ${columns}
+    `,
   ))!
 
 /** Deletes a secondary address, also as public and commit address. False if it does not exist. */
 export const deleteEmailOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
   (await tx.run(sql`
     with gone as (delete from emails where id = ${id} and user_id = ${userId} returning email),
-    hidden as (update users u set public_email = case when lower(u.public_email) = lower(gone.email) then '' else u.public_email end,
+    hidden as (
+      update users u
+      set public_email = case when lower(u.public_email) = lower(gone.email) then '' else u.public_email end,
         commit_email = case when lower(u.commit_email) = lower(gone.email) then null else u.commit_email end
-      from gone where u.id = ${userId} and lower(gone.email) in (lower(u.public_email), lower(u.commit_email)))
-    select from gone`)) > 0
+      from gone
+      where u.id = ${userId} and lower(gone.email) in (lower(u.public_email), lower(u.commit_email))
+    )
+    select
+    from gone
+  `)) > 0
 
 /** Whether the user has this address and has confirmed it. */
 export const ownsEmail = (db: Db, userId: number, email: string): Promise<boolean> =>
   db.exists(sql`
-    select 1 from users where id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null
-    union all select 1 from emails where user_id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null`)
+    select 1
+    from users
+    where id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null
+    union all
+    select 1
+    from emails
+    where user_id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null
+  `)
 
 /** Whether the address belongs to another user. */
 export const isOthersEmail = (db: Db, userId: number, email: string): Promise<boolean> =>
@@ -59,10 +74,12 @@ export const isOthersEmail = (db: Db, userId: number, email: string): Promise<bo
 export async function replaceEmail(tx: Tx, userId: number, email: string): Promise<void> {
   await tx.run(sql`delete from emails where user_id = ${userId} and lower(email) = lower(${email})`)
   await tx.run(sql`
-    update users set public_email = case when lower(public_email) = lower(email) then '' else public_email end,
-      commit_email = case when lower(commit_email) = lower(email) then null else commit_email end,
-      email = ${email}, unconfirmed_email = null, confirmed_at = coalesce(confirmed_at, now()), updated_at = now()
-    where id = ${userId}`)
+    update users
+    set public_email = case when lower(public_email) = lower(email) then '' else public_email end,
+      commit_email = case when lower(commit_email) = lower(email) then null else commit_email end, email = ${email},
+      unconfirmed_email = null, confirmed_at = coalesce(confirmed_at, now()), updated_at = now()
+    where id = ${userId}
+  `)
 }
 
 export const holdEmail = (tx: Tx, userId: number, email: string): Promise<number> =>
@@ -77,8 +94,12 @@ export async function confirmAddress(
   const held = await tx.row(
     { first: boolean, next: boolean },
     sql`
-    select email = ${address} and confirmed_at is null as first, coalesce(unconfirmed_email = ${address}, false) as next
-    from users where id = ${userId} for update`,
+      select email = ${address}
+        and confirmed_at is null as first, coalesce(unconfirmed_email = ${address}, false) as next
+      from users
+      where id = ${userId}
+      for update
+    `,
   )
   if (held?.next) {
     await replaceEmail(tx, userId, address)
@@ -89,6 +110,7 @@ export async function confirmAddress(
     return 'first'
   }
   const further = await tx.run(sql`
-    update emails set confirmed_at = now() where user_id = ${userId} and email = ${address} and confirmed_at is null`)
+    update emails set confirmed_at = now() where user_id = ${userId} and email = ${address} and confirmed_at is null
+  `)
   return further > 0 ? 'further' : undefined
 }

@@ -16,8 +16,13 @@ export const insertLink = (
   tx: Tx,
   link: { digest: Buffer; userId: number; purpose: LinkPurpose; address: string; lifetimeHours: number },
 ): Promise<number> =>
-  tx.run(sql`insert into mail_links (digest, user_id, purpose, address, expires_at)
-    values (${link.digest}, ${link.userId}, ${link.purpose}, ${link.address}, now() + make_interval(hours => ${link.lifetimeHours}::integer))`)
+  tx.run(sql`
+    insert into mail_links (digest, user_id, purpose, address, expires_at)
+    values (
+      ${link.digest}, ${link.userId}, ${link.purpose}, ${link.address},
+      now() + make_interval(hours => ${link.lifetimeHours}::integer)
+    )
+  `)
 
 const select = sql`select l.user_id, l.address, u.username from mail_links l join users u on u.id = l.user_id`
 
@@ -29,8 +34,12 @@ export const takeLink = (tx: Tx, digest: Buffer, purpose: LinkPurpose): Promise<
   tx.row(
     linkRow,
     sql`
-    with taken as (delete from mail_links where digest = ${digest} and purpose = ${purpose} and expires_at > now() returning *)
-    select l.user_id, l.address, u.username from taken l join users u on u.id = l.user_id`,
+      with taken as (
+        delete from mail_links where digest = ${digest} and purpose = ${purpose} and expires_at > now() returning *
+      )
+      select l.user_id, l.address, u.username
+      from taken l join users u on u.id = l.user_id
+    `,
   )
 
 export const deleteLinks = (tx: Tx, userId: number, purpose: LinkPurpose): Promise<number> =>
@@ -42,8 +51,9 @@ const lately = (minutes: number): Sql =>
 
 /** Whether a link was sent within the last minutes. Prevents flooding an inbox with mails. */
 export const sentRecently = (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<boolean> =>
-  db.exists(sql`select 1 from mail_links where user_id = ${userId} and purpose = ${purpose}
-    and ${lately(minutes)} limit 1`)
+  db.exists(sql`
+    select 1 from mail_links where user_id = ${userId} and purpose = ${purpose} and ${lately(minutes)} limit 1
+  `)
 
 export const deleteExpiredLinks = (db: Db): Promise<number> =>
   db.run(sql`delete from mail_links where expires_at <= now()`)
@@ -52,8 +62,9 @@ export const deleteExpiredLinks = (db: Db): Promise<number> =>
 export const countSent = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<number> =>
   (await db.row(
     { sent: integer },
-    sql`select count(*) as sent from mail_links where user_id = ${userId}
-    and purpose = ${purpose} and ${lately(minutes)}`,
+    sql`
+      select count(*) as sent from mail_links where user_id = ${userId} and purpose = ${purpose} and ${lately(minutes)}
+    `,
   ))!.sent
 
 /** The account for a password reset: of a person, by primary address. */
@@ -63,11 +74,17 @@ export const findByEmail = (
 ): Promise<{ id: number; name: string; username: string; email: string } | undefined> =>
   tx.row(
     { id: integer, name: text, username: text, email: text },
-    sql`select id, name, username, email from users
-    where lower(email) = lower(${email}) and kind = 'human' and state in ('active', 'deactivated') for update`,
+    sql`
+      select id, name, username, email
+      from users
+      where lower(email) = lower(${email}) and kind = 'human' and state in ('active', 'deactivated')
+      for update
+    `,
   )
 
 export const setPassword = (tx: Tx, userId: number, digest: string): Promise<number> =>
   tx.run(
-    sql`update users set password_digest = ${digest}, password_expires_at = null, updated_at = now() where id = ${userId}`,
+    sql`
+      update users set password_digest = ${digest}, password_expires_at = null, updated_at = now() where id = ${userId}
+    `,
   )

@@ -83,13 +83,27 @@ export const openTo = (caller: Caller): Sql =>
 /** For administrators, who may ask for the attributes. */
 export const listedUserRow = { ...userRow, custom_attributes: optional(json<CustomAttribute[]>()) }
 
-const columns = sql`${userReferenceColumns}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
-  u.bio, u.location, u.public_email, u.commit_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
-  u.color_scheme_id, u.note, u.shared_runners_minutes_limit, u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at,
-  u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.last_sign_in_ip, u.current_sign_in_ip, u.last_activity_on,
+const columns = sql`
+  ${userReferenceColumns}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit, u.bio,
+  u.location, u.public_email, u.commit_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization,
+  u.job_title, u.theme_id, u.color_scheme_id, u.note, u.shared_runners_minutes_limit,
+  u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at, u.confirmed_at, u.last_sign_in_at,
+  u.current_sign_in_at, u.last_sign_in_ip, u.current_sign_in_ip, u.last_activity_on,
   ${withTwoFactor} as two_factor_enabled,
-  coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', i.saml_provider_id) order by i.id)
-    from identities i where i.user_id = u.id), '[]') as identities`
+  coalesce(
+    (
+      select json_agg(
+        json_build_object(
+          'provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', i.saml_provider_id
+        )
+        order by i.id
+      )
+      from identities i
+      where i.user_id = u.id
+    ),
+    '[]'
+  ) as identities
+`
 
 /** Version of an account. */
 export const userStampRow = {
@@ -142,14 +156,23 @@ const orderColumns = {
 }
 
 /** Best match first: exact name, exact user name, exact e-mail address, then the rest by name. */
-const byMatch = (text: string): Sql => sql`case
-  when lower(u.name) = lower(${text}) then 0 when lower(u.username) = lower(${text}) then 1
-  when lower(u.email) = lower(${text}) then 2 else 3 end`
+const byMatch = (text: string): Sql => sql`
+  case
+    when lower(u.name) = lower(${text}) then 0
+    when lower(u.username) = lower(${text}) then 1
+    when lower(u.email) = lower(${text}) then 2
+    else 3
+  end
+`
 
 /** Array of the id, if any, of the user who confirmed this secondary address. */
-const ownersOfFurther = (address: string): Sql => sql`array(
-  select e.user_id from email_addresses a join emails e on e.user_id = a.user_id and lower(e.email) = a.address
-  where a.address = lower(${address}) and e.confirmed_at is not null)`
+const ownersOfFurther = (address: string): Sql => sql`
+  array(
+    select e.user_id
+    from email_addresses a join emails e on e.user_id = a.user_id and lower(e.email) = a.address
+    where a.address = lower(${address}) and e.confirmed_at is not null
+  )
+`
 
 const attributesColumn = raw(
   `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.user_id = u.id), '[]') as custom_attributes`,
@@ -177,8 +200,13 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
     where.push(
       search.trim() === ''
         ? raw('false')
-        : sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()})
-            or u.id = any(${ownersOfFurther(search.trim())}))`,
+        : sql`
+          (
+            ${fuzzy(search, ['u.name', 'u.username'])}
+            or lower(u.email) = lower(${search.trim()})
+            or u.id = any(${ownersOfFurther(search.trim())})
+          )
+        `,
     )
   if (filters.active) where.push(raw(`u.state = 'active' and u.kind <> 'ghost'`))
   if (filters.blocked) where.push(raw(`u.state in ('blocked', 'ldap_blocked')`))
@@ -191,7 +219,13 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
     where.push(openTo(filters.viewer))
   if (extern_uid !== undefined && provider !== undefined)
     where.push(
-      sql`exists (select from identities i where i.user_id = u.id and i.provider = ${provider} and lower(i.extern_uid) = lower(${extern_uid}))`,
+      sql`
+        exists (
+          select
+          from identities i
+          where i.user_id = u.id and i.provider = ${provider} and lower(i.extern_uid) = lower(${extern_uid})
+        )
+      `,
     )
   for (const [key, value] of Object.entries(filters.custom_attributes ?? {}))
     where.push(
@@ -256,15 +290,22 @@ export const insertUser = async (tx: Tx, user: NewUser): Promise<number> =>
   (await tx.row(
     { id: integer },
     sql`
-    insert into users (username, name, email, password_digest, admin, external, can_create_group, projects_limit, private_profile,
-      confirmed_at, bio, location, public_email, skype, linkedin, twitter, website_url, organization, job_title, note, theme_id,
-      color_scheme_id, shared_runners_minutes_limit, extra_shared_runners_minutes_limit)
-    values (${user.username}, ${user.name}, ${user.email}, ${user.passwordDigest}, ${user.admin}, ${user.external},
-      ${user.can_create_group}, ${user.projects_limit}, ${user.private_profile}, case when ${user.confirmed} then now() end,
-      ${user.bio}, ${user.location}, ${user.public_email}, ${user.skype}, ${user.linkedin}, ${user.twitter}, ${user.website_url},
-      ${user.organization}, ${user.job_title}, ${user.note}, ${user.theme_id}, ${user.color_scheme_id},
-      ${user.shared_runners_minutes_limit}, ${user.extra_shared_runners_minutes_limit})
-    returning id`,
+      insert into users (
+        username, name, email, password_digest, admin, external, can_create_group, projects_limit,
+        private_profile, confirmed_at, bio, location, public_email, skype, linkedin, twitter, website_url,
+        organization, job_title, note, theme_id, color_scheme_id, shared_runners_minutes_limit,
+        extra_shared_runners_minutes_limit
+      )
+      values (
+        ${user.username}, ${user.name}, ${user.email}, ${user.passwordDigest}, ${user.admin}, ${user.external},
+        ${user.can_create_group}, ${user.projects_limit}, ${user.private_profile},
+        case when ${user.confirmed} then now() end, ${user.bio}, ${user.location}, ${user.public_email},
+        ${user.skype}, ${user.linkedin}, ${user.twitter}, ${user.website_url}, ${user.organization},
+        ${user.job_title}, ${user.note}, ${user.theme_id}, ${user.color_scheme_id},
+        ${user.shared_runners_minutes_limit}, ${user.extra_shared_runners_minutes_limit}
+      )
+      returning id
+    `,
   ))!.id
 
 export const insertIdentity = (tx: Tx, userId: number, provider: string, externUid: string): Promise<number> =>
@@ -275,9 +316,20 @@ export const highestRole = async (db: Db, userId: number): Promise<number> =>
   (await db.row(
     { level: integer },
     sql`
-    select greatest(coalesce((select max(a.level) from group_access a join namespaces n on n.id = a.group_id and n.kind = 'group'
-        where a.user_id = ${userId} and a.expires_on > current_date), 0),
-      coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`,
+      select greatest(
+        coalesce(
+          (
+            select max(a.level)
+            from group_access a join namespaces n on n.id = a.group_id and n.kind = 'group'
+            where a.user_id = ${userId} and a.expires_on > current_date
+          ),
+          0
+        ),
+        coalesce(
+          (select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0
+        )
+      ) as level
+    `,
   ))!.level
 
 /** Whether any account exists. Serialises the creation of the first account until the transaction ends. */

@@ -15,8 +15,10 @@ export const insertBot = async (tx: Tx, bot: { username: string; name: string; e
   (await tx.row(
     { id: integer },
     sql`
-    insert into users (kind, username, name, email, external, can_create_group, projects_limit, confirmed_at)
-    values ('bot', ${bot.username}, ${bot.name}, ${bot.email}, true, false, 0, now()) returning id`,
+      insert into users (kind, username, name, email, external, can_create_group, projects_limit, confirmed_at)
+      values ('bot', ${bot.username}, ${bot.name}, ${bot.email}, true, false, 0, now())
+      returning id
+    `,
   ))!.id
 
 /** Deletes everything with which these users sign in or are reached by a link. */

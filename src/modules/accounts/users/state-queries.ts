@@ -29,8 +29,7 @@ export const lockState = (
       admin: boolean,
       leaving: boolean,
     },
-    sql`select state, kind, admin, ${leaving} as leaving
-    from users u where id = ${userId} for update of u`,
+    sql`select state, kind, admin, ${leaving} as leaving from users u where id = ${userId} for update of u`,
   )
 
 /** Whether there is an active administrator. Serialises callers until their transactions end. */
@@ -44,13 +43,19 @@ export const isRecentlyActive = async (db: Db, userId: number, days: number): Pr
   (await db.row(
     { recent: boolean },
     sql`
-    select coalesce(last_activity_on > current_date - ${days}::integer, false)
-      or coalesce(current_sign_in_at > now() - make_interval(days => ${days}::integer), false) as recent
-    from users where id = ${userId}`,
+      select coalesce(last_activity_on > current_date - ${days}::integer, false)
+        or coalesce(current_sign_in_at > now() - make_interval(days => ${days}::integer), false) as recent
+      from users
+      where id = ${userId}
+    `,
   ))!.recent
 
 /** Updates the day of activity, at most once a day. */
 export const touchAccount = (db: Db, userId: number): Promise<number> =>
   db.run(
-    sql`update users set last_activity_on = current_date where id = ${userId} and last_activity_on is distinct from current_date`,
+    sql`
+      update users
+      set last_activity_on = current_date
+      where id = ${userId} and last_activity_on is distinct from current_date
+    `,
   )

@@ -52,9 +52,11 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
   if (after !== undefined) where.push(sql`e.created_at >= (${after}::date + 1) at time zone 'UTC'`)
   return {
     type: 'Event',
-    select: sql`select e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_iid, e.target_title, e.push, e.created_at,
-      ${userReferenceJson('u')} as author
-      from feed_events e join projects p on p.id = e.project_id join users u on u.id = e.author_id`,
+    select: sql`
+      select e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_iid, e.target_title, e.push,
+        e.created_at, ${userReferenceJson('u')} as author
+      from feed_events e join projects p on p.id = e.project_id join users u on u.id = e.author_id
+    `,
     from: raw('from feed_events e join projects p on p.id = e.project_id'),
     key: raw('e.id'),
     where,

@@ -13,15 +13,23 @@ import {
 } from '../../projects/index.ts'
 
 /** True for users (`u`) with a membership in a group, or in one above or below it, that the caller can see. */
-export const peopleAround = (caller: Caller, traversalIds: readonly number[]): Sql => sql`u.id in (
-  select m.user_id from namespaces g join members m on m.namespace_id = g.id and (m.expires_at is null or m.expires_at > current_date)
-  where not g.deleting and (g.id = any(${traversalIds}::bigint[]) or ${within(raw('g.traversal_ids'), sql`${traversalIds}::bigint[]`)})
-    and ${visibleGroups(caller)})`
+export const peopleAround = (caller: Caller, traversalIds: readonly number[]): Sql => sql`
+  u.id in (
+    select m.user_id
+    from namespaces g join members m on m.namespace_id = g.id and (m.expires_at is null or m.expires_at > current_date)
+    where not g.deleting
+      and (g.id = any(${traversalIds}::bigint[]) or ${within(raw('g.traversal_ids'), sql`${traversalIds}::bigint[]`)})
+      and ${visibleGroups(caller)}
+  )
+`
 
 /** True for users (`u`) who have a level in a project. */
-export const peopleOf = (projectId: number, namespaceId: number): Sql => sql`u.id in (
-  select user_id from group_access where group_id = ${namespaceId} and expires_on > current_date
-  union all select user_id from project_access where project_id = ${projectId} and expires_on > current_date)`
+export const peopleOf = (projectId: number, namespaceId: number): Sql => sql`
+  u.id in (
+    select user_id from group_access where group_id = ${namespaceId} and expires_on > current_date
+    union all select user_id from project_access where project_id = ${projectId} and expires_on > current_date
+  )
+`
 
 /**
  * Projects with code that the caller may read, latest activity first: of the installation, or of the group with these
@@ -36,12 +44,18 @@ export const projectsWithCode = (
   db.rows(
     projectRow,
     sql`
-    select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p
-    where not p.deleting and p.default_branch is not null and ${visibleProjects(caller)} and ${readableCode(caller)}
-      and ${
-        traversalIds === undefined
-          ? raw('true')
-          : sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}))`
-      }
-    order by p.last_activity_at desc, p.id desc limit ${limit}`,
+      select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}
+      from projects p
+      where not p.deleting
+        and p.default_branch is not null
+        and ${visibleProjects(caller)}
+        and ${readableCode(caller)}
+        and ${
+          traversalIds === undefined
+            ? raw('true')
+            : sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}))`
+        }
+      order by p.last_activity_at desc, p.id desc
+      limit ${limit}
+    `,
   )

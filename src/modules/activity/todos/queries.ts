@@ -42,10 +42,14 @@ export type TodoRow = RowOf<typeof todoRow>
 const joins = raw(`from todos t join projects p on p.id = t.project_id join namespaces s on s.id = p.namespace_id
   join users u on u.id = t.author_id left join notes n on n.id = t.note_id`)
 
-const columns = sql`t.id, t.merge_request_id, t.action, t.state, t.created_at, t.updated_at, ${userReferenceJson('u')} as author,
-  json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', s.full_name || ' / ' || p.name,
-    'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}) as project,
-  case when n.id is not null then json_build_object('id', n.id, 'body', n.body) end as note`
+const columns = sql`
+  t.id, t.merge_request_id, t.action, t.state, t.created_at, t.updated_at, ${userReferenceJson('u')} as author,
+  json_build_object(
+    'id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', s.full_name || ' / ' || p.name,
+    'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}
+  ) as project,
+  case when n.id is not null then json_build_object('id', n.id, 'body', n.body) end as note
+`
 
 /** Todos of the caller about objects that they can currently read. */
 const own = (caller: Actor): Sql[] => [

@@ -39,8 +39,10 @@ export const savePicture = (
   picture: { filename: string; digest: Digest } | null,
 ): Promise<number> =>
   tx.run(sql`
-    update appearance set ${raw(name)} = ${picture?.filename ?? null}, ${raw(`${name}_digest`)} = ${picture?.digest ?? null},
-      updated_at = now()`)
+    update appearance
+    set ${raw(name)} = ${picture?.filename ?? null}, ${raw(`${name}_digest`)} = ${picture?.digest ?? null},
+      updated_at = now()
+  `)
 
 export const findPicture = (db: Db, name: PictureName, filename: string): Promise<{ digest: Digest } | undefined> =>
   db.row(

@@ -55,9 +55,13 @@ export const findAuditEvent = (
 ): Promise<AuditRow | undefined> =>
   db.row(
     auditRow,
-    sql`select ${columns} from audit_events a where a.id = ${id}
-    and (${entity_type ?? null}::text is null or a.entity_type = ${entity_type ?? null})
-    and (${entity_id ?? null}::bigint is null or a.entity_id = ${entity_id ?? null})`,
+    sql`
+      select ${columns}
+      from audit_events a
+      where a.id = ${id}
+        and (${entity_type ?? null}::text is null or a.entity_type = ${entity_type ?? null})
+        and (${entity_id ?? null}::bigint is null or a.entity_id = ${entity_id ?? null})
+    `,
   )
 
 function conditions({ entity_type, entity_id, created_after, created_before }: AuditFilters): Sql[] {

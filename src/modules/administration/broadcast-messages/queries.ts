@@ -50,10 +50,15 @@ export const insertBroadcastMessage = async (tx: Tx, message: BroadcastMessage):
   (await tx.row(
     broadcastMessageRow,
     sql`
-    insert into broadcast_messages as b (message, starts_at, ends_at, color, font, target_path, broadcast_type, dismissable)
-    values (${message.message}, ${message.starts_at}, ${message.ends_at}, ${message.color}, ${message.font},
-      ${message.target_path}, ${message.broadcast_type}, ${message.dismissable})
-    returning ${columns}`,
+      insert into broadcast_messages as b (
+        message, starts_at, ends_at, color, font, target_path, broadcast_type, dismissable
+      )
+      values (
+        ${message.message}, ${message.starts_at}, ${message.ends_at}, ${message.color}, ${message.font},
+        ${message.target_path}, ${message.broadcast_type}, ${message.dismissable}
+      )
+      returning ${columns}
+    `,
   ))!
 
 export const updateBroadcastMessage = async (
@@ -64,10 +69,13 @@ export const updateBroadcastMessage = async (
   (await tx.row(
     broadcastMessageRow,
     sql`
-    update broadcast_messages b set message = ${message.message}, starts_at = ${message.starts_at}, ends_at = ${message.ends_at},
-      color = ${message.color}, font = ${message.font}, target_path = ${message.target_path},
-      broadcast_type = ${message.broadcast_type}, dismissable = ${message.dismissable}, updated_at = now()
-    where b.id = ${id} returning ${columns}`,
+      update broadcast_messages b
+      set message = ${message.message}, starts_at = ${message.starts_at}, ends_at = ${message.ends_at},
+        color = ${message.color}, font = ${message.font}, target_path = ${message.target_path},
+        broadcast_type = ${message.broadcast_type}, dismissable = ${message.dismissable}, updated_at = now()
+      where b.id = ${id}
+      returning ${columns}
+    `,
   ))!
 
 export const deleteBroadcastMessage = (tx: Tx, id: number): Promise<number> =>

@@ -17,7 +17,11 @@ export const lockFeature = async (tx: Tx, name: string): Promise<FeatureRow> =>
   (await tx.row(
     featureRow,
     sql`
-    insert into feature_flags (name) values (${name}) on conflict (name) do update set updated_at = now() returning name, gates`,
+      insert into feature_flags (name)
+      values (${name})
+      on conflict (name) do update set updated_at = now()
+      returning name, gates
+    `,
   ))!
 
 export const saveFeature = (tx: Tx, { name, gates }: FeatureRow): Promise<number> =>

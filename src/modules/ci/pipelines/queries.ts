@@ -73,8 +73,20 @@ export type PipelineScope =
 const inScope = (projectId: number, scope: PipelineScope): Sql =>
   'statuses' in scope
     ? sql`p.status = any(${scope.statuses}::text[])`
-    : sql`p.id = any(array(select (select n.id from pipelines n where n.project_id = ${projectId} and n.ref = name
-        and n.tag = ${scope.newestOf === 'tag'} order by n.id desc limit 1) from unnest(${scope.names}::text[]) as name))`
+    : sql`
+      p.id = any(
+        array(
+          select (
+            select n.id
+            from pipelines n
+            where n.project_id = ${projectId} and n.ref = name and n.tag = ${scope.newestOf === 'tag'}
+            order by n.id desc
+            limit 1
+          )
+          from unnest(${scope.names}::text[]) as name
+        )
+      )
+    `
 
 export function listPipelines(projectId: number, filters: PipelineFilters, scope: PipelineScope | undefined): List {
   const where = [sql`p.project_id = ${projectId}`]
@@ -112,8 +124,13 @@ export const listPipelinesFor = (
   where: [
     sql`p.project_id = ${projectId}`,
     sql`p.ref = ${mergeRequest.source_branch}`,
-    sql`exists (select from merge_request_commits c join merge_request_diffs d on d.id = c.diff_id
-      where c.oid = p.sha and d.merge_request_id = ${mergeRequest.id})`,
+    sql`
+      exists (
+        select
+        from merge_request_commits c join merge_request_diffs d on d.id = c.diff_id
+        where c.oid = p.sha and d.merge_request_id = ${mergeRequest.id}
+      )
+    `,
   ],
   order: [{ by: raw('p.id'), direction: 'desc' }],
   keyset: { direction: 'desc' },
@@ -128,9 +145,15 @@ export const pipelineDetailRow = {
 }
 export type PipelineDetailRow = RowOf<typeof pipelineDetailRow>
 
-const detail = sql`select ${columns}, case when u.id is not null then ${userReferenceJson('u')} end as user,
-  (select round(avg(s.coverage)::numeric, 2)::text from commit_statuses s where s.pipeline_id = p.id and not s.retried) as coverage
-  from pipelines p left join users u on u.id = p.user_id`
+const detail = sql`
+  select ${columns}, case when u.id is not null then ${userReferenceJson('u')} end as user,
+    (
+      select round(avg(s.coverage)::numeric, 2)::text
+      from commit_statuses s
+      where s.pipeline_id = p.id and not s.retried
+    ) as coverage
+  from pipelines p left join users u on u.id = p.user_id
+`
 
 export const findPipeline = (db: Db, projectId: number, id: number): Promise<PipelineDetailRow | undefined> =>
   db.row(pipelineDetailRow, sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
@@ -155,9 +178,13 @@ export const newestPipelines = (
   db.rows(
     pipelineRow,
     sql`
-    select distinct on (p.project_id, p.sha) ${columns}
-    from unnest(${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
-    join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`,
+      select distinct on (p.project_id, p.sha) ${columns}
+      from unnest(
+          ${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]
+        ) as c (project_id, sha)
+        join pipelines p on p.project_id = c.project_id and p.sha = c.sha
+      order by p.project_id, p.sha, p.id desc
+    `,
   )
 
 /** The newest pipeline of each commit for a ref, in any project; omits commits without one. One statement. */
@@ -168,11 +195,14 @@ export const newestPipelinesOfRefs = (
   db.rows(
     pipelineRow,
     sql`
-    select distinct on (p.project_id, p.sha, p.ref) ${columns}
-    from unnest(${wanted.map(({ projectId }) => projectId)}::bigint[], ${wanted.map(({ sha }) => sha)}::text[],
-      ${wanted.map(({ ref }) => ref)}::text[]) as w (project_id, sha, ref)
-    join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
-    order by p.project_id, p.sha, p.ref, p.id desc`,
+      select distinct on (p.project_id, p.sha, p.ref) ${columns}
+      from unnest(
+          ${wanted.map(({ projectId }) => projectId)}::bigint[], ${wanted.map(({ sha }) => sha)}::text[],
+          ${wanted.map(({ ref }) => ref)}::text[]
+        ) as w (project_id, sha, ref)
+        join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
+      order by p.project_id, p.sha, p.ref, p.id desc
+    `,
   )
 
 /** Selects the pipeline of a report: the newest of the commit, narrowed by ref and id if given. */
@@ -187,9 +217,15 @@ export const choosePipeline = (db: Db, { projectId, sha, ref, id }: PipelineChoi
   db.row(
     pipelineRow,
     sql`
-    select ${columns} from pipelines p where p.project_id = ${projectId} and p.sha = ${sha}
-      and p.ref = coalesce(${ref ?? null}::text, p.ref) and p.id = coalesce(${id ?? null}::bigint, p.id)
-    order by p.id desc limit 1`,
+      select ${columns}
+      from pipelines p
+      where p.project_id = ${projectId}
+        and p.sha = ${sha}
+        and p.ref = coalesce(${ref ?? null}::text, p.ref)
+        and p.id = coalesce(${id ?? null}::bigint, p.id)
+      order by p.id desc
+      limit 1
+    `,
   )
 
 /**
@@ -198,8 +234,11 @@ export const choosePipeline = (db: Db, { projectId, sha, ref, id }: PipelineChoi
  */
 export const lockCommit = (tx: Tx, projectId: number, sha: Oid): Promise<boolean> =>
   tx.exists(sql`
-    select pg_advisory_xact_lock(hashtextextended(${`${projectId} ${sha}`}, 0)) from projects
-    where id = ${projectId} and not deleting for key share`)
+    select pg_advisory_xact_lock(hashtextextended(${`${projectId} ${sha}`}, 0))
+    from projects
+    where id = ${projectId} and not deleting
+    for key share
+  `)
 
 export type NewPipeline = {
   readonly projectId: number
@@ -215,10 +254,12 @@ export async function insertPipeline(tx: Tx, { projectId, sha, ref, tag, userId 
   return (await tx.row(
     pipelineRow,
     sql`
-    insert into pipelines as p (project_id, iid, sha, ref, tag, status, user_id)
-    select ${projectId}, coalesce(max(iid), 0) + 1, ${sha}, ${ref}, ${tag}, 'created', ${userId}
-    from pipelines where project_id = ${projectId}
-    returning ${columns}`,
+      insert into pipelines as p (project_id, iid, sha, ref, tag, status, user_id)
+      select ${projectId}, coalesce(max(iid), 0) + 1, ${sha}, ${ref}, ${tag}, 'created', ${userId}
+      from pipelines
+      where project_id = ${projectId}
+      returning ${columns}
+    `,
   ))!
 }
 
@@ -236,13 +277,20 @@ export const tallyPipeline = async (tx: Tx, id: number): Promise<Tally> =>
   (await tx.row(
     tallyRow,
     sql`
-    with latest as (select * from commit_statuses where pipeline_id = ${id} and not retried)
-    select
-      (select json_agg(c) from (select status, allow_failure, count(*) as count from latest group by 1, 2) c) as counts,
-      array(select stage from latest group by stage order by min(stage_index), stage) as stages,
-      (select round(sum(extract(epoch from upper(period) - lower(period))))::integer
-        from (select unnest(range_agg(tstzrange(started_at, finished_at))) as period from latest
-          where started_at <= finished_at) ran) as duration`,
+      with latest as (select * from commit_statuses where pipeline_id = ${id} and not retried)
+      select (
+          select json_agg(c) from (select status, allow_failure, count(*) as count from latest group by 1, 2) c
+        ) as counts,
+        array(select stage from latest group by stage order by min(stage_index), stage) as stages,
+        (
+          select round(sum(extract(epoch from upper(period) - lower(period))))::integer
+          from (
+            select unnest(range_agg(tstzrange(started_at, finished_at))) as period
+            from latest
+            where started_at <= finished_at
+          ) ran
+        ) as duration
+    `,
   ))!
 
 /** Returns the updated pipeline. It starts once; a finished pipeline may run again. */
@@ -254,9 +302,12 @@ export const updatePipeline = async (
   (await tx.row(
     pipelineRow,
     sql`
-    update pipelines as p set status = ${status}, updated_at = clock.now, duration = ${duration},
-      started_at = case when ${status} = 'running' then coalesce(p.started_at, clock.now) else p.started_at end,
-      finished_at = case when ${finished} then clock.now end
-    from (select clock_timestamp() as now) clock where p.id = ${id}
-    returning ${columns}`,
+      update pipelines as p
+      set status = ${status}, updated_at = clock.now, duration = ${duration},
+        started_at = case when ${status} = 'running' then coalesce(p.started_at, clock.now) else p.started_at end,
+        finished_at = case when ${finished} then clock.now end
+      from (select clock_timestamp() as now) clock
+      where p.id = ${id}
+      returning ${columns}
+    `,
   ))!

@@ -23,7 +23,10 @@ export const awardRow = {
 export type AwardRow = RowOf<typeof awardRow>
 
 const columns = (type: NoteableType): Sql =>
-  sql`a.id, ${type}::text as noteable_type, a.${columnOf(type)} as noteable_id, a.note_id, a.name, ${userReferenceJson('u')} as user, a.created_at, a.updated_at`
+  sql`
+    a.id, ${type}::text as noteable_type, a.${columnOf(type)} as noteable_id, a.note_id, a.name,
+    ${userReferenceJson('u')} as user, a.created_at, a.updated_at
+  `
 
 const of = ({ noteable, noteId }: Awardable): Sql =>
   sql`${isAbout('a', noteable)} and a.note_id is not distinct from ${noteId}`
@@ -41,8 +44,11 @@ export const awardsOf = (awardable: Awardable): List => ({
 export const findAward = (db: Db, awardable: Awardable, id: number): Promise<AwardRow | undefined> =>
   db.row(
     awardRow,
-    sql`select ${columns(awardable.noteable.type)} from award_emoji a join users u on u.id = a.user_id
-    where ${of(awardable)} and a.id = ${id}`,
+    sql`
+      select ${columns(awardable.noteable.type)}
+      from award_emoji a join users u on u.id = a.user_id
+      where ${of(awardable)} and a.id = ${id}
+    `,
   )
 
 /** Undefined if the user has given it before, or if the noteable or note is deleted. */
@@ -55,17 +61,28 @@ export const insertAward = (
   tx.row(
     awardRow,
     sql`
-    with a as (
-      insert into award_emoji (${columnOf(type)}, note_id, user_id, name)
-      select m.id, n.id, ${userId}, ${name} from ${tableOf(type)} m left join notes n on n.id = ${noteId} and n.${columnOf(type)} = m.id
-      where m.id = ${id} and n.id is not distinct from ${noteId}
-      on conflict do nothing returning *)
-    select ${columns(type)} from a join users u on u.id = a.user_id`,
+      with a as (
+        insert into award_emoji (${columnOf(type)}, note_id, user_id, name)
+        select m.id, n.id, ${userId}, ${name}
+        from ${tableOf(type)} m left join notes n on n.id = ${noteId} and n.${columnOf(type)} = m.id
+        where m.id = ${id} and n.id is not distinct from ${noteId}
+        on conflict do nothing
+        returning *
+      )
+      select ${columns(type)}
+      from a join users u on u.id = a.user_id
+    `,
   )
 
 /** How many users have given a noteable of this type and id this emoji. */
 export const awardsSql = (type: NoteableType, id: Sql, name: string): Sql =>
-  sql`(select count(*)::integer from award_emoji e where e.${columnOf(type)} = ${id} and e.note_id is null and e.name = ${name})`
+  sql`
+    (
+      select count(*)::integer
+      from award_emoji e
+      where e.${columnOf(type)} = ${id} and e.note_id is null and e.name = ${name}
+    )
+  `
 
 /** False if it is deleted already. */
 export const deleteAward = async (tx: Tx, id: number): Promise<boolean> =>

@@ -24,12 +24,31 @@ export const isAbout = (alias: string, { type, id }: Pick<Noteable, 'type' | 'id
  */
 export function readersOf(type: NoteableType): Sql {
   const [feature, lowest] = [raw(`p.${kindOf(type).feature}`), literal(lowestReader(type))]
-  return sql`(u.kind = 'human' and u.state = 'active'
-  and ${feature} > ${disabled} and (u.admin
-  or exists (select from group_access a where a.user_id = u.id and a.group_id = p.namespace_id and a.level >= ${lowest}
-    and a.expires_on > current_date)
-  or exists (select from project_access a where a.user_id = u.id and a.project_id = p.id and a.level >= ${lowest}
-    and a.expires_on > current_date)
-  or (${feature} >= ${enabled}
-    and (p.visibility = ${visibilities.public} or (p.visibility = ${visibilities.internal} and not u.external)))))`
+  return sql`
+    (
+      u.kind = 'human'
+      and u.state = 'active'
+      and ${feature} > ${disabled}
+      and (
+        u.admin
+        or exists (
+          select
+          from group_access a
+          where a.user_id = u.id
+            and a.group_id = p.namespace_id
+            and a.level >= ${lowest}
+            and a.expires_on > current_date
+        )
+        or exists (
+          select
+          from project_access a
+          where a.user_id = u.id and a.project_id = p.id and a.level >= ${lowest} and a.expires_on > current_date
+        )
+        or (
+          ${feature} >= ${enabled}
+          and (p.visibility = ${visibilities.public} or (p.visibility = ${visibilities.internal} and not u.external))
+        )
+      )
+    )
+  `
 }

@@ -15,8 +15,10 @@ export const readersNamed = (db: Db, { type, project_id }: Noteable, names: read
   db.rows(
     mentionedRow,
     sql`
-    select u.id, lower(u.username) as name from users u join projects p on p.id = ${project_id}
-    where lower(u.username) = any(${names}::text[]) and ${readersOf(type)}`,
+      select u.id, lower(u.username) as name
+      from users u join projects p on p.id = ${project_id}
+      where lower(u.username) = any(${names}::text[]) and ${readersOf(type)}
+    `,
   )
 
 /** Makes exactly these users mentioned in a note, or in the description; returns those who were not before. */
@@ -29,11 +31,18 @@ export async function replaceMentions(
   const rows = await tx.rows(
     { user_id: integer },
     sql`
-    with gone as (
-      delete from mentions o where ${isAbout('o', noteable)} and o.note_id is not distinct from ${noteId}
-        and o.user_id <> all(${userIds}::bigint[]))
-    insert into mentions (${columnOf(noteable.type)}, note_id, user_id)
-    select ${noteable.id}, ${noteId}, m from unnest(${userIds}::bigint[]) m on conflict do nothing returning user_id`,
+      with gone as (
+        delete from mentions o
+        where ${isAbout('o', noteable)}
+          and o.note_id is not distinct from ${noteId}
+          and o.user_id <> all(${userIds}::bigint[])
+      )
+      insert into mentions (${columnOf(noteable.type)}, note_id, user_id)
+      select ${noteable.id}, ${noteId}, m
+      from unnest(${userIds}::bigint[]) m
+      on conflict do nothing
+      returning user_id
+    `,
   )
   return rows.map(({ user_id }) => user_id)
 }

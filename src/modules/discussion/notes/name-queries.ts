@@ -7,8 +7,9 @@ export const namesOfUser = async (tx: Tx, userId: number): Promise<string[]> => 
   const rows = await tx.rows(
     { name: text },
     sql`
-    select r.path_key as name from routes r join namespaces n on n.id = r.namespace_id where n.owner_id = ${userId}
-    union select lower(username) from users where id = ${userId}`,
+      select r.path_key as name from routes r join namespaces n on n.id = r.namespace_id where n.owner_id = ${userId}
+      union select lower(username) from users where id = ${userId}
+    `,
   )
   return rows.map(({ name }) => name)
 }
@@ -17,6 +18,11 @@ export const namesOfUser = async (tx: Tx, userId: number): Promise<string[]> => 
 export const renameInSystemNotes = (db: Db, usernames: readonly string[], size: number): Promise<number> => {
   const alternatives = usernames.map((name) => name.replaceAll('.', '\\.')).join('|')
   const mention = `@(${alternatives})(?![a-zA-Z0-9_.-])`
-  return db.run(sql`update notes set body = regexp_replace(body, ${mention}, '@ghost', 'gi')
-    where id = any(array(select id from notes where system and body like '%@%' and body ~* ${mention} limit ${literal(size)}))`)
+  return db.run(sql`
+    update notes
+    set body = regexp_replace(body, ${mention}, '@ghost', 'gi')
+    where id = any(
+      array(select id from notes where system and body like '%@%' and body ~* ${mention} limit ${literal(size)})
+    )
+  `)
 }

@@ -8,8 +8,9 @@ import { columnOf, isAbout } from '../noteables/queries.ts'
 import type { Position } from '../positions/position.ts'
 
 /** Whether a discussion of the noteable of this type and id is unresolved. */
-export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`exists (
-  select from notes r where r.${columnOf(type)} = ${id} and r.threaded and r.resolved_at is null)`
+export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`
+  exists (select from notes r where r.${columnOf(type)} = ${id} and r.threaded and r.resolved_at is null)
+`
 
 export const hasUnresolved = async (db: Db, { type, id }: Pick<Noteable, 'type' | 'id'>): Promise<boolean> =>
   (await db.row({ unresolved: boolean }, sql`select ${unresolvedSql(type, sql`${id}::bigint`)} as unresolved`))!
@@ -38,12 +39,18 @@ export const insertNote = async (
   const made = await tx.row(
     { id: integer, created_at: timestamp },
     sql`
-    insert into notes (project_id, ${columnOf(type)}, author_id, discussion_id, threaded, system, body, position, resolved_at,
-      resolved_by_id, created_at, updated_at)
-    values (${project_id}, ${id}, ${note.authorId}, ${note.discussionId}, ${threaded}, ${system}, ${note.body},
-      ${position && JSON.stringify(position)}::jsonb, case when ${resolved} then now() end, case when ${resolved} then ${note.authorId}::bigint end,
-      coalesce(${createdAt}, now()), coalesce(${createdAt}, now()))
-    returning id, created_at`,
+      insert into notes (
+        project_id, ${columnOf(type)}, author_id, discussion_id, threaded, system, body, position,
+        resolved_at, resolved_by_id, created_at, updated_at
+      )
+      values (
+        ${project_id}, ${id}, ${note.authorId}, ${note.discussionId}, ${threaded}, ${system}, ${note.body},
+        ${position && JSON.stringify(position)}::jsonb, case when ${resolved} then now() end,
+        case when ${resolved} then ${note.authorId}::bigint end, coalesce(${createdAt}, now()),
+        coalesce(${createdAt}, now())
+      )
+      returning id, created_at
+    `,
   )
   return made!
 }
@@ -64,9 +71,15 @@ export const findRoot = (tx: Tx, noteable: Noteable, discussionId: string): Prom
   tx.row(
     discussionRootRow,
     sql`
-    select n.system, n.threaded, n.position, n.threaded and not exists (
-      select from notes o where ${inDiscussion('o', noteable, discussionId)} and o.resolved_at is null) as resolved
-    from notes n where ${inDiscussion('n', noteable, discussionId)} order by n.id limit 1`,
+      select n.system, n.threaded, n.position, n.threaded
+        and not exists (
+          select from notes o where ${inDiscussion('o', noteable, discussionId)} and o.resolved_at is null
+        ) as resolved
+      from notes n
+      where ${inDiscussion('n', noteable, discussionId)}
+      order by n.id
+      limit 1
+    `,
   )
 
 /** Turns a single note into a discussion. */
@@ -85,14 +98,24 @@ export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>
 export type Resolvable = { readonly discussionId: string; readonly noteId?: number }
 
 const those = (noteable: Noteable, { discussionId, noteId }: Resolvable): Sql =>
-  sql`${inDiscussion('n', noteable, discussionId)} and n.threaded and ${noteId === undefined ? raw('true') : sql`n.id = ${noteId}`}`
+  sql`
+    ${inDiscussion('n', noteable, discussionId)}
+    and n.threaded
+    and ${noteId === undefined ? raw('true') : sql`n.id = ${noteId}`}
+  `
 
 /** Returns how many were unresolved before. */
 export const resolveNotes = (tx: Tx, noteable: Noteable, which: Resolvable, userId: number): Promise<number> =>
-  tx.run(sql`update notes n set resolved_at = now(), resolved_by_id = ${userId}
-    where ${those(noteable, which)} and n.resolved_at is null`)
+  tx.run(sql`
+    update notes n
+    set resolved_at = now(), resolved_by_id = ${userId}
+    where ${those(noteable, which)} and n.resolved_at is null
+  `)
 
 /** Returns how many were resolved before. */
 export const unresolveNotes = (tx: Tx, noteable: Noteable, which: Resolvable): Promise<number> =>
-  tx.run(sql`update notes n set resolved_at = null, resolved_by_id = null
-    where ${those(noteable, which)} and n.resolved_at is not null`)
+  tx.run(sql`
+    update notes n
+    set resolved_at = null, resolved_by_id = null
+    where ${those(noteable, which)} and n.resolved_at is not null
+  `)

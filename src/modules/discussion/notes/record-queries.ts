@@ -37,26 +37,39 @@ export const discussionRow = {
 }
 export type DiscussionRow = RowOf<typeof discussionRow>
 
-const joins = (type: NoteableType): Sql => sql`from notes n join ${tableOf(type)} m on m.id = n.${columnOf(type)}
-  join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id`
+const joins = (type: NoteableType): Sql => sql`
+  from notes n
+    join ${tableOf(type)} m on m.id = n.${columnOf(type)}
+    join users u on u.id = n.author_id
+    left join users r on r.id = n.resolved_by_id
+`
 
 const resolver = sql`case when r.id is not null then ${userReferenceJson('r')} end`
 
-const note = (
-  type: NoteableType,
-): Sql => sql`select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id,
-  m.iid as noteable_iid, ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
-  ${resolver} as resolved_by, n.created_at, n.updated_at ${joins(type)}`
+const note = (type: NoteableType): Sql => sql`
+  select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id, m.iid as noteable_iid,
+    ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
+    ${resolver} as resolved_by, n.created_at, n.updated_at ${joins(type)}
+`
 
-const noteJson = (type: NoteableType): Sql => sql`json_build_object('id', n.id, 'discussion_id', n.discussion_id,
-  'noteable_type', ${type}::text, 'noteable_id', m.id, 'noteable_iid', m.iid, 'author', ${userReferenceJson('u')}, 'body', n.body,
-  'system', n.system, 'threaded', n.threaded, 'position', n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))},
-  'resolved_by', ${resolver}, 'created_at', ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))})`
+const noteJson = (type: NoteableType): Sql => sql`
+  json_build_object(
+    'id', n.id, 'discussion_id', n.discussion_id, 'noteable_type', ${type}::text, 'noteable_id', m.id, 'noteable_iid',
+    m.iid, 'author', ${userReferenceJson('u')}, 'body', n.body, 'system', n.system, 'threaded', n.threaded, 'position',
+    n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))}, 'resolved_by', ${resolver}, 'created_at',
+    ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}
+  )
+`
 
 const discussion = (type: NoteableType): Sql =>
-  sql`select f.id, f.discussion_id, (select json_agg(${noteJson(type)} order by n.id) ${joins(type)}
-    where n.${columnOf(type)} = f.${columnOf(type)} and n.discussion_id = f.discussion_id) as notes
-  from notes f`
+  sql`
+    select f.id, f.discussion_id,
+      (
+        select json_agg(${noteJson(type)} order by n.id) ${joins(type)}
+        where n.${columnOf(type)} = f.${columnOf(type)} and n.discussion_id = f.discussion_id
+      ) as notes
+    from notes f
+  `
 
 export type NoteOrder = { readonly order_by: 'created_at' | 'updated_at'; readonly sort: Direction }
 
@@ -90,7 +103,11 @@ export const discussionsOf = (noteable: Noteable): List => ({
   key: raw('f.id'),
   where: [
     isAbout('f', noteable),
-    sql`not exists (select from notes e where ${isAbout('e', noteable)} and e.discussion_id = f.discussion_id and e.id < f.id)`,
+    sql`
+      not exists (
+        select from notes e where ${isAbout('e', noteable)} and e.discussion_id = f.discussion_id and e.id < f.id
+      )
+    `,
   ],
   order: [{ by: raw('f.id'), direction: 'asc' }],
 })
@@ -102,8 +119,12 @@ export const findDiscussion = (
 ): Promise<DiscussionRow | undefined> =>
   db.row(
     discussionRow,
-    sql`${discussion(noteable.type)} where ${isAbout('f', noteable)} and f.discussion_id = ${discussionId}
-    order by f.id limit 1`,
+    sql`
+      ${discussion(noteable.type)}
+      where ${isAbout('f', noteable)} and f.discussion_id = ${discussionId}
+      order by f.id
+      limit 1
+    `,
   )
 
 /** A note of a noteable; with a discussion, one of its notes. */

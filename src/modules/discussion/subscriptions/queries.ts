@@ -14,10 +14,12 @@ import { columnOf, tableOf } from '../noteables/queries.ts'
  */
 export function participants(type: NoteableType, id: Sql, authorId: Sql): Sql {
   const is = sql`${columnOf(type)} = ${id}`
-  return sql`select ${authorId} as user_id
+  return sql`
+    select ${authorId} as user_id
     union all select a.user_id from ${raw(kindOf(type).assignees)} a where a.${is}
     union all select n.author_id from notes n where n.${is} and not n.system
-    union all select t.user_id from mentions t where t.${is}`
+    union all select t.user_id from mentions t where t.${is}
+  `
 }
 
 /** Participants of a noteable; the author first, others by id. */
@@ -33,22 +35,28 @@ export const participantsOf = ({ type, id, author_id }: Noteable & { readonly au
 })
 
 const participates = (userId: number, type: NoteableType, row: Sql): Sql =>
-  sql`exists (select from (${participants(type, sql`${row}.id`, sql`${row}.author_id`)}) each where each.user_id = ${userId})`
+  sql`
+    exists (
+      select from (${participants(type, sql`${row}.id`, sql`${row}.author_id`)}) each where each.user_id = ${userId}
+    )
+  `
 
 /** Whether the caller is notified about a noteable, a row by that name: their own choice, else whether they participate. */
 export const subscribedSql = (caller: Caller, type: NoteableType, row: Sql): Sql =>
   caller === null
     ? raw('false')
-    : sql`coalesce(
+    : sql`
+      coalesce(
         (select s.subscribed from subscriptions s where s.${columnOf(type)} = ${row}.id and s.user_id = ${caller.id}),
-        ${participates(caller.id, type, row)})`
+        ${participates(caller.id, type, row)}
+      )
+    `
 
 export const findSubscribed = async (db: Db, caller: Caller, { type, id }: Noteable): Promise<boolean> =>
   (
     await db.row(
       { subscribed: boolean },
-      sql`
-    select ${subscribedSql(caller, type, raw('m'))} as subscribed from ${tableOf(type)} m where m.id = ${id}`,
+      sql`select ${subscribedSql(caller, type, raw('m'))} as subscribed from ${tableOf(type)} m where m.id = ${id}`,
     )
   )?.subscribed ?? false
 
@@ -61,5 +69,8 @@ export const saveSubscription = (
 ): Promise<number> =>
   tx.run(sql`
     insert into subscriptions (${columnOf(type)}, user_id, subscribed)
-    select m.id, ${userId}, ${subscribed} from ${tableOf(type)} m where m.id = ${id}
-    on conflict (${columnOf(type)}, user_id) do update set subscribed = excluded.subscribed, updated_at = now()`)
+    select m.id, ${userId}, ${subscribed}
+    from ${tableOf(type)} m
+    where m.id = ${id}
+    on conflict (${columnOf(type)}, user_id) do update set subscribed = excluded.subscribed, updated_at = now()
+  `)

@@ -26,22 +26,39 @@ const noteable = (type: NoteableType): Sql =>
 
 /** What the note or todo `t` is about: the noteable `m`, its project `p` and the namespace `n`. */
 const place = (type: NoteableType): Sql =>
-  sql`join ${tableOf(type)} m on m.id = t.${columnOf(type)} join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id`
+  sql`
+    join ${tableOf(type)} m on m.id = t.${columnOf(type)}
+    join projects p on p.id = m.project_id
+    join namespaces n on n.id = p.namespace_id
+  `
 
 /** The notification settings of `u`: of the project `p`, else of the nearest group around it, else the global ones. */
-const settings = (type: NoteableType): Sql => sql`left join lateral (
-  select s.level, s.events from notification_settings s
-  where s.user_id = u.id and ((s.level <> ${level('global')} and (s.project_id = p.id or s.namespace_id = any(n.traversal_ids)))
-    or (s.project_id is null and s.namespace_id is null))
-  order by s.project_id is null, array_position(n.traversal_ids, s.namespace_id) desc nulls last limit 1) w on true
-  left join subscriptions c on c.${columnOf(type)} = m.id and c.user_id = u.id`
+const settings = (type: NoteableType): Sql => sql`
+  left join lateral (
+    select s.level, s.events
+    from notification_settings s
+    where s.user_id = u.id
+      and (
+        (s.level <> ${level('global')} and (s.project_id = p.id or s.namespace_id = any(n.traversal_ids)))
+        or (s.project_id is null and s.namespace_id is null)
+      )
+    order by s.project_id is null, array_position(n.traversal_ids, s.namespace_id) desc nulls last
+    limit 1
+  ) w on true
+  left join subscriptions c on c.${columnOf(type)} = m.id and c.user_id = u.id
+`
 
 const chosen = sql`coalesce(w.level, ${level('participating')})`
 
 /** Whether `u` may read the noteable `m` and has not turned off mails about it. */
 const reached = (type: NoteableType): Sql =>
-  sql`not p.deleting and ${readersOf(type)} and coalesce(c.subscribed, true) and ${chosen} <> ${level('disabled')}
-  and not exists (select from namespaces a where a.id = any(n.traversal_ids) and a.emails_disabled)`
+  sql`
+    not p.deleting
+    and ${readersOf(type)}
+    and coalesce(c.subscribed, true)
+    and ${chosen} <> ${level('disabled')}
+    and not exists (select from namespaces a where a.id = any(n.traversal_ids) and a.emails_disabled)
+  `
 
 export const mailedNoteRow = {
   id: integer,
@@ -69,10 +86,19 @@ export async function findMailedNote(db: Db, id: number, limit: number): Promise
     db.row(
       mailedNoteRow,
       sql`
-    select t.id, t.body, t.author_id, ${author} as author, ${noteable(found.type)} as noteable,
-      (select count(*)::integer from (select from notes l where l.author_id = t.author_id and not l.system
-        and l.created_at > now() - interval '1 hour' limit ${literal(limit)}) counted) as lately
-    from notes t ${place(found.type)} join users by_whom on by_whom.id = t.author_id where t.id = ${id}`,
+        select t.id, t.body, t.author_id, ${author} as author, ${noteable(found.type)} as noteable,
+          (
+            select count(*)::integer
+            from (
+              select
+              from notes l
+              where l.author_id = t.author_id and not l.system and l.created_at > now() - interval '1 hour'
+              limit ${literal(limit)}
+            ) counted
+          ) as lately
+        from notes t ${place(found.type)} join users by_whom on by_whom.id = t.author_id
+        where t.id = ${id}
+      `,
     )
   )
 }
@@ -81,15 +107,30 @@ const watches = sql`s.level in (${level('watch')}, ${level('custom')})`
 const inGeneral = raw('s.project_id is null and s.namespace_id is null')
 
 /** Users who may want mails about `m`: who participates or subscribed, and who watches the project. */
-const candidates = (type: NoteableType): Sql => sql`select id, bool_or(takes_part) as takes_part from (
-  select o.user_id as id, true as takes_part from (${participants(type, raw('m.id'), raw('m.author_id'))}) o
-  union all select o.user_id, o.subscribed from subscriptions o where o.${columnOf(type)} = m.id
-  union all select s.user_id, false from notification_settings s where ${watches}
-    and (s.project_id = p.id or s.namespace_id = any(n.traversal_ids))
-  union all select s.user_id, false from notification_settings s join group_access a on a.user_id = s.user_id and a.group_id = p.namespace_id
+const candidates = (type: NoteableType): Sql => sql`
+  select id, bool_or(takes_part) as takes_part
+  from (
+    select o.user_id as id, true as takes_part
+    from (${participants(type, raw('m.id'), raw('m.author_id'))}) o
+    union all
+    select o.user_id, o.subscribed
+    from subscriptions o
+    where o.${columnOf(type)} = m.id
+    union all
+    select s.user_id, false
+    from notification_settings s
+    where ${watches} and (s.project_id = p.id or s.namespace_id = any(n.traversal_ids))
+    union all
+    select s.user_id, false
+    from notification_settings s join group_access a on a.user_id = s.user_id and a.group_id = p.namespace_id
     where ${watches} and ${inGeneral}
-  union all select s.user_id, false from notification_settings s join project_access a on a.user_id = s.user_id and a.project_id = p.id
-    where ${watches} and ${inGeneral}) each group by id`
+    union all
+    select s.user_id, false
+    from notification_settings s join project_access a on a.user_id = s.user_id and a.project_id = p.id
+    where ${watches} and ${inGeneral}
+  ) each
+  group by id
+`
 
 /** Users who want a mail about a note, by their settings and subscriptions; not its author. */
 export const recipientsOfNote = (
@@ -100,14 +141,21 @@ export const recipientsOfNote = (
   return db.rows(
     recipientRow,
     sql`
-    select u.id, u.name, u.username, ${mailAddress} as address from notes t ${place(type)}
-    cross join lateral (${candidates(type)}) as perhaps join users u on u.id = perhaps.id ${settings(type)}
-    where t.id = ${id} and u.id <> ${author_id} and ${reached(type)} and case ${chosen}
-      when ${level('mention')} then ${mentioned}
-      when ${level('watch')} then true
-      when ${level('custom')} then coalesce((w.events->>'new_note')::boolean, false) or perhaps.takes_part
-      else perhaps.takes_part end
-    order by u.id`,
+      select u.id, u.name, u.username, ${mailAddress} as address
+      from notes t ${place(type)}
+        cross join lateral (${candidates(type)}) as perhaps
+        join users u on u.id = perhaps.id ${settings(type)}
+      where t.id = ${id}
+        and u.id <> ${author_id}
+        and ${reached(type)}
+        and case ${chosen}
+          when ${level('mention')} then ${mentioned}
+          when ${level('watch')} then true
+          when ${level('custom')} then coalesce((w.events ->> 'new_note')::boolean, false) or perhaps.takes_part
+          else perhaps.takes_part
+        end
+      order by u.id
+    `,
   )
 }
 
@@ -130,9 +178,24 @@ const recipientsOfKind = (db: Db, type: NoteableType, ids: readonly number[], li
   db.rows(
     mailedTodoRow,
     sql`
-    select t.id as todo_id, u.id, u.name, u.username, ${mailAddress} as address, t.action, ${author} as author, ${noteable(type)} as noteable
-    from todos t ${place(type)} join users u on u.id = t.user_id join users by_whom on by_whom.id = t.author_id ${settings(type)}
-    where t.id = any(${ids}::bigint[]) and ${reached(type)} and (t.action <> 'assigned' or ${chosen} <> ${level('mention')})
-      and (select count(*) from (select from todos l where l.author_id = t.author_id and l.user_id <> l.author_id
-        and l.created_at > now() - interval '1 hour' limit ${literal(limit + 1)}) counted) <= ${literal(limit)}`,
+      select t.id as todo_id, u.id, u.name, u.username, ${mailAddress} as address, t.action, ${author} as author,
+        ${noteable(type)} as noteable
+      from todos t ${place(type)}
+        join users u on u.id = t.user_id
+        join users by_whom on by_whom.id = t.author_id ${settings(type)}
+      where t.id = any(${ids}::bigint[])
+        and ${reached(type)}
+        and (t.action <> 'assigned' or ${chosen} <> ${level('mention')})
+        and (
+          select count(*)
+          from (
+            select
+            from todos l
+            where l.author_id = t.author_id
+              and l.user_id <> l.author_id
+              and l.created_at > now() - interval '1 hour'
+            limit ${literal(limit + 1)}
+          ) counted
+        ) <= ${literal(limit)}
+    `,
   )

@@ -21,7 +21,10 @@ export const findTimes = (db: Db, { type, id }: Noteable): Promise<TimeRow | und
   db.row(
     timeRow,
     sql`
-    select m.time_estimate, ${timeSpentSql(type, sql`m.id`)} as total_time_spent from ${tableOf(type)} m where m.id = ${id}`,
+      select m.time_estimate, ${timeSpentSql(type, sql`m.id`)} as total_time_spent
+      from ${tableOf(type)} m
+      where m.id = ${id}
+    `,
   )
 
 /** The same, and locks them for concurrent changes. */

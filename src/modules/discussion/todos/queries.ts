@@ -43,17 +43,24 @@ export const insertTodos = (
       note_id: nullable(integer),
     },
     sql`
-    insert into todos (user_id, author_id, project_id, ${columnOf(type)}, note_id, action)
-    select t."userId", t."authorId", ${project_id}, m.id, t."noteId", t.action
-    from jsonb_to_recordset(${JSON.stringify(todos)}::jsonb) as t ("userId" bigint, "authorId" bigint, "noteId" bigint, action text)
-    join ${tableOf(type)} m on m.id = ${id}
-    on conflict (${columnOf(type)}, user_id) where state = 'pending' do nothing returning todos.id, todos.action, todos.note_id`,
+      insert into todos (user_id, author_id, project_id, ${columnOf(type)}, note_id, action)
+      select t."userId", t."authorId", ${project_id}, m.id, t."noteId", t.action
+      from jsonb_to_recordset(${JSON.stringify(todos)}::jsonb) as t (
+          "userId" bigint, "authorId" bigint, "noteId" bigint, action text
+        )
+        join ${tableOf(type)} m on m.id = ${id}
+      on conflict (${columnOf(type)}, user_id) where state = 'pending' do nothing
+      returning todos.id, todos.action, todos.note_id
+    `,
   )
 
 /** Marks the todos of a user for a noteable as done. */
 export const finishTodosOn = (tx: Tx, userId: number, noteable: Pick<Noteable, 'type' | 'id'>): Promise<number> =>
-  tx.run(sql`update todos t set state = 'done', updated_at = now()
-    where ${isAbout('t', noteable)} and t.user_id = ${userId} and t.state = 'pending'`)
+  tx.run(sql`
+    update todos t
+    set state = 'done', updated_at = now()
+    where ${isAbout('t', noteable)} and t.user_id = ${userId} and t.state = 'pending'
+  `)
 
 /** Marks all todos of a user as done. */
 export const finishAllTodos = (tx: Tx, userId: number): Promise<number> =>

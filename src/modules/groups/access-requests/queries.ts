@@ -14,7 +14,9 @@ export type AccessRequestRow = RowOf<typeof accessRequestRow>
 /** Requests of blocked users are hidden. */
 const active = raw(`u.state = 'active'`)
 
-const select = sql`select ${userReferenceColumns}, r.requested_at from access_requests r join users u on u.id = r.user_id`
+const select = sql`
+  select ${userReferenceColumns}, r.requested_at from access_requests r join users u on u.id = r.user_id
+`
 
 /** Oldest first. */
 export const accessRequestsOf = (holder: Holder): List => ({
@@ -32,8 +34,11 @@ export const findAccessRequest = (db: Db, holder: Holder, userId: number): Promi
 export async function insertAccessRequest(tx: Tx, holder: Holder, userId: number): Promise<boolean> {
   const { projectId, namespaceId } = holderIds(holder)
   return (
-    (await tx.run(sql`insert into access_requests (project_id, namespace_id, user_id)
-      values (${projectId}, ${namespaceId}, ${userId}) on conflict do nothing`)) > 0
+    (await tx.run(sql`
+      insert into access_requests (project_id, namespace_id, user_id)
+      values (${projectId}, ${namespaceId}, ${userId})
+      on conflict do nothing
+    `)) > 0
   )
 }
 

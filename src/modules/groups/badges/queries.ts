@@ -48,8 +48,10 @@ export async function insertBadge(
   return (await tx.row(
     badgeRow,
     sql`
-    insert into badges as b (project_id, namespace_id, name, link_url, image_url)
-    values (${projectId}, ${namespaceId}, ${name}, ${link_url}, ${image_url}) returning ${columns}`,
+      insert into badges as b (project_id, namespace_id, name, link_url, image_url)
+      values (${projectId}, ${namespaceId}, ${name}, ${link_url}, ${image_url})
+      returning ${columns}
+    `,
   ))!
 }
 
@@ -62,8 +64,12 @@ export const updateBadge = (
 ): Promise<BadgeRow | undefined> =>
   tx.row(
     badgeRow,
-    sql`update badges b set name = ${name}, link_url = ${link_url}, image_url = ${image_url}, updated_at = now()
-    where b.id = ${id} and ${heldBy('b', holder)} returning ${columns}`,
+    sql`
+      update badges b
+      set name = ${name}, link_url = ${link_url}, image_url = ${image_url}, updated_at = now()
+      where b.id = ${id} and ${heldBy('b', holder)}
+      returning ${columns}
+    `,
   )
 
 export const deleteBadge = async (tx: Tx, holder: Holder, id: number): Promise<boolean> =>
@@ -75,8 +81,13 @@ export const firstProjectIn = async (db: Db, caller: Caller, groupId: number): P
     await db.row(
       { id: integer },
       sql`
-      select p.id from namespaces g join namespaces n on ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
-      join projects p on p.namespace_id = n.id where g.id = ${groupId} and not p.deleting and ${visibleProjects(caller)}
-      order by p.created_at, p.id limit 1`,
+        select p.id
+        from namespaces g
+          join namespaces n on ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
+          join projects p on p.namespace_id = n.id
+        where g.id = ${groupId} and not p.deleting and ${visibleProjects(caller)}
+        order by p.created_at, p.id
+        limit 1
+      `,
     )
   )?.id

@@ -34,9 +34,11 @@ const columns: Readonly<Record<Holder['of'], Sql>> = {
 export async function saveCustomAttribute(tx: Tx, holder: Holder, { key, value }: CustomAttributeRow): Promise<void> {
   const { projectId, namespaceId, userId } = holderIds(holder)
   const column = columns[holder.of]
-  await tx.run(sql`insert into custom_attributes (project_id, namespace_id, user_id, key, value)
+  await tx.run(sql`
+    insert into custom_attributes (project_id, namespace_id, user_id, key, value)
     values (${projectId}, ${namespaceId}, ${userId}, ${key}, ${value})
-    on conflict (${column}, key) where ${column} is not null do update set value = excluded.value`)
+    on conflict (${column}, key) where ${column} is not null do update set value = excluded.value
+  `)
 }
 
 /** False if there is none with this key. */

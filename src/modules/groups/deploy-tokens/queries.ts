@@ -59,10 +59,13 @@ export async function insertDeployToken(tx: Tx, holder: Holder, token: NewDeploy
   return (await tx.row(
     deployTokenRow,
     sql`
-    insert into deploy_tokens as t (project_id, namespace_id, creator_id, name, username, digest, scopes, expires_at)
-    values (${projectId}, ${namespaceId}, ${token.creatorId}, ${token.name}, ${token.username}, ${token.digest}, ${token.scopes},
-      ${token.expiresAt})
-    returning ${columns}`,
+      insert into deploy_tokens as t (project_id, namespace_id, creator_id, name, username, digest, scopes, expires_at)
+      values (
+        ${projectId}, ${namespaceId}, ${token.creatorId}, ${token.name}, ${token.username}, ${token.digest},
+        ${token.scopes}, ${token.expiresAt}
+      )
+      returning ${columns}
+    `,
   ))!
 }
 

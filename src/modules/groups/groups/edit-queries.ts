@@ -47,12 +47,17 @@ export const visibilitiesInside = async (
 ): Promise<{ projects: number | null; groups: number | null }> =>
   (await db.row(
     { projects: nullable(integer), groups: nullable(integer) },
-    sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
-    (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`,
+    sql`
+      select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
+        (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups
+    `,
   ))!
 
 /** Makes the creator of a new group its owner. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>
   tx.run(
-    sql`insert into members (namespace_id, user_id, access_level, created_by_id) values (${groupId}, ${userId}, ${levels.owner}, ${userId})`,
+    sql`
+      insert into members (namespace_id, user_id, access_level, created_by_id)
+      values (${groupId}, ${userId}, ${levels.owner}, ${userId})
+    `,
   )

@@ -55,7 +55,11 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
       and(
         Object.entries(filters.custom_attributes).map(
           ([key, value]) =>
-            sql`exists (select from custom_attributes a where a.namespace_id = g.id and a.key = ${key} and a.value = ${value})`,
+            sql`
+              exists (
+                select from custom_attributes a where a.namespace_id = g.id and a.key = ${key} and a.value = ${value}
+              )
+            `,
         ),
       ),
     )
@@ -74,13 +78,28 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   }
 }
 
-const ownedBy = (userId: number): Sql => sql`g.id in (
-  select m.namespace_id from members m where m.user_id = ${userId} and m.access_level = ${levels.owner}
-  and (m.expires_at is null or m.expires_at > current_date))`
+const ownedBy = (userId: number): Sql => sql`
+  g.id in (
+    select m.namespace_id
+    from members m
+    where m.user_id = ${userId}
+      and m.access_level = ${levels.owner}
+      and (m.expires_at is null or m.expires_at > current_date)
+  )
+`
 
 /** The user's groups, those above their projects, and the visible ones above their groups. */
-const authorisedGroups = (
-  caller: Actor,
-): Sql => sql`(${groupsOfMember(caller.id, levels.guest)} or ${groupsAroundProjectsOfMember(caller.id)}
-  or (${openGroups(caller)} and g.id in (select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
-    where a.user_id = ${caller.id} and a.expires_on > current_date)))`
+const authorisedGroups = (caller: Actor): Sql => sql`
+  (
+    ${groupsOfMember(caller.id, levels.guest)}
+    or ${groupsAroundProjectsOfMember(caller.id)}
+    or (
+      ${openGroups(caller)}
+      and g.id in (
+        select unnest(n.traversal_ids)
+        from group_access a join namespaces n on n.id = a.group_id
+        where a.user_id = ${caller.id} and a.expires_on > current_date
+      )
+    )
+  )
+`

@@ -91,7 +91,13 @@ const columns = raw(
 const callerColumns = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
-    : sql`caller_access.level, case when caller_access.level is null then ${groupsAroundProjectsOfMember(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
+    : sql`
+      caller_access.level,
+      case
+        when caller_access.level is null then ${groupsAroundProjectsOfMember(caller.id)}
+        else false
+      end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}
+    `
 
 /** The check of projects inside is needed only without a level, and costs more than all other columns together. */
 const tables = (caller: Caller): Sql =>
@@ -99,12 +105,18 @@ const tables = (caller: Caller): Sql =>
     ? raw('from namespaces g')
     : sql`from namespaces g cross join lateral (select ${groupLevel(caller.id, raw('g.id'))} as level) as caller_access`
 
-const statisticsColumn = sql`, (select json_build_object(
-    'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
-    'lfs_objects_size', coalesce(sum(s.lfs_objects_size), 0), 'job_artifacts_size', coalesce(sum(s.job_artifacts_size), 0),
-    'packages_size', coalesce(sum(s.packages_size), 0))
-  from namespaces d join projects p on p.namespace_id = d.id join project_statistics s on s.project_id = p.id
-  where ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}) as statistics`
+const statisticsColumn = sql`
+  ,
+  (
+    select json_build_object(
+      'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
+      'lfs_objects_size', coalesce(sum(s.lfs_objects_size), 0), 'job_artifacts_size',
+      coalesce(sum(s.job_artifacts_size), 0), 'packages_size', coalesce(sum(s.packages_size), 0)
+    )
+    from namespaces d join projects p on p.namespace_id = d.id join project_statistics s on s.project_id = p.id
+    where ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+  ) as statistics
+`
 
 const attributesColumn = raw(
   `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.namespace_id = g.id), '[]') as custom_attributes`,
@@ -117,11 +129,25 @@ const sharesColumn = (caller: Caller): Sql => {
       ? visibleGroups(caller)
       : sql`(caller_access.level >= ${literal(levels.owner)} or ${visibleGroups(caller)})`
   // The alias `g` is the other group in here, so that the SQL twin of read_group applies to it.
-  return sql`, coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
-      'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
-    from (select g.id as shared_group_id) as shared join group_group_links l using (shared_group_id)
-    join namespaces g on g.id = l.shared_with_group_id
-    where not g.deleting and (l.expires_at is null or l.expires_at > current_date) and ${seen}), '[]') as shared_with_groups`
+  return sql`
+    ,
+    coalesce(
+      (
+        select json_agg(
+          json_build_object(
+            'group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path, 'group_access_level',
+            l.group_access, 'expires_at', l.expires_at
+          )
+          order by l.id
+        )
+        from (select g.id as shared_group_id) as shared
+          join group_group_links l using (shared_group_id)
+          join namespaces g on g.id = l.shared_with_group_id
+        where not g.deleting and (l.expires_at is null or l.expires_at > current_date) and ${seen}
+      ),
+      '[]'
+    ) as shared_with_groups
+  `
 }
 
 export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
@@ -151,7 +177,11 @@ export const findGroup = (
 const named = (selected: Sql, name: { number: number } | { path: string }): Sql =>
   'number' in name
     ? sql`${selected} where g.id = ${name.number} and g.kind = 'group' and not g.deleting`
-    : sql`${selected} join routes r on r.namespace_id = g.id where r.path_key = lower(${name.path}) and g.kind = 'group' and not g.deleting`
+    : sql`
+      ${selected}
+      join routes r on r.namespace_id = g.id
+      where r.path_key = lower(${name.path}) and g.kind = 'group' and not g.deleting
+    `
 
 const found = forCaller((caller, name) => named(select(caller), name))
 
@@ -159,6 +189,10 @@ const found = forCaller((caller, name) => named(select(caller), name))
 export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
   tx.row(
     groupRow,
-    sql`select ${columns}, null::smallint as level, false as reads_project_inside from namespaces g
-    where g.id = ${id} and g.kind = 'group' and not g.deleting for update`,
+    sql`
+      select ${columns}, null::smallint as level, false as reads_project_inside
+      from namespaces g
+      where g.id = ${id} and g.kind = 'group' and not g.deleting
+      for update
+    `,
   )

@@ -18,7 +18,12 @@ export async function groupsDueForRemoval(db: Db, days: number): Promise<number[
   const rows = await db.rows(
     { id: integer },
     sql`
-    select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`,
+      select id
+      from namespaces
+      where marked_for_deletion_on <= current_date - ${days}::integer and not deleting
+      order by id
+      limit 1000
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -28,8 +33,7 @@ export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<Gr
   const held = await lockGroup(tx, id)
   const due = await tx.row(
     { due: boolean },
-    sql`
-    select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`,
+    sql`select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`,
   )
   return due?.due ? held : undefined
 }
@@ -39,8 +43,13 @@ export async function projectsToRemove(db: Db, groupId: number): Promise<number[
   const rows = await db.rows(
     { id: integer },
     sql`
-    select p.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-    join projects p on p.namespace_id = d.id where g.id = ${groupId} and g.deleting order by p.id`,
+      select p.id
+      from namespaces g
+        join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+        join projects p on p.namespace_id = d.id
+      where g.id = ${groupId} and g.deleting
+      order by p.id
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -50,8 +59,11 @@ export async function groupsToRemove(db: Db, groupId: number): Promise<number[]>
   const rows = await db.rows(
     { id: integer },
     sql`
-    select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
-    where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`,
+      select d.id
+      from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+      where g.id = ${groupId} and g.deleting
+      order by cardinality(d.traversal_ids) desc
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -66,15 +78,23 @@ export async function groupsBeingRemoved(db: Db): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
     sql`
-    select g.id from namespaces g left join namespaces above on above.id = g.parent_id
-    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`,
+      select g.id
+      from namespaces g left join namespaces above on above.id = g.parent_id
+      where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false)
+      order by g.id
+      limit 1000
+    `,
   )
   return rows.map(({ id }) => id)
 }
 
 /** Ends what is shared with this group or one below it. Who had access through that is for the caller to recompute. */
 export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
-  const inside = sql`select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId}`
+  const inside = sql`
+    select d.id
+    from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
+    where g.id = ${groupId}
+  `
   await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
   await tx.run(sql`delete from group_group_links where shared_with_group_id in (${inside})`)
 }

@@ -18,9 +18,18 @@ export function heldBy(alias: string, { of, id }: Holder): Sql {
 }
 
 /** True for rows of the table `alias` that belong to a project or to the groups above it. */
-export const reaching = (alias: string, projectId: Sql): Sql => sql`(${raw(alias)}.project_id = ${projectId}
-  or ${raw(alias)}.namespace_id = any(array(select unnest(n.traversal_ids) from projects p
-    join namespaces n on n.id = p.namespace_id and n.kind = 'group' where p.id = ${projectId})))`
+export const reaching = (alias: string, projectId: Sql): Sql => sql`
+  (
+    ${raw(alias)}.project_id = ${projectId}
+    or ${raw(alias)}.namespace_id = any(
+      array(
+        select unnest(n.traversal_ids)
+        from projects p join namespaces n on n.id = p.namespace_id and n.kind = 'group'
+        where p.id = ${projectId}
+      )
+    )
+  )
+`
 
 /**
  * True for rows of the table `alias` that belong to a project or group, or to the groups above it. Readers of a project
@@ -29,15 +38,27 @@ export const reaching = (alias: string, projectId: Sql): Sql => sql`(${raw(alias
 export const around = (alias: string, { of, id }: ProjectOrGroupHolder, caller: Caller): Sql =>
   of === 'project'
     ? reaching(alias, sql`${id}`)
-    : sql`${raw(alias)}.namespace_id = any(array(select g.id from namespaces held join namespaces g on g.id = any(held.traversal_ids)
-        where held.id = ${id} and (g.id = ${id} or ${visibleGroups(caller)})))`
+    : sql`
+      ${raw(alias)}.namespace_id = any(
+        array(
+          select g.id
+          from namespaces held join namespaces g on g.id = any(held.traversal_ids)
+          where held.id = ${id} and (g.id = ${id} or ${visibleGroups(caller)})
+        )
+      )
+    `
 
 /** Projects `p` that are the holder or below it. */
 export const projectsIn = ({ of, id }: ProjectOrGroupHolder): Sql =>
   of === 'project'
     ? sql`p.id = ${id}`
-    : sql`p.namespace_id in (select d.id from namespaces outermost join namespaces d
-        on ${within(raw('d.traversal_ids'), raw('outermost.traversal_ids'))} where outermost.id = ${id})`
+    : sql`
+      p.namespace_id in (
+        select d.id
+        from namespaces outermost join namespaces d on ${within(raw('d.traversal_ids'), raw('outermost.traversal_ids'))}
+        where outermost.id = ${id}
+      )
+    `
 
 /** Moved projects, as a subquery of their ids, and the groups that are no longer above them. */
 export type Moved = { readonly projects: Sql; readonly leftGroups: readonly number[] }

@@ -18,8 +18,10 @@ export const invitationRow = {
 export type InvitationRow = RowOf<typeof invitationRow>
 
 const alive = raw('(i.expires_at is null or i.expires_at > current_date)')
-const columns = sql`i.id, i.email, i.access_level, i.expires_at, i.created_at,
-  (select u.name from users u where u.id = i.created_by_id) as created_by_name`
+const columns = sql`
+  i.id, i.email, i.access_level, i.expires_at, i.created_at,
+  (select u.name from users u where u.id = i.created_by_id) as created_by_name
+`
 
 /** Open invitations, oldest first. */
 export const invitationsOf = (holder: Holder, query: string | undefined): List => ({
@@ -39,14 +41,22 @@ export async function insertInvitation(
 ): Promise<number | undefined> {
   const { projectId, namespaceId } = holderIds(holder)
   await tx.run(
-    sql`delete from invitations i where ${heldBy('i', holder)} and lower(i.email) = lower(${invitation.email}) and not ${alive}`,
+    sql`
+      delete from invitations i
+      where ${heldBy('i', holder)} and lower(i.email) = lower(${invitation.email}) and not ${alive}
+    `,
   )
   const row = await tx.row(
     { id: integer },
     sql`
-    insert into invitations (project_id, namespace_id, email, access_level, expires_at, created_by_id)
-    values (${projectId}, ${namespaceId}, ${invitation.email}, ${invitation.level}, ${invitation.expiresAt}, ${invitation.createdBy})
-    on conflict do nothing returning id`,
+      insert into invitations (project_id, namespace_id, email, access_level, expires_at, created_by_id)
+      values (
+        ${projectId}, ${namespaceId}, ${invitation.email}, ${invitation.level}, ${invitation.expiresAt},
+        ${invitation.createdBy}
+      )
+      on conflict do nothing
+      returning id
+    `,
   )
   return row?.id
 }
@@ -61,9 +71,12 @@ export const updateInvitation = (
   tx.row(
     invitationRow,
     sql`
-    update invitations i set access_level = coalesce(${level ?? null}::smallint, i.access_level), updated_at = now()
-      ${expiresAt === undefined ? empty : sql`, expires_at = ${expiresAt}::date`}
-    where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive} returning ${columns}`,
+      update invitations i
+      set access_level = coalesce(${level ?? null}::smallint, i.access_level),
+        updated_at = now() ${expiresAt === undefined ? empty : sql`, expires_at = ${expiresAt}::date`}
+      where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive}
+      returning ${columns}
+    `,
   )
 
 /** False if there is none. */
@@ -82,7 +95,11 @@ export const ownerOfAddress = async (db: Db, email: string): Promise<number | un
   (
     await db.row(
       { id: integer },
-      sql`select u.id from ${confirmedAddresses} c join users u on u.id = c.user_id and u.kind <> 'ghost' where c.address = lower(${email})`,
+      sql`
+        select u.id
+        from ${confirmedAddresses} c join users u on u.id = c.user_id and u.kind <> 'ghost'
+        where c.address = lower(${email})
+      `,
     )
   )?.id
 
@@ -104,10 +121,16 @@ export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvita
   tx.rows(
     placedInvitationRow,
     sql`
-    select i.id, i.access_level, i.expires_at, i.created_by_id, i.project_id, n.id as namespace_id, n.traversal_ids
-    from users u join ${confirmedAddresses} c on c.user_id = u.id join invitations i on lower(i.email) = c.address
-    left join projects p on p.id = i.project_id join namespaces n on n.id = coalesce(i.namespace_id, p.namespace_id)
-    where u.id = ${userId} and u.kind <> 'ghost' and ${alive} order by i.id for update of i`,
+      select i.id, i.access_level, i.expires_at, i.created_by_id, i.project_id, n.id as namespace_id, n.traversal_ids
+      from users u
+        join ${confirmedAddresses} c on c.user_id = u.id
+        join invitations i on lower(i.email) = c.address
+        left join projects p on p.id = i.project_id
+        join namespaces n on n.id = coalesce(i.namespace_id, p.namespace_id)
+      where u.id = ${userId} and u.kind <> 'ghost' and ${alive}
+      order by i.id
+      for update of i
+    `,
   )
 
 /** Deletes expired invitations. */

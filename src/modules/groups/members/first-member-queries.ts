@@ -9,12 +9,19 @@ import { insertMembers } from './new-member-queries.ts'
 export const insertFirstMember = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(
     insertMembers(
-      sql`select null::bigint as namespace_id, p.id as project_id, u.id as user_id, ${levels.maintainer}::smallint as access_level,
-        null::date as expires_at, u.id as created_by_id
-      from projects p join namespaces n on n.id = p.namespace_id join users u on u.id = coalesce(n.owner_id, p.creator_id)
-      where p.id = ${projectId}`,
-      sql`(project_id, user_id) where project_id is not null
-      do update set access_level = excluded.access_level, expires_at = null, updated_at = now()`,
+      sql`
+        select null::bigint as namespace_id, p.id as project_id, u.id as user_id,
+          ${levels.maintainer}::smallint as access_level, null::date as expires_at, u.id as created_by_id
+        from projects p
+          join namespaces n on n.id = p.namespace_id
+          join users u on u.id = coalesce(n.owner_id, p.creator_id)
+        where p.id = ${projectId}
+      `,
+      sql`
+        (project_id, user_id)
+        where project_id is not null do update
+        set access_level = excluded.access_level, expires_at = null, updated_at = now()
+      `,
     ),
   )
 

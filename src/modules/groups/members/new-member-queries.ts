@@ -11,12 +11,26 @@ export const asInGeneral = raw('3')
 export const insertMembers = (rows: Sql, onConflict: Sql): Sql => sql`
   with wanted as (${rows}),
   added as (
-    insert into members as m (namespace_id, project_id, user_id, access_level, expires_at, created_by_id, notification_level)
-    select w.namespace_id, w.project_id, w.user_id, w.access_level, w.expires_at, w.created_by_id, coalesce((
-      select s.level from notification_settings s
-      where s.user_id = w.user_id and (s.namespace_id = w.namespace_id or s.project_id = w.project_id)), ${asInGeneral})
-    from wanted w on conflict ${onConflict} returning m.namespace_id, m.project_id, m.user_id),
+    insert into members as m (
+      namespace_id, project_id, user_id, access_level, expires_at, created_by_id, notification_level
+    )
+    select w.namespace_id, w.project_id, w.user_id, w.access_level, w.expires_at, w.created_by_id,
+      coalesce(
+        (
+          select s.level
+          from notification_settings s
+          where s.user_id = w.user_id and (s.namespace_id = w.namespace_id or s.project_id = w.project_id)
+        ),
+        ${asInGeneral}
+      )
+    from wanted w
+    on conflict ${onConflict}
+    returning m.namespace_id, m.project_id, m.user_id
+  ),
   ended as (
     delete from access_requests r using added a
-    where r.user_id = a.user_id and (r.namespace_id = a.namespace_id or r.project_id = a.project_id))
-  select from added`
+    where r.user_id = a.user_id and (r.namespace_id = a.namespace_id or r.project_id = a.project_id)
+  )
+  select
+  from added
+`

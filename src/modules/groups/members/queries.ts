@@ -39,7 +39,10 @@ const direct = (source: MemberSource): Sql =>
 
 const alive = raw('(m.expires_at is null or m.expires_at > current_date)')
 
-const select = sql`select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at from members m join users u on u.id = m.user_id`
+const select = sql`
+  select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
+  from members m join users u on u.id = m.user_id
+`
 
 export type MemberFilters = { query?: string; user_ids?: number[]; skip_users?: number[] }
 
@@ -63,11 +66,18 @@ export const listMembers = (source: MemberSource, filters: MemberFilters): List 
 
 /** Ids of all users with access from any source, from the access index. */
 const userIdsWithAccess = (source: MemberSource): Sql => {
-  const inGroup = sql`from group_access a where a.group_id = ${source.ancestorIds.at(-1)!} and a.expires_on > current_date`
+  const inGroup = sql`
+    from group_access a where a.group_id = ${source.ancestorIds.at(-1)!} and a.expires_on > current_date
+  `
   return source.of === 'group'
     ? sql`select distinct a.user_id as id ${inGroup}`
-    : sql`select a.user_id as id ${inGroup}
-      union select a.user_id from project_access a where a.project_id = ${source.projectId} and a.expires_on > current_date`
+    : sql`
+      select a.user_id as id ${inGroup}
+      union
+      select a.user_id
+      from project_access a
+      where a.project_id = ${source.projectId} and a.expires_on > current_date
+    `
 }
 
 /**
@@ -82,29 +92,44 @@ const nearestMembership = (source: MemberSource): Sql => {
   const sharedNow = raw('(l.expires_at is null or l.expires_at > current_date)')
   const ofProject =
     source.of === 'project'
-      ? sql`select m.access_level, m.expires_at, m.updated_at, 0 as distance from members m
-          where m.project_id = ${source.projectId} and ${ofUser}
+      ? sql`
+        select m.access_level, m.expires_at, m.updated_at, 0 as distance
+        from members m
+        where m.project_id = ${source.projectId} and ${ofUser}
         union all
-        select ${shared}, m.updated_at, 1000 from project_group_links l
+        select ${shared}, m.updated_at, 1000
+        from project_group_links l
           join projects p on p.id = l.project_id
           join namespaces home on home.id = p.namespace_id and not home.share_with_group_lock
-          join namespaces s on s.id = l.group_id join members m on m.namespace_id = any(s.traversal_ids)
-          where l.project_id = ${source.projectId} and ${sharedNow} and ${ofUser}
-        union all `
+          join namespaces s on s.id = l.group_id
+          join members m on m.namespace_id = any(s.traversal_ids)
+        where l.project_id = ${source.projectId} and ${sharedNow} and ${ofUser}
+        union all
+      `
       : raw('')
-  return sql`${ofProject}select m.access_level, m.expires_at, m.updated_at,
-      1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(${source.ancestorIds}::bigint[], m.namespace_id) as distance
-    from members m where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${ofUser}
+  return sql`
+    ${ofProject}select m.access_level, m.expires_at, m.updated_at,
+    1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(
+      ${source.ancestorIds}::bigint[], m.namespace_id
+    ) as distance
+    from members m
+    where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${ofUser}
     union all
-    select ${shared}, m.updated_at, 1000 from group_group_links l
-      join namespaces s on s.id = l.shared_with_group_id join members m on m.namespace_id = any(s.traversal_ids)
-      where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and ${sharedNow} and ${ofUser}
-    order by distance, access_level desc limit 1`
+    select ${shared}, m.updated_at, 1000
+    from group_group_links l
+      join namespaces s on s.id = l.shared_with_group_id
+      join members m on m.namespace_id = any(s.traversal_ids)
+    where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and ${sharedNow} and ${ofUser}
+    order by distance, access_level desc
+    limit 1
+  `
 }
 
 const selectNearest = (source: MemberSource): Sql =>
-  sql`select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
-    from users u cross join lateral (${nearestMembership(source)}) as m`
+  sql`
+    select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
+    from users u cross join lateral (${nearestMembership(source)}) as m
+  `
 
 /** Members from any source, each once, by id. */
 export const listAllMembers = (source: MemberSource, filters: MemberFilters): List => {
@@ -139,8 +164,13 @@ export const inheritedLevel = (
 ): Promise<{ access_level: number; name: string } | undefined> =>
   db.row(
     { access_level: integer, name: text },
-    sql`select m.access_level, n.name from members m join namespaces n on n.id = m.namespace_id
-    where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive} order by m.access_level desc limit 1`,
+    sql`
+      select m.access_level, n.name
+      from members m join namespaces n on n.id = m.namespace_id
+      where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive}
+      order by m.access_level desc
+      limit 1
+    `,
   )
 
 /** Replaces an expired row that is not purged yet. False if the user is a member already. The access lock is held. */
@@ -153,7 +183,9 @@ export async function insertMember(
   const row = sql`
     select ${source.of === 'group' ? source.groupId : null}::bigint as namespace_id,
       ${source.of === 'project' ? source.projectId : null}::bigint as project_id, ${member.userId}::bigint as user_id,
-      ${member.level}::smallint as access_level, ${member.expiresAt}::date as expires_at, ${member.createdBy}::bigint as created_by_id`
+      ${member.level}::smallint as access_level, ${member.expiresAt}::date as expires_at,
+      ${member.createdBy}::bigint as created_by_id
+  `
   const inserted = await tx.run(insertMembers(row, sql`do nothing`))
   return inserted > 0
 }
@@ -166,9 +198,12 @@ export const updateMember = (
   level: number,
   expiresAt: DateOnly | null | undefined,
 ): Promise<number> =>
-  tx.run(sql`update members m set access_level = ${level}, updated_at = now(),
-    expires_at = case when ${expiresAt === undefined} then m.expires_at else ${expiresAt ?? null}::date end
-    where ${direct(source)} and m.user_id = ${userId}`)
+  tx.run(sql`
+    update members m
+    set access_level = ${level}, updated_at = now(),
+      expires_at = case when ${expiresAt === undefined} then m.expires_at else ${expiresAt ?? null}::date end
+    where ${direct(source)} and m.user_id = ${userId}
+  `)
 
 export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
   tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
@@ -187,14 +222,19 @@ export async function deleteMembershipsBelow(
   const groups = await tx.rows(
     { namespace_id: notNull(integer) },
     sql`
-    delete from members m using namespaces d
-    where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below} returning m.namespace_id`,
+      delete from members m using namespaces d
+      where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below}
+      returning m.namespace_id
+    `,
   )
   const projects = await tx.rows(
     { project_id: notNull(integer) },
     sql`
-    delete from members m using projects p join namespaces d on d.id = p.namespace_id
-    where m.project_id = p.id and m.user_id = ${userId} and ${below} returning m.project_id`,
+      delete from members m using projects p
+      join namespaces d on d.id = p.namespace_id
+      where m.project_id = p.id and m.user_id = ${userId} and ${below}
+      returning m.project_id
+    `,
   )
   return {
     groupIds: groups.map(({ namespace_id }) => namespace_id),
@@ -206,8 +246,13 @@ export async function deleteMembershipsBelow(
 export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Promise<boolean> =>
   (await db.row(
     { found: boolean },
-    sql`select exists (select from members m join users u on u.id = m.user_id and u.kind <> 'bot' and u.state = 'active'
-      where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}) as found`,
+    sql`
+      select exists (
+        select
+        from members m join users u on u.id = m.user_id and u.kind <> 'bot' and u.state = 'active'
+        where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}
+      ) as found
+    `,
   ))!.found
 
 /** The groups above a project, whether they lock new members, and the owner of a personal namespace. */
@@ -236,9 +281,11 @@ export type MembershipRow = RowOf<typeof membershipRow>
 /** Direct memberships of a user, oldest first. */
 export const membershipsOf = (userId: number, type: MembershipRow['source_type'] | undefined): List => ({
   type: 'Member',
-  select: sql`select coalesce(m.project_id, m.namespace_id) as source_id, coalesce(p.name, n.name) as source_name,
+  select: sql`
+    select coalesce(m.project_id, m.namespace_id) as source_id, coalesce(p.name, n.name) as source_name,
       case when m.project_id is null then 'Namespace' else 'Project' end as source_type, m.access_level
-    from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
+    from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id
+  `,
   from: sql`from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
   where: [
     sql`m.user_id = ${userId}`,

@@ -28,8 +28,10 @@ export async function findPlace(db: Db, source: MemberSource): Promise<Place> {
   const row = await db.row(
     { full_name: text, full_path: text },
     sql`
-    select n.full_name || ' / ' || p.name as full_name, p.full_path from projects p join namespaces n on n.id = p.namespace_id
-    where p.id = ${source.projectId}`,
+      select n.full_name || ' / ' || p.name as full_name, p.full_path
+      from projects p join namespaces n on n.id = p.namespace_id
+      where p.id = ${source.projectId}
+    `,
   )
   return { of: 'project', id: source.projectId, ...row! }
 }
@@ -38,12 +40,28 @@ export async function findPlace(db: Db, source: MemberSource): Promise<Place> {
 const [disabled, participating] = [raw('0'), raw('1')]
 
 /** The level that `u` set for the project, else for the nearest group above with a setting, else globally. */
-const levelThere = (source: MemberSource): Sql => sql`coalesce(
-  (select s.level from notification_settings s where s.user_id = u.id and s.level <> ${asInGeneral}
-    and (s.project_id = ${source.of === 'project' ? source.projectId : null} or s.namespace_id = any(${source.ancestorIds}::bigint[]))
-    order by s.project_id is null, array_position(${source.ancestorIds}::bigint[], s.namespace_id) desc limit 1),
-  (select s.level from notification_settings s where s.user_id = u.id and s.project_id is null and s.namespace_id is null),
-  ${participating})`
+const levelThere = (source: MemberSource): Sql => sql`
+  coalesce(
+    (
+      select s.level
+      from notification_settings s
+      where s.user_id = u.id
+        and s.level <> ${asInGeneral}
+        and (
+          s.project_id = ${source.of === 'project' ? source.projectId : null}
+          or s.namespace_id = any(${source.ancestorIds}::bigint[])
+        )
+      order by s.project_id is null, array_position(${source.ancestorIds}::bigint[], s.namespace_id) desc
+      limit 1
+    ),
+    (
+      select s.level
+      from notification_settings s
+      where s.user_id = u.id and s.project_id is null and s.namespace_id is null
+    ),
+    ${participating}
+  )
+`
 
 /** Notification address of `u`: the chosen one if it still belongs to the account, else the account's. */
 export const mailAddress = raw(`coalesce(
@@ -53,9 +71,13 @@ export const mailAddress = raw(`coalesce(
 
 /** `select … from users u where …` of active people who did not disable mails there. */
 const wanting = (source: MemberSource): Sql => sql`
-  select u.id, u.name, u.username, ${mailAddress} as address from users u
-  where u.kind = 'human' and u.state = 'active' and ${levelThere(source)} <> ${disabled}
-    and not exists (select from namespaces n where n.id = any(${source.ancestorIds}::bigint[]) and n.emails_disabled)`
+  select u.id, u.name, u.username, ${mailAddress} as address
+  from users u
+  where u.kind = 'human'
+    and u.state = 'active'
+    and ${levelThere(source)} <> ${disabled}
+    and not exists (select from namespaces n where n.id = any(${source.ancestorIds}::bigint[]) and n.emails_disabled)
+`
 
 /** Undefined if the user disabled mails about it. */
 export const findRecipient = (db: Db, source: MemberSource, userId: number): Promise<Recipient | undefined> =>
@@ -66,17 +88,30 @@ const mostDeciders = 10
 
 /** Users who manage the members and did not disable mails, latest activity first. */
 export const recipientsWhoDecide = (db: Db, source: MemberSource): Promise<Recipient[]> => {
-  const inGroup = sql`select a.user_id from group_access a where a.group_id = ${source.ancestorIds.at(-1) ?? null}::bigint
-    and a.expires_on > current_date and a.level >=`
+  const inGroup = sql`
+    select a.user_id
+    from group_access a
+    where a.group_id = ${source.ancestorIds.at(-1) ?? null}::bigint and a.expires_on > current_date and a.level >=
+  `
   const deciding =
     source.of === 'group'
       ? sql`${inGroup} ${literal(levels.owner)}`
-      : sql`${inGroup} ${literal(levels.maintainer)}
-        union select a.user_id from project_access a where a.project_id = ${source.projectId}
-          and a.expires_on > current_date and a.level >= ${literal(levels.maintainer)}`
+      : sql`
+        ${inGroup} ${literal(levels.maintainer)}
+        union
+        select a.user_id
+        from project_access a
+        where a.project_id = ${source.projectId}
+          and a.expires_on > current_date
+          and a.level >= ${literal(levels.maintainer)}
+      `
   return db.rows(
     recipientRow,
-    sql`${wanting(source)} and u.id in (${deciding})
-    order by u.last_activity_on desc nulls last, u.id limit ${literal(mostDeciders)}`,
+    sql`
+      ${wanting(source)}
+      and u.id in (${deciding})
+      order by u.last_activity_on desc nulls last, u.id
+      limit ${literal(mostDeciders)}
+    `,
   )
 }

@@ -26,7 +26,11 @@ export const findNotificationSetting = (
 ): Promise<NotificationSettingRow | undefined> =>
   db.row(
     notificationSettingRow,
-    sql`select s.level, s.events, ${ownAddress} as notification_email from notification_settings s where ${of(userId, holder)}`,
+    sql`
+      select s.level, s.events, ${ownAddress} as notification_email
+      from notification_settings s
+      where ${of(userId, holder)}
+    `,
   )
 
 /**
@@ -57,22 +61,28 @@ export async function saveNotificationSetting(
     tx.row(
       notificationSettingRow,
       sql`
-      update notification_settings s set level = coalesce(${level ?? null}::smallint, s.level), events = s.events || ${chosen}::jsonb,
-        notification_email = coalesce(${email}, s.notification_email), updated_at = now()
-      where ${of(userId, holder)} ${returning}`,
+        update notification_settings s
+        set level = coalesce(${level ?? null}::smallint, s.level), events = s.events || ${chosen}::jsonb,
+          notification_email = coalesce(${email}, s.notification_email), updated_at = now()
+        where ${of(userId, holder)} ${returning}
+      `,
     )
   const insert = () =>
     tx.row(
       notificationSettingRow,
       sql`
-      insert into notification_settings as s (user_id, project_id, namespace_id, level, events, notification_email)
-      values (${userId}, ${projectId}, ${namespaceId}, ${level ?? initialLevel}, ${chosen}::jsonb, ${email})
-      on conflict do nothing ${returning}`,
+        insert into notification_settings as s (user_id, project_id, namespace_id, level, events, notification_email)
+        values (${userId}, ${projectId}, ${namespaceId}, ${level ?? initialLevel}, ${chosen}::jsonb, ${email})
+        on conflict do nothing ${returning}
+      `,
     )
   // If a concurrent request inserted the row first, this updates it.
   const saved = (await update()) ?? (await insert()) ?? (await update())!
   if (holder.of !== 'instance')
-    await tx.run(sql`update members m set notification_level = ${saved.level}
-      where m.user_id = ${userId} and ${heldBy('m', holder)} and m.notification_level <> ${saved.level}`)
+    await tx.run(sql`
+      update members m
+      set notification_level = ${saved.level}
+      where m.user_id = ${userId} and ${heldBy('m', holder)} and m.notification_level <> ${saved.level}
+    `)
   return saved
 }

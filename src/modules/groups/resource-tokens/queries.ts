@@ -13,9 +13,13 @@ export type TokenHolder = Holder & { readonly of: 'project' | 'group' }
 export const resourceTokenRow = { ...tokenRow, access_level: nullable(integer) }
 export type ResourceTokenRow = RowOf<typeof resourceTokenRow>
 
-const from = sql`from access_tokens t join resource_bots b on b.user_id = t.user_id
-  left join members m on m.user_id = b.user_id and (m.project_id = b.project_id or m.namespace_id = b.namespace_id)
-    and (m.expires_at is null or m.expires_at > current_date)`
+const from = sql`
+  from access_tokens t
+    join resource_bots b on b.user_id = t.user_id
+    left join members m on m.user_id = b.user_id
+      and (m.project_id = b.project_id or m.namespace_id = b.namespace_id)
+      and (m.expires_at is null or m.expires_at > current_date)
+`
 
 const select = sql`select ${tokenColumns}, m.access_level ${from}`
 
@@ -49,10 +53,21 @@ export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => 
   const rows = await db.rows(
     { id: integer },
     sql`
-    select u.id from users u left join resource_bots b on b.user_id = u.id
-    where u.kind = 'bot' and u.state = 'active' and (b.user_id is null or not exists (select from access_tokens t
-      where t.user_id = u.id and not t.revoked and (t.expires_at is null or t.expires_at > current_date)))
-    order by u.id limit ${limit}`,
+      select u.id
+      from users u left join resource_bots b on b.user_id = u.id
+      where u.kind = 'bot'
+        and u.state = 'active'
+        and (
+          b.user_id is null
+          or not exists (
+            select
+            from access_tokens t
+            where t.user_id = u.id and not t.revoked and (t.expires_at is null or t.expires_at > current_date)
+          )
+        )
+      order by u.id
+      limit ${limit}
+    `,
   )
   return rows.map(({ id }) => id)
 }

@@ -25,13 +25,23 @@ export function groupsOfProject(
   maintains: boolean,
   filters: ProjectGroupFilters,
 ): List {
-  const around = sql`(g.id = any(array(select unnest(n.traversal_ids) from namespaces n where n.id = ${project.namespace_id}))
-    and ${visibleGroups(caller)})`
+  const around = sql`
+    (
+      g.id = any(array(select unnest(n.traversal_ids) from namespaces n where n.id = ${project.namespace_id}))
+      and ${visibleGroups(caller)}
+    )
+  `
   const shares: Sql[] = [sql`l.project_id = ${project.id} and (l.expires_at is null or l.expires_at > current_date)`]
   if (filters.shared_min_access_level !== undefined)
     shares.push(sql`l.group_access >= ${filters.shared_min_access_level}`)
-  const shared = sql`(g.id = any(array(select l.group_id from project_group_links l where ${shares.reduce((all, one) => sql`${all} and ${one}`)}))
-    and ${maintains && !filters.shared_visible_only ? raw('true') : visibleGroups(caller)})`
+  const shared = sql`
+    (
+      g.id = any(
+        array(select l.group_id from project_group_links l where ${shares.reduce((all, one) => sql`${all} and ${one}`)})
+      )
+      and ${maintains && !filters.shared_visible_only ? raw('true') : visibleGroups(caller)}
+    )
+  `
   return {
     type: 'Group',
     select: raw('select g.id, g.name, g.full_name, g.full_path, g.avatar from namespaces g'),

@@ -31,9 +31,11 @@ export async function insertProjectShare(
   return tx.row(
     projectShareRow,
     sql`
-    insert into project_group_links (project_id, group_id, group_access, expires_at)
-    values (${projectId}, ${groupId}, ${level}, ${expiresAt}::date) on conflict (project_id, group_id) do nothing
-    returning id, project_id, group_id, group_access, expires_at`,
+      insert into project_group_links (project_id, group_id, group_access, expires_at)
+      values (${projectId}, ${groupId}, ${level}, ${expiresAt}::date)
+      on conflict (project_id, group_id) do nothing
+      returning id, project_id, group_id, group_access, expires_at
+    `,
   )
 }
 
@@ -42,7 +44,9 @@ export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: num
   (
     await tx.row(
       { group_access: integer },
-      sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} returning group_access`,
+      sql`
+        delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} returning group_access
+      `,
     )
   )?.group_access
 
@@ -54,19 +58,23 @@ export async function insertGroupShare(
   { level, expiresAt }: Share,
 ): Promise<boolean> {
   await tx.run(
-    sql`delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId} and ${ended}`,
+    sql`
+      delete from group_group_links
+      where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId} and ${ended}
+    `,
   )
   const inserted = await tx.run(sql`
     insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
     values (${sharedGroupId}, ${withGroupId}, ${level}, ${expiresAt}::date)
-    on conflict (shared_group_id, shared_with_group_id) do nothing`)
+    on conflict (shared_group_id, shared_with_group_id) do nothing
+  `)
   return inserted > 0
 }
 
 export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupId: number): Promise<boolean> =>
   (await tx.run(sql`
-    delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`)) >
-  0
+    delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}
+  `)) > 0
 
 /** Creation time of the share of a project with a group, if there is one. */
 export const projectSharedAt = async (db: Db, projectId: number, groupId: number): Promise<Timestamp | undefined> =>
@@ -86,7 +94,11 @@ export const groupSharedAt = async (
   (
     await db.row(
       { created_at: timestamp },
-      sql`select created_at from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`,
+      sql`
+        select created_at
+        from group_group_links
+        where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}
+      `,
     )
   )?.created_at
 

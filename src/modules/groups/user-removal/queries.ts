@@ -17,12 +17,21 @@ export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): 
   const rows = await db.rows(
     { id: integer },
     sql`
-    select g.id from members m join namespaces g on g.id = m.namespace_id and not g.deleting
-    where m.user_id = ${userId} and m.access_level = 50 and (m.expires_at is null or m.expires_at > current_date)
-      and not exists (select from members o join users u on u.id = o.user_id and ${counts}
-        where o.namespace_id = g.id and o.user_id <> ${userId} and o.access_level = 50
-        and (o.expires_at is null or o.expires_at > current_date))
-    order by cardinality(g.traversal_ids), g.id`,
+      select g.id
+      from members m join namespaces g on g.id = m.namespace_id and not g.deleting
+      where m.user_id = ${userId}
+        and m.access_level = 50
+        and (m.expires_at is null or m.expires_at > current_date)
+        and not exists (
+          select
+          from members o join users u on u.id = o.user_id and ${counts}
+          where o.namespace_id = g.id
+            and o.user_id <> ${userId}
+            and o.access_level = 50
+            and (o.expires_at is null or o.expires_at > current_date)
+        )
+      order by cardinality(g.traversal_ids), g.id
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -62,7 +71,9 @@ export const settleSome = (
   to: { placeholder: number } | 'delete',
   limit: number,
 ): Promise<number> => {
-  const some = sql`ctid = any(array(select ctid from ${raw(table)} where ${raw(column)} = ${userId} limit ${literal(limit)}))`
+  const some = sql`
+    ctid = any(array(select ctid from ${raw(table)} where ${raw(column)} = ${userId} limit ${literal(limit)}))
+  `
   return db.run(
     to === 'delete'
       ? sql`delete from ${raw(table)} where ${some} and ${raw(column)} = ${userId}`
@@ -84,8 +95,17 @@ export const dropSome = (
     ' and ',
   )
   return db.run(sql`
-    delete from ${raw(table)} where ctid = any(array(select mine.ctid from ${raw(table)} mine where mine.${raw(column)} = ${userId}
-      and exists (select from ${raw(table)} theirs where theirs.${raw(column)} = ${placeholder} and ${alike}) limit ${literal(limit)}))`)
+    delete from ${raw(table)}
+    where ctid = any(
+      array(
+        select mine.ctid
+        from ${raw(table)} mine
+        where mine.${raw(column)} = ${userId}
+          and exists (select from ${raw(table)} theirs where theirs.${raw(column)} = ${placeholder} and ${alike})
+        limit ${literal(limit)}
+      )
+    )
+  `)
 }
 
 /**
@@ -96,9 +116,14 @@ export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
   const rows = await tx.rows(
     { address: text },
     sql`
-    select lower(a.address) as address from users u, unnest(array[u.email, u.unconfirmed_email]) as a (address)
-    where u.id = ${userId} and a.address is not null
-    union select lower(email) from emails where user_id = ${userId}`,
+      select lower(a.address) as address
+      from users u, unnest(array[u.email, u.unconfirmed_email]) as a (address)
+      where u.id = ${userId} and a.address is not null
+      union
+      select lower(email)
+      from emails
+      where user_id = ${userId}
+    `,
   )
   const addresses = rows.map(({ address }) => address)
   await tx.run(sql`delete from invitations where lower(email) = any(${addresses}::text[])`)
@@ -116,11 +141,20 @@ export const freeName = async (tx: Tx, name: string): Promise<string> =>
   (await tx.row(
     { name: text },
     sql`
-    select ${name}::text || coalesce(nullif(n, 0)::text, '') as name from generate_series(0, 10000) n
-    where not exists (select from routes where path_key = ${name}::text || coalesce(nullif(n, 0)::text, '') and not redirect)
-      and not exists (select from users where lower(username) = ${name}::text || coalesce(nullif(n, 0)::text, ''))
-      and not exists (select from email_addresses where address = ${name}::text || coalesce(nullif(n, 0)::text, '') || '@example.com')
-    order by n limit 1`,
+      select ${name}::text || coalesce(nullif(n, 0)::text, '') as name
+      from generate_series(0, 10000) n
+      where not exists (
+          select from routes where path_key = ${name}::text || coalesce(nullif(n, 0)::text, '') and not redirect
+        )
+        and not exists (select from users where lower(username) = ${name}::text || coalesce(nullif(n, 0)::text, ''))
+        and not exists (
+          select
+          from email_addresses
+          where address = ${name}::text || coalesce(nullif(n, 0)::text, '') || '@example.com'
+        )
+      order by n
+      limit 1
+    `,
   ))!.name
 
 /** Deletes the memberships of these users, and the access that they have by any of them. The access lock is held. */

@@ -42,8 +42,15 @@ export const variablesOf = (holder: Holder): List => ({
 export const findVariables = (db: Db, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
   db.rows(
     variableRow,
-    sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
-    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2`,
+    sql`
+      select ${columns}
+      from variables v
+      where ${heldBy('v', holder)}
+        and v.key = ${key}
+        and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null})
+      order by v.id
+      limit 2
+    `,
   )
 
 export type NewVariable = VariableAttributes & { key: string; sealedValue: string }
@@ -53,10 +60,17 @@ export async function insertVariable(tx: Tx, holder: Holder, variable: NewVariab
   return (await tx.row(
     variableRow,
     sql`
-    insert into variables as v (project_id, namespace_id, key, sealed_value, variable_type, protected, masked, raw, environment_scope, description)
-    values (${projectId}, ${namespaceId}, ${variable.key}, ${variable.sealedValue}, ${variable.variable_type}, ${variable.protected},
-      ${variable.masked}, ${variable.raw}, ${variable.environment_scope}, ${variable.description})
-    returning ${columns}`,
+      insert into variables as v (
+        project_id, namespace_id, key, sealed_value, variable_type, protected, masked, raw,
+        environment_scope, description
+      )
+      values (
+        ${projectId}, ${namespaceId}, ${variable.key}, ${variable.sealedValue}, ${variable.variable_type},
+        ${variable.protected}, ${variable.masked}, ${variable.raw}, ${variable.environment_scope},
+        ${variable.description}
+      )
+      returning ${columns}
+    `,
   ))!
 }
 
@@ -69,18 +83,29 @@ export const updateVariable = (
   tx.row(
     variableRow,
     sql`
-    update variables v set sealed_value = ${variable.sealedValue}, variable_type = ${variable.variable_type},
-      protected = ${variable.protected}, masked = ${variable.masked}, raw = ${variable.raw},
-      environment_scope = ${variable.environment_scope}, description = ${variable.description}, updated_at = now()
-    where v.id = ${id} returning ${columns}`,
+      update variables v
+      set sealed_value = ${variable.sealedValue}, variable_type = ${variable.variable_type},
+        protected = ${variable.protected}, masked = ${variable.masked}, raw = ${variable.raw},
+        environment_scope = ${variable.environment_scope}, description = ${variable.description}, updated_at = now()
+      where v.id = ${id}
+      returning ${columns}
+    `,
   )
 
 /** As `findVariables`, and locks the rows until the transaction ends. */
 export const lockVariables = (tx: Tx, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
   tx.rows(
     variableRow,
-    sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
-    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2 for update`,
+    sql`
+      select ${columns}
+      from variables v
+      where ${heldBy('v', holder)}
+        and v.key = ${key}
+        and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null})
+      order by v.id
+      limit 2
+      for update
+    `,
   )
 
 export const deleteVariable = (tx: Tx, id: number): Promise<number> =>

@@ -14,9 +14,11 @@ export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<numbe
   const rows = await tx.rows(
     { id: integer },
     sql`
-    insert into mails (recipient, subject, body)
-    select m."to", m.subject, m.body from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text)
-    returning id`,
+      insert into mails (recipient, subject, body)
+      select m."to", m.subject, m.body
+      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text)
+      returning id
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -32,8 +34,10 @@ export const findFrame = async (db: Db): Promise<{ header: string; footer: strin
   (await db.row(
     { header: text, footer: text },
     sql`
-    select coalesce(texts->>'header_message', '') as header, coalesce(texts->>'footer_message', '') as footer
-    from appearance where (texts->>'email_header_and_footer_enabled')::boolean`,
+      select coalesce(texts ->> 'header_message', '') as header, coalesce(texts ->> 'footer_message', '') as footer
+      from appearance
+      where (texts ->> 'email_header_and_footer_enabled')::boolean
+    `,
   )) ?? { header: '', footer: '' }
 
 export const deleteMail = (db: Db, id: number): Promise<number> => db.run(sql`delete from mails where id = ${id}`)

@@ -20,14 +20,13 @@ export const countEverything = async (db: Db): Promise<InstanceStatistics> =>
   (await db.row(
     instanceStatisticsRow,
     sql`
-    select
-      (select count(*) from projects where forked_from_project_id is not null and not deleting) as forks,
-      (select count(*) from merge_requests) as merge_requests,
-      (select count(*) from commit_comments) + (select count(*) from notes where not system) as notes,
-      (select count(*) from ssh_keys) as ssh_keys,
-      (select count(*) from users where kind <> 'ghost') as users,
-      (select count(*) from users where kind = 'human' and state = 'active') as active_users,
-      (select count(*) from projects where not deleting) as projects,
-      (select count(*) from namespaces where kind = 'group') as groups,
-      (select count(*) from milestones) as milestones`,
+      select (select count(*) from projects where forked_from_project_id is not null and not deleting) as forks,
+        (select count(*) from merge_requests) as merge_requests,
+        (select count(*) from commit_comments) + (select count(*) from notes where not system) as notes,
+        (select count(*) from ssh_keys) as ssh_keys, (select count(*) from users where kind <> 'ghost') as users,
+        (select count(*) from users where kind = 'human' and state = 'active') as active_users,
+        (select count(*) from projects where not deleting) as projects,
+        (select count(*) from namespaces where kind = 'group') as groups,
+        (select count(*) from milestones) as milestones
+    `,
   ))!

@@ -14,9 +14,11 @@ export const termsFor = (db: Db, userId: number): Promise<TermsRow | undefined> 
   db.row(
     termsRow,
     sql`
-    select t.id, t.text, a.created_at as accepted_at from terms t
-    left join term_agreements a on a.terms_id = t.id and a.user_id = ${userId}
-    order by t.id desc limit 1`,
+      select t.id, t.text, a.created_at as accepted_at
+      from terms t left join term_agreements a on a.terms_id = t.id and a.user_id = ${userId}
+      order by t.id desc
+      limit 1
+    `,
   )
 
 export const insertTerms = (tx: Tx, text: string): Promise<number> =>
@@ -25,5 +27,9 @@ export const insertTerms = (tx: Tx, text: string): Promise<number> =>
 /** Returns 0 if the user accepted them before. */
 export const insertAgreement = (tx: Tx, userId: number, termsId: number): Promise<number> =>
   tx.run(
-    sql`insert into term_agreements (user_id, terms_id) values (${userId}, ${termsId}) on conflict (user_id, terms_id) do nothing`,
+    sql`
+      insert into term_agreements (user_id, terms_id)
+      values (${userId}, ${termsId})
+      on conflict (user_id, terms_id) do nothing
+    `,
   )

@@ -17,11 +17,16 @@ export const descendsFrom = async (db: Db, projectId: number, ancestorId: number
   (await db.row(
     { found: boolean },
     sql`
-    with recursive above as (
-      select id, forked_from_project_id from projects where id = ${projectId}
-      union
-      select p.id, p.forked_from_project_id from above a join projects p on p.id = a.forked_from_project_id)
-    select exists (select from above where id = ${ancestorId}) as found`,
+      with recursive above as (
+        select id, forked_from_project_id
+        from projects
+        where id = ${projectId}
+        union
+        select p.id, p.forked_from_project_id
+        from above a join projects p on p.id = a.forked_from_project_id
+      )
+      select exists (select from above where id = ${ancestorId}) as found
+    `,
   ))!.found
 
 /** Serialises changes of fork relations, so that two of them cannot form a cycle. */

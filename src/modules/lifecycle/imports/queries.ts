@@ -25,8 +25,11 @@ export const scheduleImport = async (
   (await tx.row(
     { repository_storage: text },
     sql`
-    with wished as (insert into project_imports (project_id, actor_id, sealed_url) values (${projectId}, ${actorId}, ${sealedUrl}))
-    ${importScheduled(projectId)}`,
+      with wished as (
+        insert into project_imports (project_id, actor_id, sealed_url)
+        values (${projectId}, ${actorId}, ${sealedUrl})
+      ) ${importScheduled(projectId)}
+    `,
   ))!.repository_storage
 
 /** Starts an import, or restarts an interrupted one. Undefined if it has ended or the project is gone. */
@@ -34,30 +37,42 @@ export const beginImport = (db: Db, projectId: number): Promise<ImportRow | unde
   db.row(
     importRow,
     sql`
-    with begun as (${importStarted(projectId)})
-    update project_imports i set attempts = attempts + 1 from begun where i.project_id = begun.id
-    returning i.actor_id, i.sealed_url, i.attempts, begun.repository_key`,
+      with begun as (${importStarted(projectId)})
+      update project_imports i
+      set attempts = attempts + 1
+      from begun
+      where i.project_id = begun.id
+      returning i.actor_id, i.sealed_url, i.attempts, begun.repository_key
+    `,
   )
 
 /** Marks an import as finished: the repository is in place. False if it ended otherwise in the meantime. */
 export const finishImport = async (tx: Tx, projectId: number, defaultBranch: string | null): Promise<boolean> =>
   (await tx.run(sql`
-    with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
-    ${importFinished(raw('select project_id from ended'), defaultBranch)}`)) > 0
+    with ended as (
+      delete from project_imports where project_id = ${projectId} returning project_id
+    ) ${importFinished(raw('select project_id from ended'), defaultBranch)}
+  `)) > 0
 
 /** Marks an import as failed. False if it had ended before. */
 export const failImport = async (tx: Tx, projectId: number, error: string): Promise<boolean> =>
   (await tx.run(sql`
-    with ended as (delete from project_imports where project_id = ${projectId} returning project_id)
-    ${importFailed(raw('select project_id from ended'), error)}`)) > 0
+    with ended as (
+      delete from project_imports where project_id = ${projectId} returning project_id
+    ) ${importFailed(raw('select project_id from ended'), error)}
+  `)) > 0
 
 /** Imports scheduled so long ago that they cannot finish, oldest first, at most 1,000. */
 export async function stuckImports(db: Db, hours: number): Promise<number[]> {
   const rows = await db.rows(
     { project_id: integer },
     sql`
-    select project_id from project_imports where scheduled_at <= now() - make_interval(hours => ${hours}::integer)
-    order by scheduled_at limit 1000`,
+      select project_id
+      from project_imports
+      where scheduled_at <= now() - make_interval(hours => ${hours}::integer)
+      order by scheduled_at
+      limit 1000
+    `,
   )
   return rows.map(({ project_id }) => project_id)
 }

@@ -20,7 +20,9 @@ export const findImportState = async (db: Db, projectId: number): Promise<Import
   (await db.row(
     importStateRow,
     sql`
-    select p.id, p.description, p.name, n.full_name || ' / ' || p.name as name_with_namespace, p.path,
-      p.full_path as path_with_namespace, p.created_at, p.import_status, p.import_error
-    from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`,
+      select p.id, p.description, p.name, n.full_name || ' / ' || p.name as name_with_namespace, p.path,
+        p.full_path as path_with_namespace, p.created_at, p.import_status, p.import_error
+      from projects p join namespaces n on n.id = p.namespace_id
+      where p.id = ${projectId}
+    `,
   ))!

@@ -21,17 +21,26 @@ export const findTemplate = (
   db.row(
     { id: integer },
     sql`
-    select p.id from projects p
-    where p.namespace_id in (
-        select d.id from namespaces g join namespaces d on ${
-          group.withSubgroups ? within(raw('d.traversal_ids'), raw('g.traversal_ids')) : raw('d.id = g.id')
-        } where g.id = ${group.id} and g.kind = 'group')
-      and ${
-        typeof template === 'number'
-          ? sql`p.id = ${template}`
-          : sql`(lower(p.name) = lower(${template}) or lower(p.path) = lower(${template}))`
-      }
-      and not p.deleting and p.import_status not in ('scheduled', 'started')
-      and ${visibleProjects(caller)} and ${readableCode(caller)}
-    order by p.id limit 1`,
+      select p.id
+      from projects p
+      where p.namespace_id in (
+          select d.id
+          from namespaces g
+            join namespaces d on ${
+              group.withSubgroups ? within(raw('d.traversal_ids'), raw('g.traversal_ids')) : raw('d.id = g.id')
+            }
+          where g.id = ${group.id} and g.kind = 'group'
+        )
+        and ${
+          typeof template === 'number'
+            ? sql`p.id = ${template}`
+            : sql`(lower(p.name) = lower(${template}) or lower(p.path) = lower(${template}))`
+        }
+        and not p.deleting
+        and p.import_status not in ('scheduled', 'started')
+        and ${visibleProjects(caller)}
+        and ${readableCode(caller)}
+      order by p.id
+      limit 1
+    `,
   )

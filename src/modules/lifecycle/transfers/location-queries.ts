@@ -36,10 +36,15 @@ export const locationsForProject = (
     search,
   )
 
-const takingProjects = ({
-  id,
-}: Actor): Sql => sql`(g.project_creation_level <> 'noone' and (${groupsOfMember(id, levels.maintainer)}
-  or (g.project_creation_level = 'developer' and ${groupsOfMember(id, levels.developer)})))`
+const takingProjects = ({ id }: Actor): Sql => sql`
+  (
+    g.project_creation_level <> 'noone'
+    and (
+      ${groupsOfMember(id, levels.maintainer)}
+      or (g.project_creation_level = 'developer' and ${groupsOfMember(id, levels.developer)})
+    )
+  )
+`
 
 /**
  * Groups below which the caller may move a group: SQL twin of `groupPolicy.create_subgroup`. Excludes its current
@@ -60,5 +65,9 @@ export const locationsForGroup = (
     search,
   )
 
-const takingSubgroups = ({ id }: Actor): Sql => sql`(${groupsOfMember(id, levels.owner)}
-  or (g.subgroup_creation_level = 'maintainer' and ${groupsOfMember(id, levels.maintainer)}))`
+const takingSubgroups = ({ id }: Actor): Sql => sql`
+  (
+    ${groupsOfMember(id, levels.owner)}
+    or (g.subgroup_creation_level = 'maintainer' and ${groupsOfMember(id, levels.maintainer)})
+  )
+`

@@ -25,8 +25,10 @@ export const heightOf = async (db: Db, traversalIds: readonly number[]): Promise
   (await db.row(
     { height: integer },
     sql`
-    select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as height
-    from namespaces d where ${inside(traversalIds)}`,
+      select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as height
+      from namespaces d
+      where ${inside(traversalIds)}
+    `,
   ))!.height
 
 /** Lowers the visibility of everything below to at most this level. */

@@ -20,29 +20,55 @@ export const within = (traversalIds: Sql, outer: Sql): Sql =>
 
 /** The user's current level in a namespace; null without membership. */
 export const groupLevel = (userId: number, groupId: Sql): Sql =>
-  sql`(select max(level) from group_access where user_id = ${userId} and group_id = ${groupId} and expires_on > current_date)`
+  sql`
+    (
+      select max(level)
+      from group_access
+      where user_id = ${userId} and group_id = ${groupId} and expires_on > current_date
+    )
+  `
 
 /** The user's current level in a project, including its namespace; null without membership. */
-export const projectLevel = (userId: number, projectId: Sql, namespaceId: Sql): Sql => sql`greatest(
+export const projectLevel = (userId: number, projectId: Sql, namespaceId: Sql): Sql => sql`
+  greatest(
     ${groupLevel(userId, namespaceId)},
-    (select max(level) from project_access where user_id = ${userId} and project_id = ${projectId} and expires_on > current_date))`
+    (
+      select max(level)
+      from project_access
+      where user_id = ${userId} and project_id = ${projectId} and expires_on > current_date
+    )
+  )
+`
 
 /**
  * Level of a deploy key in a project where it is enabled: reporter, or maintainer if it may push, because only a
  * maintainer grants that. Null elsewhere.
  */
-export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
-    select case when can_push then ${literal(levels.maintainer)} else ${literal(levels.reporter)} end::smallint from deploy_key_projects
-    where deploy_key_id = ${keyId} and project_id = ${projectId})`
+export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`
+  (
+    select case when can_push then ${literal(levels.maintainer)} else ${literal(levels.reporter)} end::smallint
+    from deploy_key_projects
+    where deploy_key_id = ${keyId} and project_id = ${projectId}
+  )
+`
 
 /**
  * Level of a deploy token in its project or below its group: reporter, because it only reads. Null elsewhere and if
  * revoked. Expiry is checked at authentication, not here, because rows with a level are cached and do not change with
  * time.
  */
-export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
-    select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked
-    and (t.project_id = ${projectId} or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])))`
+export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`
+  (
+    select ${literal(levels.reporter)}::smallint
+    from deploy_tokens t
+    where t.id = ${tokenId}
+      and not t.revoked
+      and (
+        t.project_id = ${projectId}
+        or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])
+      )
+  )
+`
 
 /**
  * True for projects that the caller's token is limited to, directly or through a group above; true for all projects if
@@ -56,13 +82,28 @@ export const projectWithinLimits = (caller: Caller, projectId: Sql, namespaceId:
 /** As `projectWithinLimits`, for groups: includes everything below the groups of the token. */
 export const groupWithinLimits = (caller: Caller, groupId: Sql): Sql =>
   caller?.limits
-    ? sql`exists (select from namespaces around where around.id = ${groupId} and around.traversal_ids && ${caller.limits.groups}::bigint[])`
+    ? sql`
+      exists (
+        select
+        from namespaces around
+        where around.id = ${groupId} and around.traversal_ids && ${caller.limits.groups}::bigint[]
+      )
+    `
     : raw('true')
 
 /** True for projects in which the user has at least this level: SQL twin of `facts.level >= level`. */
-export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
-    ${namespaceId} in (select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date)
-    or ${projectId} in (select project_id from project_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date))`
+export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`
+  (
+    ${namespaceId} in (
+      select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date
+    )
+    or ${projectId} in (
+      select project_id
+      from project_access
+      where user_id = ${actor.id} and level >= ${level} and expires_on > current_date
+    )
+  )
+`
 
 /**
  * Namespaces whose access depends on membership of this group: its descendants, and the groups shared with them with
@@ -72,13 +113,20 @@ export async function groupsDependingOn(db: Db, groupId: number): Promise<number
   const rows = await db.rows(
     { id: integer },
     sql`
-    with inner_groups as (
-      select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId})
-    select id from inner_groups
-    union
-    select d.id from group_group_links l join inner_groups i on i.id = l.shared_with_group_id
-    join namespaces s on s.id = l.shared_group_id
-    join namespaces d on ${within(sql`d.traversal_ids`, sql`s.traversal_ids`)}`,
+      with inner_groups as (
+        select d.id
+        from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
+        where g.id = ${groupId}
+      )
+      select id
+      from inner_groups
+      union
+      select d.id
+      from group_group_links l
+        join inner_groups i on i.id = l.shared_with_group_id
+        join namespaces s on s.id = l.shared_group_id
+        join namespaces d on ${within(sql`d.traversal_ids`, sql`s.traversal_ids`)}
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -88,9 +136,12 @@ export async function projectsSharedWith(db: Db, groupId: number): Promise<numbe
   const rows = await db.rows(
     { project_id: integer },
     sql`
-    select distinct l.project_id from namespaces g
-    join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
-    join project_group_links l on l.group_id = d.id where g.id = ${groupId}`,
+      select distinct l.project_id
+      from namespaces g
+        join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
+        join project_group_links l on l.group_id = d.id
+      where g.id = ${groupId}
+    `,
   )
   return rows.map(({ project_id }) => project_id)
 }
@@ -112,17 +163,36 @@ const replaceAccess = (
   const onlyUser = userId === undefined ? empty : sql`and user_id = ${userId}`
   return sql`
     with wanted as (
-      select subject_id, user_id, level, max(expires_on) as expires_on from (${sources}) as source
-      where expires_on > current_date ${onlyUser} group by subject_id, user_id, level),
+      select subject_id, user_id, level, max(expires_on) as expires_on
+      from (${sources}) as source
+      where expires_on > current_date ${onlyUser}
+      group by subject_id, user_id, level
+    ),
     kept as (
-      select * from wanted w where not exists (
-        select from wanted h where h.subject_id = w.subject_id and h.user_id = w.user_id
-        and h.level > w.level and h.expires_on >= w.expires_on)),
+      select *
+      from wanted w
+      where not exists (
+        select
+        from wanted h
+        where h.subject_id = w.subject_id
+          and h.user_id = w.user_id
+          and h.level > w.level
+          and h.expires_on >= w.expires_on
+      )
+    ),
     gone as (
-      delete from ${table} a where a.${subject} = any(${ids}::bigint[]) ${onlyUser} and not exists (
-        select from kept k where k.subject_id = a.${subject} and k.user_id = a.user_id and k.level = a.level))
-    insert into ${table} as a (user_id, ${subject}, level, expires_on) select user_id, subject_id, level, expires_on from kept
-    on conflict (user_id, ${subject}, level) do update set expires_on = excluded.expires_on where a.expires_on <> excluded.expires_on`
+      delete from ${table} a
+      where a.${subject} = any(${ids}::bigint[]) ${onlyUser}
+        and not exists (
+          select from kept k where k.subject_id = a.${subject} and k.user_id = a.user_id and k.level = a.level
+        )
+    )
+    insert into ${table} as a (user_id, ${subject}, level, expires_on)
+    select user_id, subject_id, level, expires_on
+    from kept
+    on conflict (user_id, ${subject}, level) do update
+      set expires_on = excluded.expires_on where a.expires_on <> excluded.expires_on
+  `
 }
 
 /** Recomputes `group_access` of these namespaces, for one user or all. The access lock is held. */
@@ -134,15 +204,22 @@ export const refreshGroupAccess = (tx: Tx, groupIds: readonly number[], userId?:
       groupIds,
       userId,
       sql`
-      select g.id as subject_id, m.user_id, m.access_level as level, ${lasting(sql`m.expires_at`)} as expires_on
-      from namespaces g join members m on m.namespace_id = any(g.traversal_ids) where g.id = any(${groupIds}::bigint[])
-      union all
-      select g.id, m.user_id, least(l.group_access, m.access_level), least(${lasting(sql`l.expires_at`)}, ${lasting(sql`m.expires_at`)})
-      from namespaces g join group_group_links l on l.shared_group_id = any(g.traversal_ids)
-      join namespaces s on s.id = l.shared_with_group_id
-      join members m on m.namespace_id = any(s.traversal_ids) where g.id = any(${groupIds}::bigint[])
-      union all
-      select g.id, g.owner_id, 50, ${forever} from namespaces g where g.id = any(${groupIds}::bigint[]) and g.kind = 'user'`,
+        select g.id as subject_id, m.user_id, m.access_level as level, ${lasting(sql`m.expires_at`)} as expires_on
+        from namespaces g join members m on m.namespace_id = any(g.traversal_ids)
+        where g.id = any(${groupIds}::bigint[])
+        union all
+        select g.id, m.user_id, least(l.group_access, m.access_level),
+          least(${lasting(sql`l.expires_at`)}, ${lasting(sql`m.expires_at`)})
+        from namespaces g
+          join group_group_links l on l.shared_group_id = any(g.traversal_ids)
+          join namespaces s on s.id = l.shared_with_group_id
+          join members m on m.namespace_id = any(s.traversal_ids)
+        where g.id = any(${groupIds}::bigint[])
+        union all
+        select g.id, g.owner_id, 50, ${forever}
+        from namespaces g
+        where g.id = any(${groupIds}::bigint[]) and g.kind = 'user'
+      `,
     ),
   )
 
@@ -155,14 +232,20 @@ export const refreshProjectAccess = (tx: Tx, projectIds: readonly number[], user
       projectIds,
       userId,
       sql`
-      select m.project_id as subject_id, m.user_id, m.access_level as level, ${lasting(sql`m.expires_at`)} as expires_on
-      from members m where m.project_id = any(${projectIds}::bigint[])
-      union all
-      select p.id, m.user_id, least(l.group_access, m.access_level), least(${lasting(sql`l.expires_at`)}, ${lasting(sql`m.expires_at`)})
-      from projects p join namespaces n on n.id = p.namespace_id and not n.share_with_group_lock
-      join project_group_links l on l.project_id = p.id
-      join namespaces s on s.id = l.group_id
-      join members m on m.namespace_id = any(s.traversal_ids) where p.id = any(${projectIds}::bigint[])`,
+        select m.project_id as subject_id, m.user_id, m.access_level as level,
+          ${lasting(sql`m.expires_at`)} as expires_on
+        from members m
+        where m.project_id = any(${projectIds}::bigint[])
+        union all
+        select p.id, m.user_id, least(l.group_access, m.access_level),
+          least(${lasting(sql`l.expires_at`)}, ${lasting(sql`m.expires_at`)})
+        from projects p
+          join namespaces n on n.id = p.namespace_id and not n.share_with_group_lock
+          join project_group_links l on l.project_id = p.id
+          join namespaces s on s.id = l.group_id
+          join members m on m.namespace_id = any(s.traversal_ids)
+        where p.id = any(${projectIds}::bigint[])
+      `,
     ),
   )
 
@@ -178,8 +261,11 @@ export async function sharedProjectsIn(db: Db, namespaceIds: readonly number[]):
   const rows = await db.rows(
     { id: integer },
     sql`
-    select p.id from projects p where p.namespace_id = any(${namespaceIds}::bigint[])
-    and exists (select from project_group_links l where l.project_id = p.id)`,
+      select p.id
+      from projects p
+      where p.namespace_id = any(${namespaceIds}::bigint[])
+        and exists (select from project_group_links l where l.project_id = p.id)
+    `,
   )
   return rows.map(({ id }) => id)
 }

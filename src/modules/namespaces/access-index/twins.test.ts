@@ -161,7 +161,10 @@ describe('policies and their SQL equivalents', () => {
             {},
           )
           const listed = await world.db.exists(
-            sql`select ${list.from} where p.id = ${project.id} and ${list.where.reduce((all, each) => sql`${all} and ${each}`)}`,
+            sql`
+              select ${list.from}
+              where p.id = ${project.id} and ${list.where.reduce((all, each) => sql`${all} and ${each}`)}
+            `,
           )
           const least = feature === 'issues' ? levels.guest : levels.reporter
           const member = kind === 'an administrator' || kinds[kind] >= least
@@ -182,11 +185,17 @@ describe('policies and their SQL equivalents', () => {
       for (const [kind, caller] of callers) {
         const facts = projectFacts((await findProject(world.db, caller, project.id))!)
         const found = await world.db.exists(
-          sql`select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
+          sql`
+            select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}
+          `,
         )
         expect(found, kind).toBe(allows(projectPolicy.read_code, caller, facts))
         const readable = await world.db.exists(
-          sql`select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}`,
+          sql`
+            select
+            from projects p
+            where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}
+          `,
         )
         expect(readable, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
       }

@@ -21,7 +21,11 @@ export const saveAvatar = (
   avatar: { filename: string; digest: Digest } | null,
 ): Promise<number> =>
   tx.run(
-    sql`update ${tables[owner]} set avatar = ${avatar?.filename ?? null}, avatar_digest = ${avatar?.digest ?? null}, updated_at = now() where id = ${id}`,
+    sql`
+      update ${tables[owner]}
+      set avatar = ${avatar?.filename ?? null}, avatar_digest = ${avatar?.digest ?? null}, updated_at = now()
+      where id = ${id}
+    `,
   )
 
 /** The blob of an avatar by its owner and file name. */
@@ -33,7 +37,9 @@ export const findAvatar = (
 ): Promise<{ avatar_digest: Digest } | undefined> =>
   db.row(
     { avatar_digest: notNull(textOf<Digest>()) },
-    sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
+    sql`
+      select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null
+    `,
   )
 
 /** The current avatar of a record. */
@@ -44,7 +50,11 @@ export const findOwnedAvatar = (
 ): Promise<{ filename: string; digest: Digest } | undefined> =>
   db.row(
     { filename: notNull(text), digest: notNull(textOf<Digest>()) },
-    sql`select avatar as filename, avatar_digest as digest from ${tables[owner]} where id = ${id} and avatar_digest is not null`,
+    sql`
+      select avatar as filename, avatar_digest as digest
+      from ${tables[owner]}
+      where id = ${id} and avatar_digest is not null
+    `,
   )
 
 const picturesOfAppearance = raw(
@@ -56,13 +66,18 @@ export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ o
   db.rows(
     { owner: text, digest: notNull(textOf<Digest>()) },
     sql`
-    select owner, digest from (
-      select 'user ' || id as owner, avatar_digest as digest from users where avatar_digest is not null
-      union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
-      union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null
-      union all select 'topic ' || id, avatar_digest from topics where avatar_digest is not null
-      union all select 'appearance ' || name, digest from (${picturesOfAppearance}) a where digest is not null) as pictures
-    where owner > ${after} order by owner limit ${literal(limit)}`,
+      select owner, digest
+      from (
+        select 'user ' || id as owner, avatar_digest as digest from users where avatar_digest is not null
+        union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
+        union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null
+        union all select 'topic ' || id, avatar_digest from topics where avatar_digest is not null
+        union all select 'appearance ' || name, digest from (${picturesOfAppearance}) a where digest is not null
+      ) as pictures
+      where owner > ${after}
+      order by owner
+      limit ${literal(limit)}
+    `,
   )
 
 /** The given digests that belong to avatars, for blob collection. */
@@ -71,4 +86,5 @@ export const digestsOfAvatars = (digests: readonly Digest[]): Sql => sql`
   union all select avatar_digest from namespaces where avatar_digest = any(${digests}::text[])
   union all select avatar_digest from projects where avatar_digest = any(${digests}::text[])
   union all select avatar_digest from topics where avatar_digest = any(${digests}::text[])
-  union all select digest from (${picturesOfAppearance}) a where digest = any(${digests}::text[])`
+  union all select digest from (${picturesOfAppearance}) a where digest = any(${digests}::text[])
+`

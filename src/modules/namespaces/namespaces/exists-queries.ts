@@ -16,9 +16,12 @@ export async function findTakenPath(db: Db, path: string, parent: string | undef
   const free = await db.row(
     { number: integer },
     sql`
-    select number from generate_series(1, 100) as number
-    where not exists (select from routes where path_key = lower(${full} || number) and not redirect)
-    order by number limit 1`,
+      select number
+      from generate_series(1, 100) as number
+      where not exists (select from routes where path_key = lower(${full} || number) and not redirect)
+      order by number
+      limit 1
+    `,
   )
   return { taken: true, suggested: free ? `${path}${free.number}` : null }
 }

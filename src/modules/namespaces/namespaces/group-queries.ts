@@ -12,8 +12,11 @@ export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
 
 /** False when it was not put away. */
 export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update namespaces set marked_for_deletion_on = null, updated_at = now()
-    where id = ${id} and marked_for_deletion_on is not null`)) > 0
+  (await tx.run(sql`
+    update namespaces
+    set marked_for_deletion_on = null, updated_at = now()
+    where id = ${id} and marked_for_deletion_on is not null
+  `)) > 0
 
 /** A new group below `parent` (or at the top), its attributes at their defaults. */
 export const insertGroup = async (
@@ -29,19 +32,23 @@ export const insertGroup = async (
   const row = await tx.row(
     { id: integer },
     sql`
-    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
-    insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_path, full_name, runners_token)
-    select id, 'group', ${parent?.id ?? null}::bigint, ${parent?.traversal_ids ?? []}::bigint[] || id, ${group.name}, ${group.path},
-      ${parent ? `${parent.full_path}/${group.path}` : group.path}, ${parent ? `${parent.full_name} / ${group.name}` : group.name}, ${group.runnersToken}
-    from next returning id`,
+      with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
+      insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_path, full_name, runners_token)
+      select id, 'group', ${parent?.id ?? null}::bigint, ${parent?.traversal_ids ?? []}::bigint[] || id, ${group.name},
+        ${group.path}, ${parent ? `${parent.full_path}/${group.path}` : group.path},
+        ${parent ? `${parent.full_name} / ${group.name}` : group.name}, ${group.runnersToken}
+      from next
+      returning id
+    `,
   )
   return row!.id
 }
 
 /** Groups below a locked one are locked, too. */
 export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
-  tx.run(sql`update namespaces d set share_with_group_lock = true
-    where not d.share_with_group_lock and ${inside(traversalIds)}`)
+  tx.run(sql`
+    update namespaces d set share_with_group_lock = true where not d.share_with_group_lock and ${inside(traversalIds)}
+  `)
 
 /** Hangs a group with all below it under another, or at the top. Full names and routes are given apart. */
 export async function moveTree(
@@ -50,11 +57,13 @@ export async function moveTree(
   parent: { id: number; traversal_ids: readonly number[] } | undefined,
 ): Promise<void> {
   const id = traversalIds.at(-1)!
-  await tx.run(sql`update namespaces d set
-      parent_id = case when d.id = ${id} then ${parent?.id ?? null}::bigint else d.parent_id end,
+  await tx.run(sql`
+    update namespaces d
+    set parent_id = case when d.id = ${id} then ${parent?.id ?? null}::bigint else d.parent_id end,
       traversal_ids = ${parent?.traversal_ids ?? []}::bigint[] || d.traversal_ids[${traversalIds.length}::integer:],
       updated_at = case when d.id = ${id} then now() else d.updated_at end
-    where ${inside(traversalIds)}`)
+    where ${inside(traversalIds)}
+  `)
 }
 
 /** Sets columns of a namespace: `name = …, path = …`. */
@@ -68,7 +77,9 @@ export const limitNamespaceVisibility = (
   visibility: number,
 ): Promise<number> =>
   tx.run(
-    sql`update namespaces d set visibility = ${visibility} where d.visibility > ${visibility} and ${inside(traversalIds)}`,
+    sql`
+      update namespaces d set visibility = ${visibility} where d.visibility > ${visibility} and ${inside(traversalIds)}
+    `,
   )
 
 /** Hides namespaces until a job removes them. `which` is a condition on the namespace `d`. */

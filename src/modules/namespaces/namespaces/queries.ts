@@ -16,9 +16,11 @@ export async function claimRoute(
   const namespaceId = 'namespaceId' in owner ? owner.namespaceId : null
   const projectId = 'projectId' in owner ? owner.projectId : null
   const claimed = await tx.run(sql`
-    insert into routes (path_key, namespace_id, project_id) values (lower(${fullPath}), ${namespaceId}, ${projectId})
-    on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
-    where routes.redirect`)
+    insert into routes (path_key, namespace_id, project_id)
+    values (lower(${fullPath}), ${namespaceId}, ${projectId})
+    on conflict (path_key) do update
+      set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false where routes.redirect
+  `)
   return claimed > 0
 }
 
@@ -58,17 +60,24 @@ const columns = raw(
 
 const level = (actor: Actor): Sql => groupLevel(actor.id, sql`n.id`)
 
-const membersCount = (
-  actor: Actor,
-): Sql => sql`case when n.kind = 'group' and (${actor.admin} or ${level(actor)} >= 40) then
-    (select count(distinct a.user_id) from group_access a where a.group_id = n.id and a.expires_on > current_date) end`
+const membersCount = (actor: Actor): Sql => sql`
+  case
+    when n.kind = 'group'
+      and (${actor.admin} or ${level(actor)} >= 40) then (
+        select count(distinct a.user_id) from group_access a where a.group_id = n.id and a.expires_on > current_date
+      )
+  end
+`
 
 const owner = raw(
   `(select json_build_object('id', u.id, 'avatar', u.avatar, 'email', u.email) from users u where u.id = n.owner_id)`,
 )
 
 const select = (actor: Actor): Sql =>
-  sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner from namespaces n`
+  sql`
+    select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner
+    from namespaces n
+  `
 
 /** Namespaces in which the caller has a level; all for administrators. */
 export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only: boolean }): List => ({
@@ -80,7 +89,13 @@ export const namespacesOf = (actor: Actor, filters: { search?: string; owned_onl
     ...(actor.admin && !filters.owned_only
       ? []
       : [
-          sql`n.id in (select group_id from group_access where user_id = ${actor.id} and level >= ${filters.owned_only ? 50 : 10} and expires_on > current_date)`,
+          sql`
+            n.id in (
+              select group_id
+              from group_access
+              where user_id = ${actor.id} and level >= ${filters.owned_only ? 50 : 10} and expires_on > current_date
+            )
+          `,
         ]),
     ...(filters.search
       ? [sql`(n.name ilike ${containing(filters.search)} or n.full_path ilike ${containing(filters.search)})`]
@@ -100,7 +115,9 @@ export const findNamespace = (
     namespaceWithLevelRow,
     typeof idOrPath === 'number'
       ? sql`${select(actor)} where n.id = ${idOrPath} and not n.deleting`
-      : sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${idOrPath}) and not n.deleting`,
+      : sql`
+        ${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${idOrPath}) and not n.deleting
+      `,
   )
 
 /** Locks the row against moves and deletion until the transaction ends. */
@@ -117,10 +134,14 @@ export async function insertUserNamespace(
   const row = await tx.row(
     { id: integer },
     sql`
-    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
-    insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_path, full_name, visibility, runners_token)
-    select id, 'user', ${userId}, array[id], ${name}, ${username}, ${username}, ${name}, 20, ${newRunnersToken()} from next
-    returning id`,
+      with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
+      insert into namespaces (
+        id, kind, owner_id, traversal_ids, name, path, full_path, full_name, visibility, runners_token
+      )
+      select id, 'user', ${userId}, array[id], ${name}, ${username}, ${username}, ${name}, 20, ${newRunnersToken()}
+      from next
+      returning id
+    `,
   )
   const id = row!.id
   return (await claimRoute(tx, username, { namespaceId: id })) ? id : undefined
@@ -137,5 +158,9 @@ export const personalNamespaceOf = (db: Db, actor: Actor, userId: number): Promi
 export const findNamespaceByPath = (db: Db, actor: Actor, fullPath: string): Promise<NamespaceWithLevel | undefined> =>
   db.row(
     namespaceWithLevelRow,
-    sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${fullPath}) and not r.redirect and not n.deleting`,
+    sql`
+      ${select(actor)}
+      join routes r on r.namespace_id = n.id
+      where r.path_key = lower(${fullPath}) and not r.redirect and not n.deleting
+    `,
   )

@@ -8,10 +8,18 @@ import { fullPathViolations } from './names.ts'
 
 /** Turns the paths of a namespace and its descendants into redirects, so that new paths can be claimed. */
 export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
-  tx.run(sql`update routes set redirect = true where
-    namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
-    or project_id in (select p.id from projects p join namespaces d on d.id = p.namespace_id
-      where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})`)
+  tx.run(sql`
+    update routes
+    set redirect = true
+    where namespace_id in (
+        select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
+      )
+      or project_id in (
+        select p.id
+        from projects p join namespaces d on d.id = p.namespace_id
+        where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
+      )
+  `)
 
 /**
  * Changes path or name of a namespace, and the full paths and names of its descendants. Returns an error message if a
@@ -25,36 +33,52 @@ export async function renameTree(
 ): Promise<string | undefined> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
   const id = traversalIds.at(-1)!
-  await tx.run(sql`update namespaces d set
-      path = case when d.id = ${id} then ${to.path} else d.path end,
+  await tx.run(sql`
+    update namespaces d
+    set path = case when d.id = ${id} then ${to.path} else d.path end,
       full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
       full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
-    where ${inside}`)
+    where ${inside}
+  `)
   // Projects follow by a reaction, before their paths are read below. The events of the callers name the actor.
   await emit(tx, { kind: 'namespace_renamed', actorId: null, payload: { namespace_id: id } })
   const longest = await tx.row(
     { full_path: text },
     sql`
-    select full_path from (
-      select d.full_path from namespaces d where ${inside}
-      union all
-      select p.full_path from projects p join namespaces d on d.id = p.namespace_id where ${inside}) as named
-    order by length(full_path) desc limit 1`,
+      select full_path
+      from (
+        select d.full_path from namespaces d where ${inside}
+        union all select p.full_path from projects p join namespaces d on d.id = p.namespace_id where ${inside}
+      ) as named
+      order by length(full_path) desc
+      limit 1
+    `,
   )
   const [tooLong] = fullPathViolations(longest!.full_path)
   if (tooLong !== undefined) return tooLong
   const wanted = await tx.row(
     { count: integer },
     sql`
-    with named as (
-      select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id from namespaces d where ${inside}
-      union all
-      select lower(p.full_path), null, p.id from projects p join namespaces d on d.id = p.namespace_id where ${inside}),
-    claimed as (
-      insert into routes (path_key, namespace_id, project_id) select path_key, namespace_id, project_id from named
-      on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
-      where routes.redirect returning 1)
-    select (select count(*) from named) - (select count(*) from claimed) as count`,
+      with named as (
+        select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id
+        from namespaces d
+        where ${inside}
+        union all
+        select lower(p.full_path), null, p.id
+        from projects p join namespaces d on d.id = p.namespace_id
+        where ${inside}
+      ),
+      claimed as (
+        insert into routes (path_key, namespace_id, project_id)
+        select path_key, namespace_id, project_id
+        from named
+        on conflict (path_key) do update
+          set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
+          where routes.redirect
+        returning 1
+      )
+      select (select count(*) from named) - (select count(*) from claimed) as count
+    `,
   )
   return wanted!.count === 0 ? undefined : taken
 }
@@ -68,8 +92,11 @@ export async function renamePersonalNamespace(
   const held = await tx.row(
     { traversal_ids: listOf(integer), full_path: text, full_name: text },
     sql`
-    update namespaces set name = ${to.name}, updated_at = now() where owner_id = ${ownerId} and not deleting
-    returning traversal_ids, full_path, full_name`,
+      update namespaces
+      set name = ${to.name}, updated_at = now()
+      where owner_id = ${ownerId} and not deleting
+      returning traversal_ids, full_path, full_name
+    `,
   )
   if (!held) return true
   const { traversal_ids, full_path, full_name } = held

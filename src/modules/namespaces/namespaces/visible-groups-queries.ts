@@ -9,7 +9,9 @@ import { groupWithinLimits } from '../access-index/queries.ts'
 export function visibleGroups(caller: Caller): Sql {
   if (caller === null) return sql`g.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
-  const visible = sql`(${openGroups(caller)} or ${groupsOfMember(caller.id, levels.guest)} or ${groupsAroundProjectsOfMember(caller.id)})`
+  const visible = sql`
+    (${openGroups(caller)} or ${groupsOfMember(caller.id, levels.guest)} or ${groupsAroundProjectsOfMember(caller.id)})
+  `
   return caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible
 }
 
@@ -17,13 +19,25 @@ export const openGroups = ({ admin, external }: Actor): Sql =>
   admin ? raw('true') : sql`g.visibility >= ${external ? visibilities.public : visibilities.internal}`
 
 export const groupsOfMember = (userId: number, level: number): Sql =>
-  sql`g.id in (select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date)`
+  sql`
+    g.id in (
+      select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date
+    )
+  `
 
 /** Groups above projects that the user reaches by a membership of the project or of a group between. */
-export const groupsAroundProjectsOfMember = (userId: number): Sql => sql`g.id in (
-  select unnest(n.traversal_ids) from project_access a join projects p on p.id = a.project_id and not p.deleting
-    join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date
-  union
-  select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
+export const groupsAroundProjectsOfMember = (userId: number): Sql => sql`
+  g.id in (
+    select unnest(n.traversal_ids)
+    from project_access a
+      join projects p on p.id = a.project_id and not p.deleting
+      join namespaces n on n.id = p.namespace_id
     where a.user_id = ${userId} and a.expires_on > current_date
-    and exists (select from projects p where p.namespace_id = n.id and not p.deleting))`
+    union
+    select unnest(n.traversal_ids)
+    from group_access a join namespaces n on n.id = a.group_id
+    where a.user_id = ${userId}
+      and a.expires_on > current_date
+      and exists (select from projects p where p.namespace_id = n.id and not p.deleting)
+  )
+`

@@ -19,11 +19,11 @@ export const labelEventRow = {
 }
 export type LabelEventRow = RowOf<typeof labelEventRow>
 
-const select = (
-  type: NoteableType,
-): Sql => sql`select e.id, ${type}::text as noteable_type, e.${columnOf(type)} as noteable_id, ${userReferenceJson('u')} as "user",
-  case when l.id is not null then ${labelJson('l')} end as label, e.action, e.created_at
-  from label_events e join users u on u.id = e.user_id left join labels l on l.id = e.label_id`
+const select = (type: NoteableType): Sql => sql`
+  select e.id, ${type}::text as noteable_type, e.${columnOf(type)} as noteable_id, ${userReferenceJson('u')} as "user",
+    case when l.id is not null then ${labelJson('l')} end as label, e.action, e.created_at
+  from label_events e join users u on u.id = e.user_id left join labels l on l.id = e.label_id
+`
 
 /** Excludes labels that the project can no longer use, because it moved. */
 const shown = (noteable: Noteable): Sql =>

@@ -16,11 +16,15 @@ export const findUsableLabels = (
   tx.rows(
     { id: integer, title: text },
     sql`
-    select distinct on (l.title) l.id, l.title from labels l left join namespaces g on g.id = l.namespace_id
-    where l.title = any(${titles}::text[]) and ${reaching('l', sql`${noteable.project_id}`)}
-    order by l.title,
-      exists (select from ${labelsTableOf(noteable.type)} ml where ${isAbout('ml', noteable)} and ml.label_id = l.id) desc,
-      l.project_id is not null desc, cardinality(g.traversal_ids) desc`,
+      select distinct on (l.title) l.id, l.title
+      from labels l left join namespaces g on g.id = l.namespace_id
+      where l.title = any(${titles}::text[]) and ${reaching('l', sql`${noteable.project_id}`)}
+      order by l.title,
+        exists (
+          select from ${labelsTableOf(noteable.type)} ml where ${isAbout('ml', noteable)} and ml.label_id = l.id
+        ) desc,
+        l.project_id is not null desc, cardinality(g.traversal_ids) desc
+    `,
   )
 
 /** Ids of the project's labels with these titles; creates missing ones. */
@@ -33,11 +37,14 @@ export async function ensureLabels(
   const rows = await tx.rows(
     { id: integer },
     sql`
-    insert into labels (project_id, title, color)
-    select ${projectId}, title, ${color} from unnest(${titles}::text[]) as title order by title
-    -- A concurrent transaction may have created it: a row that is not written is not returned.
-    on conflict (project_id, title) where project_id is not null do update set title = excluded.title
-    returning id`,
+      insert into labels (project_id, title, color)
+      select ${projectId}, title, ${color}
+      from unnest(${titles}::text[]) as title
+      order by title
+        -- A concurrent transaction may have created it: a row that is not written is not returned.
+      on conflict (project_id, title) where project_id is not null do update set title = excluded.title
+      returning id
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -54,13 +61,21 @@ export const replaceLabels = (
     sql`select ${action} as action, c.label_id, l.title from ${from} c join labels l on l.id = c.label_id`
   return tx.run(sql`
     with gone as (
-      delete from ${table} where ${column} = ${noteableId} and label_id <> all(${labelIds}::bigint[])
-      returning label_id),
+      delete from ${table}
+      where ${column} = ${noteableId} and label_id <> all(${labelIds}::bigint[])
+      returning label_id
+    ),
     put as (
       insert into ${table} (${column}, label_id)
-      select ${noteableId}, id from unnest(${labelIds}::bigint[]) as id on conflict do nothing returning label_id),
+      select ${noteableId}, id
+      from unnest(${labelIds}::bigint[]) as id
+      on conflict do nothing
+      returning label_id
+    ),
     changed as (${changed('remove', sql`gone`)} union all ${changed('add', sql`put`)})
     insert into label_events (${column}, label_id, user_id, action, created_at)
-    select ${noteableId}, label_id, ${userId}, action, coalesce(${at ?? null}::timestamptz, now()) from changed
-    order by action desc, title`)
+    select ${noteableId}, label_id, ${userId}, action, coalesce(${at ?? null}::timestamptz, now())
+    from changed
+    order by action desc, title
+  `)
 }

@@ -16,15 +16,21 @@ export const insertLabel = async (
     await tx.row(
       { id: integer },
       sql`
-      insert into labels (project_id, namespace_id, title, color, description)
-      values (${projectId}, ${namespaceId}, ${name}, ${color}, ${description}) on conflict do nothing returning id`,
+        insert into labels (project_id, namespace_id, title, color, description)
+        values (${projectId}, ${namespaceId}, ${name}, ${color}, ${description})
+        on conflict do nothing
+        returning id
+      `,
     )
   )?.id
 }
 
 export const updateLabel = (tx: Tx, id: number, { name, color, description }: LabelValues): Promise<number> =>
-  tx.run(sql`update labels set title = ${name}, color = ${color}, description = ${description}, updated_at = now()
-    where id = ${id}`)
+  tx.run(sql`
+    update labels
+    set title = ${name}, color = ${color}, description = ${description}, updated_at = now()
+    where id = ${id}
+  `)
 
 export const deleteLabel = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from labels where id = ${id}`)
 
@@ -33,14 +39,18 @@ export const savePriority = (tx: Tx, projectId: number, labelId: number, priorit
   tx.run(
     priority === null
       ? sql`delete from label_priorities where project_id = ${projectId} and label_id = ${labelId}`
-      : sql`insert into label_priorities (project_id, label_id, priority) values (${projectId}, ${labelId}, ${priority})
-          on conflict (project_id, label_id) do update set priority = excluded.priority`,
+      : sql`
+        insert into label_priorities (project_id, label_id, priority)
+        values (${projectId}, ${labelId}, ${priority})
+        on conflict (project_id, label_id) do update set priority = excluded.priority
+      `,
   )
 
 /** False if nothing changed. */
 export const insertSubscription = async (tx: Tx, userId: number, labelId: number): Promise<boolean> =>
-  (await tx.run(sql`insert into label_subscriptions (label_id, user_id) values (${labelId}, ${userId})
-    on conflict do nothing`)) > 0
+  (await tx.run(sql`
+    insert into label_subscriptions (label_id, user_id) values (${labelId}, ${userId}) on conflict do nothing
+  `)) > 0
 
 export const deleteSubscription = async (tx: Tx, userId: number, labelId: number): Promise<boolean> =>
   (await tx.run(sql`delete from label_subscriptions where label_id = ${labelId} and user_id = ${userId}`)) > 0

@@ -4,12 +4,14 @@ import { type Moved, reaching } from '../../groups/index.ts'
 
 /** Uses of group labels `l` in moved projects that the projects can no longer use: rows (project_id, label_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
-  select m.project_id, l.id as label_id from labels l join merge_request_labels ml on ml.label_id = l.id
-  join merge_requests m on m.id = ml.merge_request_id
+  select m.project_id, l.id as label_id
+  from labels l join merge_request_labels ml on ml.label_id = l.id join merge_requests m on m.id = ml.merge_request_id
   where l.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
   union
-  select lp.project_id, l.id from labels l join label_priorities lp on lp.label_id = l.id
-  where l.namespace_id = any(${leftGroups}::bigint[]) and lp.project_id in (${projects})`
+  select lp.project_id, l.id
+  from labels l join label_priorities lp on lp.label_id = l.id
+  where l.namespace_id = any(${leftGroups}::bigint[]) and lp.project_id in (${projects})
+`
 
 /** Copies the labels that the projects use and can no longer use, unless a label of the title is available. */
 export const copyLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
@@ -19,29 +21,44 @@ export const copyLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
     from (${usesOf(moved)}) as used join labels old on old.id = used.label_id
     where not exists (select from labels l where l.title = old.title and ${reaching('l', raw('used.project_id'))})
     order by used.project_id, old.title, old.id
-    on conflict (project_id, title) where project_id is not null do nothing`)
+    on conflict (project_id, title) where project_id is not null do nothing
+  `)
 
 /** Replaces labels that the projects can no longer use by the available ones of the same title. */
 export const replaceLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
   tx.run(sql`
     with replaced as (
       select distinct on (used.project_id, used.label_id) used.project_id, used.label_id as old_id, l.id as new_id
-      from (${usesOf(moved)}) as used join labels old on old.id = used.label_id
-      join labels l on l.title = old.title and ${reaching('l', raw('used.project_id'))}
-      left join namespaces g on g.id = l.namespace_id
-      order by used.project_id, used.label_id, l.project_id is null, cardinality(g.traversal_ids) desc),
+      from (${usesOf(moved)}) as used
+        join labels old on old.id = used.label_id
+        join labels l on l.title = old.title and ${reaching('l', raw('used.project_id'))}
+        left join namespaces g on g.id = l.namespace_id
+      order by used.project_id, used.label_id, l.project_id is null, cardinality(g.traversal_ids) desc
+    ),
     taken_off as (
       delete from merge_request_labels ml using merge_requests m, replaced r
       where m.id = ml.merge_request_id and r.project_id = m.project_id and r.old_id = ml.label_id
-      returning ml.merge_request_id, r.new_id),
+      returning ml.merge_request_id, r.new_id
+    ),
     put_on as (
-      insert into merge_request_labels (merge_request_id, label_id) select merge_request_id, new_id from taken_off
-      on conflict do nothing),
+      insert into merge_request_labels (merge_request_id, label_id)
+      select merge_request_id, new_id
+      from taken_off
+      on conflict do nothing
+    ),
     unranked as (
-      delete from label_priorities lp using replaced r where r.project_id = lp.project_id and r.old_id = lp.label_id
-      returning lp.project_id, r.new_id, lp.priority),
+      delete from label_priorities lp using replaced r
+      where r.project_id = lp.project_id and r.old_id = lp.label_id
+      returning lp.project_id, r.new_id, lp.priority
+    ),
     ranked as (
-      insert into label_priorities (project_id, label_id, priority) select project_id, new_id, priority from unranked
-      on conflict do nothing)
-    update label_events e set label_id = r.new_id from merge_requests m, replaced r
-    where m.id = e.merge_request_id and r.project_id = m.project_id and r.old_id = e.label_id`)
+      insert into label_priorities (project_id, label_id, priority)
+      select project_id, new_id, priority
+      from unranked
+      on conflict do nothing
+    )
+    update label_events e
+    set label_id = r.new_id
+    from merge_requests m, replaced r
+    where m.id = e.merge_request_id and r.project_id = m.project_id and r.old_id = e.label_id
+  `)

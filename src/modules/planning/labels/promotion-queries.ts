@@ -13,10 +13,12 @@ export const ensureGroupLabel = async (
   (await tx.row(
     { id: integer },
     sql`
-    insert into labels (namespace_id, title, color, description) values (${groupId}, ${name}, ${color}, ${description})
-    -- A row that was not written would not be returned.
-    on conflict (namespace_id, title) where namespace_id is not null do update set title = excluded.title
-    returning id`,
+      insert into labels (namespace_id, title, color, description)
+      values (${groupId}, ${name}, ${color}, ${description})
+        -- A row that was not written would not be returned.
+      on conflict (namespace_id, title) where namespace_id is not null do update set title = excluded.title
+      returning id
+    `,
   ))!.id
 
 /** Labels with this title in projects below a group, locked until they are deleted. */
@@ -24,10 +26,16 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
   const rows = await tx.rows(
     { id: integer },
     sql`
-    select l.id from labels l join projects p on p.id = l.project_id join namespaces n on n.id = p.namespace_id
-    join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
-    -- The index knows them in lower case.
-    where lower(l.title) = lower(${title}) and l.title = ${title} order by l.id for update of l`,
+      select l.id
+      from labels l
+        join projects p on p.id = l.project_id
+        join namespaces n on n.id = p.namespace_id
+        join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
+        -- The index knows them in lower case.
+      where lower(l.title) = lower(${title}) and l.title = ${title}
+      order by l.id
+      for update of l
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -35,12 +43,27 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
 /** Replaces labels by another one in assignments, priorities, subscriptions and events, and deletes them. */
 export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<void> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
-  await tx.run(sql`insert into merge_request_labels (merge_request_id, label_id)
-    select merge_request_id, ${labelId} from merge_request_labels where ${gone} on conflict do nothing`)
-  await tx.run(sql`insert into label_priorities (project_id, label_id, priority)
-    select project_id, ${labelId}, priority from label_priorities where ${gone} on conflict do nothing`)
-  await tx.run(sql`insert into label_subscriptions (label_id, user_id)
-    select ${labelId}, user_id from label_subscriptions where ${gone} on conflict do nothing`)
+  await tx.run(sql`
+    insert into merge_request_labels (merge_request_id, label_id)
+    select merge_request_id, ${labelId}
+    from merge_request_labels
+    where ${gone}
+    on conflict do nothing
+  `)
+  await tx.run(sql`
+    insert into label_priorities (project_id, label_id, priority)
+    select project_id, ${labelId}, priority
+    from label_priorities
+    where ${gone}
+    on conflict do nothing
+  `)
+  await tx.run(sql`
+    insert into label_subscriptions (label_id, user_id)
+    select ${labelId}, user_id
+    from label_subscriptions
+    where ${gone}
+    on conflict do nothing
+  `)
   await tx.run(sql`update label_events set label_id = ${labelId} where ${gone}`)
   await tx.run(sql`delete from labels where id = any(${labelIds}::bigint[])`)
 }

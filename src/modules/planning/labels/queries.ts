@@ -38,30 +38,41 @@ export const labelJson = (alias: string): Sql =>
   )
 
 /** The labels of a merge request as one JSON value: `LabelReferenceRow[]`, by title. */
-export const labelsJson = (
-  mergeRequestId: Sql,
-): Sql => sql`(select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
-  from merge_request_labels ml join labels l on l.id = ml.label_id where ml.merge_request_id = ${mergeRequestId})`
+export const labelsJson = (mergeRequestId: Sql): Sql => sql`
+  (
+    select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
+    from merge_request_labels ml join labels l on l.id = ml.label_id
+    where ml.merge_request_id = ${mergeRequestId}
+  )
+`
 
 /** The project or group in which labels are displayed, and the caller. */
 export type Place = { readonly holder: ProjectOrGroupHolder; readonly caller: Caller }
 
-const columns = ({
-  holder,
-  caller,
-}: Place): Sql => sql`l.id, l.project_id, l.title as name, l.color, l.description, l.updated_at,
+const columns = ({ holder, caller }: Place): Sql => sql`
+  l.id, l.project_id, l.title as name, l.color, l.description, l.updated_at,
   ${caller ? sql`exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${caller.id})` : raw('false')} as subscribed,
   ${
     holder.of === 'project'
       ? sql`(select lp.priority from label_priorities lp where lp.label_id = l.id and lp.project_id = ${holder.id})`
       : raw('null::integer')
-  } as priority`
+  } as priority
+`
 
-const countColumn = ({ holder, caller }: Place): Sql => sql`, (
-  select count(*) from merge_request_labels ml join merge_requests m on m.id = ml.merge_request_id and m.state = 'opened'
-  join projects p on p.id = m.project_id
-  where ml.label_id = l.id and ${projectsIn(holder)} and not p.deleting and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}
-  ) as open_merge_requests`
+const countColumn = ({ holder, caller }: Place): Sql => sql`
+  ,
+  (
+    select count(*)
+    from merge_request_labels ml
+      join merge_requests m on m.id = ml.merge_request_id and m.state = 'opened'
+      join projects p on p.id = m.project_id
+    where ml.label_id = l.id
+      and ${projectsIn(holder)}
+      and not p.deleting
+      and ${visibleProjects(caller)}
+      and ${readableMergeRequests(caller)}
+  ) as open_merge_requests
+`
 
 /** Its own labels, with `ancestors` also those of the groups above. */
 const shown = ({ holder, caller }: Place, ancestors: boolean): Sql =>

@@ -29,12 +29,18 @@ export async function insertMilestone(
   return (await tx.row(
     heldMilestoneRow,
     sql`
-    with number as (
-      insert into internal_ids as i (project_id, namespace_id, what, last) values (${projectId}, ${namespaceId}, 'milestones', 1)
-      on conflict (${column}, what) where ${column} is not null do update set last = i.last + 1 returning last)
-    insert into milestones (iid, project_id, namespace_id, title, description, start_date, due_date, state)
-    select last, ${projectId}, ${namespaceId}, ${title}, ${description}, ${start_date}::date, ${due_date}::date, ${state} from number
-    returning id, iid, title, description, start_date, due_date, state`,
+      with number as (
+        insert into internal_ids as i (project_id, namespace_id, what, last)
+        values (${projectId}, ${namespaceId}, 'milestones', 1)
+        on conflict (${column}, what) where ${column} is not null do update set last = i.last + 1
+        returning last
+      )
+      insert into milestones (iid, project_id, namespace_id, title, description, start_date, due_date, state)
+      select last, ${projectId}, ${namespaceId}, ${title}, ${description}, ${start_date}::date, ${due_date}::date,
+        ${state}
+      from number
+      returning id, iid, title, description, start_date, due_date, state
+    `,
   ))!
 }
 
@@ -43,8 +49,11 @@ export const lockMilestone = (tx: Tx, holder: ProjectOrGroupHolder, id: number):
   tx.row(
     heldMilestoneRow,
     sql`
-    select ms.id, ms.iid, ms.title, ms.description, ms.start_date, ms.due_date, ms.state from milestones ms
-    where ms.id = ${id} and ${heldBy('ms', holder)} for update`,
+      select ms.id, ms.iid, ms.title, ms.description, ms.start_date, ms.due_date, ms.state
+      from milestones ms
+      where ms.id = ${id} and ${heldBy('ms', holder)}
+      for update
+    `,
   )
 
 export const updateMilestone = (
@@ -53,8 +62,11 @@ export const updateMilestone = (
   { title, description, start_date, due_date, state }: MilestoneValues,
 ): Promise<number> =>
   tx.run(sql`
-    update milestones set title = ${title}, description = ${description}, start_date = ${start_date}::date,
-      due_date = ${due_date}::date, state = ${state}, updated_at = now() where id = ${id}`)
+    update milestones
+    set title = ${title}, description = ${description}, start_date = ${start_date}::date, due_date = ${due_date}::date,
+      state = ${state}, updated_at = now()
+    where id = ${id}
+  `)
 
 export const deleteMilestone = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from milestones where id = ${id}`)
@@ -68,9 +80,15 @@ export async function lockMilestonesBelow(tx: Tx, groupId: number, title: string
   const rows = await tx.rows(
     { id: integer },
     sql`
-    select ms.id from milestones ms join projects p on p.id = ms.project_id join namespaces n on n.id = p.namespace_id
-    join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
-    where ms.title = ${title} order by ms.id for update of ms`,
+      select ms.id
+      from milestones ms
+        join projects p on p.id = ms.project_id
+        join namespaces n on n.id = p.namespace_id
+        join namespaces g on g.id = ${groupId} and ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
+      where ms.title = ${title}
+      order by ms.id
+      for update of ms
+    `,
   )
   return rows.map(({ id }) => id)
 }

@@ -4,30 +4,43 @@ import { type Moved, reaching } from '../../groups/index.ts'
 
 /** Uses of group milestones in moved projects that the projects can no longer use: rows (project_id, milestone_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
-  select distinct m.project_id, ms.id as milestone_id from milestones ms join merge_requests m on m.milestone_id = ms.id
-  where ms.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})`
+  select distinct m.project_id, ms.id as milestone_id
+  from milestones ms join merge_requests m on m.milestone_id = ms.id
+  where ms.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
+`
 
 /** Copies the milestones that the projects use and can no longer use, unless one of the title is available. */
 export const copyLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
   tx.run(sql`
     with wanted as (
-      select distinct on (used.project_id, old.title) used.project_id, old.title, old.description, old.state, old.start_date, old.due_date
+      select distinct on (used.project_id, old.title) used.project_id, old.title, old.description, old.state,
+        old.start_date, old.due_date
       from (${usesOf(moved)}) as used join milestones old on old.id = used.milestone_id
-      where not exists (select from milestones ms where ms.title = old.title and ${reaching('ms', raw('used.project_id'))})
-      order by used.project_id, old.title, old.id),
+      where not exists (
+        select from milestones ms where ms.title = old.title and ${reaching('ms', raw('used.project_id'))}
+      )
+      order by used.project_id, old.title, old.id
+    ),
     numbered as (
-      insert into internal_ids as i (project_id, what, last) select project_id, 'milestones', count(*) from wanted group by project_id
+      insert into internal_ids as i (project_id, what, last)
+      select project_id, 'milestones', count(*)
+      from wanted
+      group by project_id
       on conflict (project_id, what) where project_id is not null do update set last = i.last + excluded.last
-      returning project_id, last)
+      returning project_id, last
+    )
     insert into milestones (iid, project_id, title, description, state, start_date, due_date)
-    select n.last + 1 - row_number() over (partition by w.project_id order by w.title desc),
-      w.project_id, w.title, w.description, w.state, w.start_date, w.due_date
-    from wanted w join numbered n on n.project_id = w.project_id`)
+    select n.last + 1 - row_number() over (partition by w.project_id order by w.title desc), w.project_id, w.title,
+      w.description, w.state, w.start_date, w.due_date
+    from wanted w join numbered n on n.project_id = w.project_id
+  `)
 
 /** Rows (project_id, old_id, new_id): milestones that projects can no longer use, with the available ones of the same titles. */
 export const replacementsOf = (moved: Moved): Sql => sql`
-      select distinct on (used.project_id, used.milestone_id) used.project_id, used.milestone_id as old_id, ms.id as new_id
-      from (${usesOf(moved)}) as used join milestones old on old.id = used.milestone_id
-      join milestones ms on ms.title = old.title and ${reaching('ms', raw('used.project_id'))}
-      left join namespaces g on g.id = ms.namespace_id
-      order by used.project_id, used.milestone_id, ms.project_id is null, cardinality(g.traversal_ids) desc`
+  select distinct on (used.project_id, used.milestone_id) used.project_id, used.milestone_id as old_id, ms.id as new_id
+  from (${usesOf(moved)}) as used
+    join milestones old on old.id = used.milestone_id
+    join milestones ms on ms.title = old.title and ${reaching('ms', raw('used.project_id'))}
+    left join namespaces g on g.id = ms.namespace_id
+  order by used.project_id, used.milestone_id, ms.project_id is null, cardinality(g.traversal_ids) desc
+`

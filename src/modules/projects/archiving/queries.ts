@@ -3,10 +3,16 @@ import { sql } from '../../../db/sql.ts'
 
 /** False if it has this state already. */
 export const setArchived = async (tx: Tx, id: number, archived: boolean): Promise<boolean> =>
-  (await tx.run(sql`update projects set archived = ${archived}, updated_at = now()
-    where id = ${id} and archived <> ${archived} and not deleting`)) > 0
+  (await tx.run(sql`
+    update projects
+    set archived = ${archived}, updated_at = now()
+    where id = ${id} and archived <> ${archived} and not deleting
+  `)) > 0
 
 /** Removes the deletion mark, and the archiving that came with it. False if there was none. */
 export const unmarkForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update projects set archived = false, marked_for_deletion_on = null, updated_at = now()
-    where id = ${id} and marked_for_deletion_on is not null and not deleting`)) > 0
+  (await tx.run(sql`
+    update projects
+    set archived = false, marked_for_deletion_on = null, updated_at = now()
+    where id = ${id} and marked_for_deletion_on is not null and not deleting
+  `)) > 0

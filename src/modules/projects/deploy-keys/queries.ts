@@ -22,8 +22,10 @@ const columns = raw(
   'k.id, k.creator_id, k.title, k.key, k.fingerprint, k.fingerprint_sha256, k.expires_at, k.created_at, k.updated_at',
 )
 
-const select = sql`select ${columns}, k.public, d.can_push, d.updated_at as enabled_at
-  from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id`
+const select = sql`
+  select ${columns}, k.public, d.can_push, d.updated_at as enabled_at
+  from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id
+`
 
 /** Deploy keys of a project, oldest first. */
 export const deployKeysOf = (projectId: number): List => ({
@@ -53,13 +55,25 @@ export type WritableProject = {
 export const anyDeployKeyRow = { ...omit(sshKeyRow, 'user_id'), projects_with_write_access: json<WritableProject[]>() }
 export type AnyDeployKeyRow = RowOf<typeof anyDeployKeyRow>
 
-const anyDeployKey = sql`select ${columns},
-    coalesce((select json_agg(json_build_object('id', p.id, 'description', p.description, 'name', p.name,
-        'name_with_namespace', n.full_name || ' / ' || p.name, 'path', p.path, 'path_with_namespace', p.full_path,
-        'created_at', ${wireTime(raw('p.created_at'))}) order by p.id)
-      from deploy_key_projects d join projects p on p.id = d.project_id join namespaces n on n.id = p.namespace_id
-      where d.deploy_key_id = k.id and d.can_push), '[]') as projects_with_write_access
-    from ssh_keys k`
+const anyDeployKey = sql`
+  select ${columns},
+    coalesce(
+      (
+        select json_agg(
+          json_build_object(
+            'id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace',
+            n.full_name || ' / ' || p.name, 'path', p.path, 'path_with_namespace', p.full_path, 'created_at',
+            ${wireTime(raw('p.created_at'))}
+          )
+          order by p.id
+        )
+        from deploy_key_projects d join projects p on p.id = d.project_id join namespaces n on n.id = p.namespace_id
+        where d.deploy_key_id = k.id and d.can_push
+      ),
+      '[]'
+    ) as projects_with_write_access
+  from ssh_keys k
+`
 
 /** All deploy keys, oldest first; with `isPublic`, only those of the installation. */
 export const allDeployKeys = (isPublic: boolean): List => ({
@@ -78,8 +92,16 @@ export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyR
 const maintained = (actor: Actor) =>
   actor.admin
     ? raw('true')
-    : sql`(k.public or exists (select from deploy_key_projects e join projects p on p.id = e.project_id
-        where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))}))`
+    : sql`
+      (
+        k.public
+        or exists (
+          select
+          from deploy_key_projects e join projects p on p.id = e.project_id
+          where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))}
+        )
+      )
+    `
 
 /** A deploy key that the caller may enable elsewhere, by id. */
 export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ id: number } | undefined> =>
@@ -92,7 +114,9 @@ export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ i
 export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string): Promise<{ id: number } | undefined> =>
   db.row(
     { id: integer },
-    sql`select k.id from ssh_keys k where k.fingerprint_sha256 = ${sha256} and k.user_id is null and ${maintained(actor)}`,
+    sql`
+      select k.id from ssh_keys k where k.fingerprint_sha256 = ${sha256} and k.user_id is null and ${maintained(actor)}
+    `,
   )
 
 /** Enables a key in a project; no change if it is enabled already. `undefined` if the key is gone. */
@@ -103,17 +127,21 @@ export const enableKey = (
   db.row(
     { added: boolean, title: text },
     sql`
-    with key as (select id, title from ssh_keys where id = ${enabled.keyId} for key share)
-    insert into deploy_key_projects (project_id, deploy_key_id, can_push)
-    select ${enabled.projectId}::bigint, key.id, ${enabled.canPush}::boolean from key
-    on conflict (project_id, deploy_key_id) do update set can_push = deploy_key_projects.can_push
-    returning xmax = 0 as added, (select title from key) as title`,
+      with key as (select id, title from ssh_keys where id = ${enabled.keyId} for key share)
+      insert into deploy_key_projects (project_id, deploy_key_id, can_push)
+      select ${enabled.projectId}::bigint, key.id, ${enabled.canPush}::boolean
+      from key
+      on conflict (project_id, deploy_key_id) do update set can_push = deploy_key_projects.can_push
+      returning xmax = 0 as added, (select title from key) as title
+    `,
   )
 
 export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: boolean): Promise<number> =>
   db.run(sql`
-    update deploy_key_projects set can_push = ${canPush}, updated_at = now()
-    where project_id = ${projectId} and deploy_key_id = ${keyId} and can_push <> ${canPush}`)
+    update deploy_key_projects
+    set can_push = ${canPush}, updated_at = now()
+    where project_id = ${projectId} and deploy_key_id = ${keyId} and can_push <> ${canPush}
+  `)
 
 /**
  * Disables a key in a project; a trigger deletes the key if that was its last project, unless it is public. `undefined`
@@ -122,6 +150,9 @@ export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: bo
 export const disableKey = (tx: Tx, projectId: number, keyId: number): Promise<{ title: string } | undefined> =>
   tx.row(
     { title: text },
-    sql`delete from deploy_key_projects e using ssh_keys k
-    where e.project_id = ${projectId} and e.deploy_key_id = ${keyId} and k.id = e.deploy_key_id returning k.title`,
+    sql`
+      delete from deploy_key_projects e using ssh_keys k
+      where e.project_id = ${projectId} and e.deploy_key_id = ${keyId} and k.id = e.deploy_key_id
+      returning k.title
+    `,
   )

@@ -21,16 +21,22 @@ export const findContent = async (db: Db): Promise<{ projects: boolean; commits:
   (await db.row(
     { projects: boolean, commits: boolean },
     sql`
-    select exists (select from projects) as projects,
-      exists (select from projects where default_branch is not null) as commits`,
+      select exists (select from projects) as projects,
+        exists (select from projects where default_branch is not null) as commits
+    `,
   ))!
 
 /** Projects with an id above `after`, in order, including those that are being deleted. */
 export const projectKeysAfter = (db: Db, after: number, limit: number): Promise<Located[]> =>
   db.rows(
     locatedRow,
-    sql`select id, repository_storage, repository_key from projects
-    where id > ${after} order by id limit ${literal(limit)}`,
+    sql`
+      select id, repository_storage, repository_key
+      from projects
+      where id > ${after}
+      order by id
+      limit ${literal(limit)}
+    `,
   )
 
 export const saveRepositoryKey = (tx: Tx, projectId: number, key: string): Promise<number> =>

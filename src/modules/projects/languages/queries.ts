@@ -36,6 +36,8 @@ export async function saveLanguages(
   await tx.run(sql`delete from project_languages where project_id = ${projectId} and name <> all(${names}::text[])`)
   await tx.run(sql`
     insert into project_languages (project_id, name, share)
-    select ${projectId}, s.name, s.share from unnest(${names}::text[], ${shares.map(({ share }) => share)}::real[]) as s (name, share)
-    on conflict (project_id, name) do update set share = excluded.share`)
+    select ${projectId}, s.name, s.share
+    from unnest(${names}::text[], ${shares.map(({ share }) => share)}::real[]) as s (name, share)
+    on conflict (project_id, name) do update set share = excluded.share
+  `)
 }

@@ -27,12 +27,19 @@ export const recordPush = async (
     await tx.row(
       { default_branch: nullable(text) },
       sql`
-    with counted as (
-      insert into project_housekeeping as h (project_id, pushes) values (${projectId}, ${housekeepingWeight(refCount)}::int)
-      on conflict (project_id) do update set pushes = h.pushes + excluded.pushes)
-    update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
-      ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
-    where id = ${projectId} and not deleting returning default_branch`,
+        with counted as (
+          insert into project_housekeeping as h (project_id, pushes)
+          values (${projectId}, ${housekeepingWeight(refCount)}::int)
+          on conflict (project_id) do update set pushes = h.pushes + excluded.pushes
+        )
+        update projects
+        set last_activity_at = now(),
+          default_branch = coalesce(
+            default_branch, ${firstBranch ?? null}::text
+          ) ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
+        where id = ${projectId} and not deleting
+        returning default_branch
+      `,
     )
   )?.default_branch
 
@@ -45,11 +52,22 @@ export type RepositoryFacts = RootFiles & {
 export const saveRepositoryFacts = (db: Db, projectId: number, facts: RepositoryFacts): Promise<number> =>
   db.run(sql`
     with counted as (
-      update project_statistics set commit_count = ${facts.commitCount}, repository_size = ${facts.repositorySize} where project_id = ${projectId})
-    update projects set readme_path = ${facts.readmePath}, license_path = ${facts.licensePath}, license_key = ${facts.licenseKey}
-    where id = ${projectId} and (readme_path, license_path, license_key) is distinct from (${facts.readmePath}, ${facts.licensePath}, ${facts.licenseKey})`)
+      update project_statistics
+      set commit_count = ${facts.commitCount}, repository_size = ${facts.repositorySize}
+      where project_id = ${projectId}
+    )
+    update projects
+    set readme_path = ${facts.readmePath}, license_path = ${facts.licensePath}, license_key = ${facts.licenseKey}
+    where id = ${projectId}
+      and (readme_path, license_path, license_key) is distinct from (
+        ${facts.readmePath}, ${facts.licensePath}, ${facts.licenseKey}
+      )
+  `)
 
 /** Fragment that adds bytes to the large files in the statistics of a project, if the CTE `linked` (size) has rows. */
 export const countLinkedFiles = (projectId: number): Sql =>
-  sql`update project_statistics set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
-    where project_id = ${projectId} and exists (select from linked)`
+  sql`
+    update project_statistics
+    set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
+    where project_id = ${projectId} and exists (select from linked)
+  `

@@ -28,18 +28,28 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<Locate
   const made = (await tx.row(
     locatedRow,
     sql`
-    with made as (
-      insert into projects (namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings, repository_storage, runners_token,
-        issues_access_level, repository_access_level, merge_requests_access_level, builds_access_level, wiki_access_level,
-        snippets_access_level, pages_access_level, forking_access_level)
-      values (${project.namespaceId}, ${project.creatorId}, ${project.name}, ${project.path}, ${project.fullPath},
-        ${project.description}, ${project.visibility}, ${project.topics}, ${JSON.stringify(project.settings)}::jsonb, ${project.storage}, ${project.runnersToken},
-        ${project.issues_access_level}, ${project.repository_access_level}, ${project.merge_requests_access_level},
-        ${project.builds_access_level}, ${project.wiki_access_level}, ${project.snippets_access_level},
-        ${project.pages_access_level}, ${project.forking_access_level})
-      returning id, repository_storage, repository_key),
-    counted as (insert into project_statistics (project_id) select id from made)
-    select id, repository_storage, repository_key from made`,
+      with made as (
+        insert into projects (
+          namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings,
+          repository_storage, runners_token, issues_access_level, repository_access_level,
+          merge_requests_access_level, builds_access_level, wiki_access_level, snippets_access_level,
+          pages_access_level, forking_access_level
+        )
+        values (
+          ${project.namespaceId}, ${project.creatorId}, ${project.name}, ${project.path},
+          ${project.fullPath}, ${project.description}, ${project.visibility}, ${project.topics},
+          ${JSON.stringify(project.settings)}::jsonb, ${project.storage}, ${project.runnersToken},
+          ${project.issues_access_level}, ${project.repository_access_level},
+          ${project.merge_requests_access_level}, ${project.builds_access_level},
+          ${project.wiki_access_level}, ${project.snippets_access_level}, ${project.pages_access_level},
+          ${project.forking_access_level}
+        )
+        returning id, repository_storage, repository_key
+      ),
+      counted as (insert into project_statistics (project_id) select id from made)
+      select id, repository_storage, repository_key
+      from made
+    `,
   ))!
   if (project.topics.length > 0) await countTopicsOfNew(tx, made.id)
   return made
@@ -50,7 +60,10 @@ export const countPersonalProjects = async (db: Db, userId: number): Promise<num
   (await db.row(
     { count: integer },
     sql`
-    select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`,
+      select count(*) as count
+      from projects p join namespaces n on n.id = p.namespace_id
+      where n.owner_id = ${userId} and not p.deleting
+    `,
   ))!.count
 
 /**
@@ -77,10 +90,26 @@ export async function takenNames(
   const { projectId = null } = project
   const found = (await db.row(
     { name: boolean, path: boolean, wiki: boolean },
-    sql`select
-    exists (select from projects where namespace_id = ${project.namespaceId} and name = ${project.name} and id is distinct from ${projectId}::bigint) as name,
-    exists (select from routes r where r.path_key = lower(${project.fullPath}) and not r.redirect and ${others}) as path,
-    exists (select from routes r where r.path_key = lower(${wikiTwin(project.fullPath)}) and r.project_id is not null and not r.redirect and ${others}) as wiki`,
+    sql`
+      select exists (
+          select
+          from projects
+          where namespace_id = ${project.namespaceId}
+            and name = ${project.name}
+            and id is distinct from ${projectId}::bigint
+        ) as name,
+        exists (
+          select from routes r where r.path_key = lower(${project.fullPath}) and not r.redirect and ${others}
+        ) as path,
+        exists (
+          select
+          from routes r
+          where r.path_key = lower(${wikiTwin(project.fullPath)})
+            and r.project_id is not null
+            and not r.redirect
+            and ${others}
+        ) as wiki
+    `,
   ))!
   return { name: found.name || found.wiki ? [taken] : [], path: found.path ? [taken] : [] }
 }
@@ -150,7 +179,10 @@ export const lockForkSource = async (tx: Tx, projectId: number): Promise<number 
     await tx.row(
       { visibility: integer },
       sql`
-      select s.visibility from projects p join projects s on s.id = p.forked_from_project_id
-      where p.id = ${projectId} and not s.deleting for share of s`,
+        select s.visibility
+        from projects p join projects s on s.id = p.forked_from_project_id
+        where p.id = ${projectId} and not s.deleting
+        for share of s
+      `,
     )
   )?.visibility

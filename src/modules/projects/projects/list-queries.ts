@@ -58,12 +58,14 @@ const orderColumns: Record<ProjectOrder, Sql> = {
 }
 
 /** Projects with activity of the user that is visible with the project, with its code, or with its merge requests. */
-const contributions = (
-  userId: number,
-  shownTo: 'all' | 'code' | 'merge requests',
-): Sql => sql`select project_id from feed_events
-  where author_id = ${userId} and code = ${shownTo === 'code'} and action not in ('joined', 'left', 'expired')
-  and (coalesce(target_type, '') = 'MergeRequest') = ${shownTo === 'merge requests'}`
+const contributions = (userId: number, shownTo: 'all' | 'code' | 'merge requests'): Sql => sql`
+  select project_id
+  from feed_events
+  where author_id = ${userId}
+    and code = ${shownTo === 'code'}
+    and action not in ('joined', 'left', 'expired')
+    and (coalesce(target_type, '') = 'MergeRequest') = ${shownTo === 'merge requests'}
+`
 
 // Arrays rather than `in`: both sides of an `or` can then use an index.
 const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
@@ -73,16 +75,31 @@ const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
   if (set.of === 'stars') return [sql`p.id in (select project_id from stars where user_id = ${set.userId})`]
   if (set.of === 'contributions')
     return [
-      sql`(p.id = any(array(${contributions(set.userId, 'all')}))
-        or (${readableCode(caller)} and p.id = any(array(${contributions(set.userId, 'code')})))
-        or (${readableMergeRequests(caller)} and p.id = any(array(${contributions(set.userId, 'merge requests')}))))`,
+      sql`
+        (
+          p.id = any(array(${contributions(set.userId, 'all')}))
+          or (${readableCode(caller)} and p.id = any(array(${contributions(set.userId, 'code')})))
+          or (${readableMergeRequests(caller)} and p.id = any(array(${contributions(set.userId, 'merge requests')})))
+        )
+      `,
     ]
   if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
   const inside = set.includeSubgroups
-    ? sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
+    ? sql`
+      p.namespace_id = any(
+        array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)})
+      )
+    `
     : sql`p.namespace_id = ${set.groupId}`
-  const shared = sql`p.id = any(array(select l.project_id from project_group_links l where l.group_id = ${set.groupId}
-    and (l.expires_at is null or l.expires_at > current_date)))`
+  const shared = sql`
+    p.id = any(
+      array(
+        select l.project_id
+        from project_group_links l
+        where l.group_id = ${set.groupId} and (l.expires_at is null or l.expires_at > current_date)
+      )
+    )
+  `
   if (set.shared === 'only') return [shared]
   return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
 }
@@ -92,7 +109,12 @@ const featureOn = (caller: Caller, column: string, wanted: boolean, from: number
   const on =
     caller?.admin === true
       ? sql`${raw(column)} > ${featureLevels.disabled}`
-      : sql`(${raw(column)} >= ${featureLevels.enabled} or (${raw(column)} = ${featureLevels.private} and ${memberAtLeast(caller, from)}))`
+      : sql`
+        (
+          ${raw(column)} >= ${featureLevels.enabled}
+          or (${raw(column)} = ${featureLevels.private} and ${memberAtLeast(caller, from)})
+        )
+      `
   return wanted ? on : sql`not ${on}`
 }
 
@@ -120,7 +142,11 @@ export function listProjects(
     where.push(featureOn(caller, 'p.merge_requests_access_level', true, levels.reporter))
   if (filters.with_programming_language !== undefined)
     where.push(
-      sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`,
+      sql`
+        p.id in (
+          select project_id from project_languages where lower(name) = lower(${filters.with_programming_language})
+        )
+      `,
     )
   if (filters.repository_checksum_failed) where.push(raw('p.repository_check_failed'))
   if (filters.wiki_checksum_failed) where.push(raw('p.wiki_check_failed'))
@@ -149,13 +175,20 @@ export function listProjects(
 }
 
 /** In the user's personal namespace, or in a group that they own directly or through a parent. */
-const ownedBy = (userId: number): Sql => sql`p.namespace_id in (
-  select group_id from group_access where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date)`
+const ownedBy = (userId: number): Sql => sql`
+  p.namespace_id in (
+    select group_id
+    from group_access
+    where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date
+  )
+`
 
 const hasAttributes = (attributes: Record<string, string>): Sql =>
   and(
     Object.entries(attributes).map(
       ([key, value]) =>
-        sql`exists (select from custom_attributes a where a.project_id = p.id and a.key = ${key} and a.value = ${value})`,
+        sql`
+          exists (select from custom_attributes a where a.project_id = p.id and a.key = ${key} and a.value = ${value})
+        `,
     ),
   )

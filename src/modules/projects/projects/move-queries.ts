@@ -14,8 +14,12 @@ export const moveProject = (
     tx,
     sql`p.id = ${id}`,
     () =>
-      tx.run(sql`update projects set namespace_id = ${to.namespaceId}, full_path = ${to.fullPath}, visibility = ${to.visibility},
-        updated_at = now() where id = ${id}`),
+      tx.run(sql`
+        update projects
+        set namespace_id = ${to.namespaceId}, full_path = ${to.fullPath}, visibility = ${to.visibility},
+          updated_at = now()
+        where id = ${id}
+      `),
     to.visibility,
   )
 
@@ -26,7 +30,9 @@ export const limitProjectVisibility = (tx: Tx, which: Sql, visibility: number): 
     sql`p.visibility > ${visibility} and ${which}`,
     (ids) =>
       tx.run(
-        sql`update projects set visibility = ${visibility} where id = any(${ids}::bigint[]) and visibility > ${visibility}`,
+        sql`
+          update projects set visibility = ${visibility} where id = any(${ids}::bigint[]) and visibility > ${visibility}
+        `,
       ),
     visibility,
   )
@@ -37,6 +43,9 @@ export const markProjectsDeleting = (tx: Tx, which: Sql): Promise<number> =>
 
 /** Renames projects with the namespace in which, or below which, they lie. */
 export const followNamespace: Reaction<'namespace_renamed'> = (tx, { payload }) =>
-  tx.run(sql`update projects p set full_path = d.full_path || '/' || p.path
+  tx.run(sql`
+    update projects p
+    set full_path = d.full_path || '/' || p.path
     from namespaces renamed join namespaces d on ${within(raw('d.traversal_ids'), raw('renamed.traversal_ids'))}
-    where renamed.id = ${payload.namespace_id} and d.id = p.namespace_id`)
+    where renamed.id = ${payload.namespace_id} and d.id = p.namespace_id
+  `)

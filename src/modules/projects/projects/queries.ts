@@ -43,8 +43,12 @@ const featureColumns = raw(
 )
 
 /** Columns of ProjectRow without the caller's level, of the project with the alias `p`. */
-export const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.repository_key, p.updated_at,
-  coalesce((p.settings->>'public_builds')::boolean, ${settingDefaults.public_builds}) as public_builds, ${featureColumns}`
+export const columns = sql`
+  p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status,
+  p.repository_storage, p.repository_key, p.updated_at,
+  coalesce((p.settings ->> 'public_builds')::boolean, ${settingDefaults.public_builds}) as public_builds,
+  ${featureColumns}
+`
 
 /** The caller's level in the project `p`. */
 export const levelOf = (caller: Caller): Sql =>
@@ -71,7 +75,11 @@ export const named = (name: { number: number } | { path: string }): { join: Sql;
 
 const found = forCaller((caller, name) => {
   const { join, condition } = named(name)
-  return sql`select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p ${join} where ${condition} and not p.deleting`
+  return sql`
+    select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}
+    from projects p ${join}
+    where ${condition} and not p.deleting
+  `
 })
 
 /** Excludes projects that are being deleted. One statement. */
@@ -83,8 +91,10 @@ export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Pr
   db.rows(
     projectRow,
     sql`
-    select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p
-    where p.id = any(${ids}::bigint[]) and not p.deleting`,
+      select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}
+      from projects p
+      where p.id = any(${ids}::bigint[]) and not p.deleting
+    `,
   )
 
 /** Projects the caller may see: SQL twin of `projectPolicy.read_project`. */
@@ -92,7 +102,9 @@ export function visibleProjects(caller: Caller): Sql {
   if (caller === null) return sql`p.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
   const open = caller.external ? visibilities.public : visibilities.internal
-  const visible = sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
+  const visible = sql`
+    (p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})
+  `
   return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
 }
 
@@ -113,8 +125,15 @@ export function readableCode(caller: Caller): Sql {
   const everyones = sql`p.repository_access_level >= ${enabled}`
   if (caller === null) return sql`(p.visibility = ${visibilities.public} and ${everyones})`
   const open = caller.external ? visibilities.public : visibilities.internal
-  return sql`(p.repository_access_level > ${disabled} and (${memberAtLeast(caller, levels.reporter)}
-    or (p.visibility >= ${open} and (${everyones} or ${memberAtLeast(caller, levels.guest)}))))`
+  return sql`
+    (
+      p.repository_access_level > ${disabled}
+      and (
+        ${memberAtLeast(caller, levels.reporter)}
+        or (p.visibility >= ${open} and (${everyones} or ${memberAtLeast(caller, levels.guest)}))
+      )
+    )
+  `
 }
 
 /**
@@ -126,9 +145,15 @@ export function readableMergeRequests(caller: Caller): Sql {
   if (caller === null) return raw('false')
   if (caller.admin) return sql`p.merge_requests_access_level > ${disabled}`
   const open = caller.external ? visibilities.public : visibilities.internal
-  return sql`(p.merge_requests_access_level > ${disabled} and (
-    ${memberAtLeast(caller, levels.reporter)}
-    or (p.visibility >= ${open} and p.merge_requests_access_level >= ${enabled})))`
+  return sql`
+    (
+      p.merge_requests_access_level > ${disabled}
+      and (
+        ${memberAtLeast(caller, levels.reporter)}
+        or (p.visibility >= ${open} and p.merge_requests_access_level >= ${enabled})
+      )
+    )
+  `
 }
 
 const memberAtLeast = (actor: Actor, level: number): Sql =>

@@ -159,8 +159,13 @@ const shares = (caller: Caller, level: Sql, shown: Sql): Sql => {
     caller === null || caller.admin
       ? visibleGroups(caller)
       : sql`(${level} >= ${literal(levels.maintainer)} or ${visibleGroups(caller)})`
-  return sql`(select ${shown} from project_group_links l join namespaces g on g.id = l.group_id
-    where l.project_id = p.id and (l.expires_at is null or l.expires_at > current_date) and ${seen})`
+  return sql`
+    (
+      select ${shown}
+      from project_group_links l join namespaces g on g.id = l.group_id
+      where l.project_id = p.id and (l.expires_at is null or l.expires_at > current_date) and ${seen}
+    )
+  `
 }
 
 const shareJson =
@@ -178,7 +183,10 @@ export async function completeStamps(db: Db, caller: Caller, stamps: readonly Pr
   if (ids.length === 0) return [...stamps]
   const rows = await db.snapshotCache.rows(
     { id: integer, seen_shares: nullable(text) },
-    sql`select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables} where p.id = any(${ids}::bigint[])`,
+    sql`
+      select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables}
+      where p.id = any(${ids}::bigint[])
+    `,
   )
   const seen = new Map(rows.map(({ id, seen_shares }) => [id, seen_shares]))
   return stamps.map((stamp) => ({ ...stamp, seen_shares: seen.get(stamp.id) ?? null }))
@@ -190,13 +198,18 @@ const stampOf = (
   { inheritedMembership: inherited }: RecordOptions,
   level = levelOf(caller),
 ): Sql => sql`
-  concat_ws(' ', ${versionOf('p')}, ${versionOf('n')},
-    case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
-    case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)} end,
-    ${caller === null || caller.admin ? empty : sql`${level},`}
-    ${caller?.limits ? sql`'l' || ${withinLimits(caller)},` : empty}
-    'p' || ${membership(caller, 'project', inherited, membershipVersion)},
-    'g' || ${membership(caller, 'group', inherited, membershipVersion)}${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty})`
+  concat_ws(
+    ' ', ${versionOf('p')}, ${versionOf('n')},
+    case
+      when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id)
+    end,
+    case
+      when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)}
+    end,
+    ${caller === null || caller.admin ? empty : sql`${level},`} ${caller?.limits ? sql`'l' || ${withinLimits(caller)},` : empty} 'p' || ${membership(caller, 'project', inherited, membershipVersion)},
+    'g' || ${membership(caller, 'group', inherited, membershipVersion)}${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty}
+  )
+`
 
 const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
 
@@ -209,41 +222,54 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
   select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}, ${stampOf(caller, options)} as stamp,
     ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
     ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
-    ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
-    p.open_issues_count, p.import_error, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key,
-    p.created_at, p.last_activity_at, p.marked_for_deletion_on,
-    n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
-    n.full_name as namespace_full_name, n.parent_id as namespace_parent_id, n.avatar as namespace_avatar,
-    n.lfs_enabled as namespace_lfs_enabled,
-    case when n.kind = 'user' then
-      (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))}) from users u where u.id = n.owner_id)
+    ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description,
+    p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, p.open_issues_count, p.import_error, p.runners_token,
+    p.settings, p.readme_path, p.license_path, p.license_key, p.created_at, p.last_activity_at,
+    p.marked_for_deletion_on, n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind,
+    n.full_path as namespace_full_path, n.full_name as namespace_full_name, n.parent_id as namespace_parent_id,
+    n.avatar as namespace_avatar, n.lfs_enabled as namespace_lfs_enabled,
+    case
+      when n.kind = 'user' then (
+        select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))})
+        from users u
+        where u.id = n.owner_id
+      )
     end as owner,
     p.default_branch is not null as has_repository,
     case when p.is_shared then ${shares(caller, levelOf(caller), shareJson)} else '[]' end as shared_with_groups,
-    case when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson(caller))} end as forked_from
-    ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty}
-    ${
+    case
+      when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson(caller))}
+    end as forked_from ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty} ${
       options.customAttributes
         ? raw(
             `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.project_id = p.id), '[]') as custom_attributes`,
           )
         : empty
-    }
-  ${tables}`
+    } ${tables}
+`
 
-const forkSourceJson = (
-  caller: Caller,
-): Sql => sql`json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
-  'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${wireTime(raw('p.created_at'))},
-  'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
-  'readme_path', p.readme_path, 'visibility', p.visibility, 'readable', ${readableCode(caller)})`
+const forkSourceJson = (caller: Caller): Sql => sql`
+  json_build_object(
+    'id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
+    'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at',
+    ${wireTime(raw('p.created_at'))}, 'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar,
+    'star_count', p.star_count, 'forks_count', p.forks_count, 'readme_path', p.readme_path, 'visibility', p.visibility,
+    'readable', ${readableCode(caller)}
+  )
+`
 
 /** Attributes of a fork's source, if the caller may see it. */
 function forkSource(caller: Caller, shown: Sql): Sql {
   // The alias `p` is the source in here, so that the SQL twin of read_project applies to it.
-  return sql`(select ${shown}
-    from (select p.forked_from_project_id as source_id) as fork join projects p on p.id = fork.source_id
-    join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProject(caller)})`
+  return sql`
+    (
+      select ${shown}
+      from (select p.forked_from_project_id as source_id) as fork
+        join projects p on p.id = fork.source_id
+        join namespaces n on n.id = p.namespace_id
+      where not p.deleting and ${visibleProject(caller)}
+    )
+  `
 }
 
 /** Columns for permissions, with the stamp of the record. One statement. */
@@ -257,8 +283,12 @@ export const findStampedProject = (
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)
   // `offset 0` makes PostgreSQL look up the level once rather than for each use.
-  return sql`select ${columns}, own.level, ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp${limitsColumn(caller)}
-    ${tables} cross join lateral (select ${levelOf(caller)} as level offset 0) as own ${join} where ${condition} and not p.deleting`
+  return sql`
+    select ${columns}, own.level,
+      ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp${limitsColumn(caller)} ${tables}
+      cross join lateral (select ${levelOf(caller)} as level offset 0) as own ${join}
+    where ${condition} and not p.deleting
+  `
 })
 
 /** Full records of these projects, unordered. */
@@ -279,6 +309,8 @@ export function findProjectRecord(
   const { join, condition } = named(typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
   return db.row(
     projectRecordRow,
-    sql`${recordSelect(caller, { inheritedMembership: true, ...options })} ${join} where ${condition} and not p.deleting`,
+    sql`
+      ${recordSelect(caller, { inheritedMembership: true, ...options })} ${join} where ${condition} and not p.deleting
+    `,
   )
 }

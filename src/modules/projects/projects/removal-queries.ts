@@ -21,8 +21,12 @@ export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ ful
   countingTopics(tx, sql`p.id = ${id}`, () =>
     tx.row(
       { full_path: text },
-      sql`update projects set deleting = true, updated_at = now()
-      where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`,
+      sql`
+        update projects
+        set deleting = true, updated_at = now()
+        where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer
+        returning full_path
+      `,
     ),
   )
 
@@ -35,9 +39,14 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
     await tx.row(
       { newly: boolean },
       sql`
-      update projects p set archived = true, marked_for_deletion_on = coalesce(held.marked_on, current_date), updated_at = now()
-      from (select id, marked_for_deletion_on as marked_on from projects where id = ${id} and not deleting for update) as held
-      where p.id = held.id returning held.marked_on is null as newly`,
+        update projects p
+        set archived = true, marked_for_deletion_on = coalesce(held.marked_on, current_date), updated_at = now()
+        from (
+          select id, marked_for_deletion_on as marked_on from projects where id = ${id} and not deleting for update
+        ) as held
+        where p.id = held.id
+        returning held.marked_on is null as newly
+      `,
     )
   )?.newly
 
@@ -57,7 +66,12 @@ export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
     sql`
-    select id from projects where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`,
+      select id
+      from projects
+      where marked_for_deletion_on <= current_date - ${days}::integer and not deleting
+      order by id
+      limit 1000
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -67,7 +81,12 @@ export async function projectsBeingRemoved(db: Db): Promise<number[]> {
   const rows = await db.rows(
     { id: integer },
     sql`
-    select p.id from projects p join namespaces n on n.id = p.namespace_id where p.deleting and not n.deleting order by p.id limit 1000`,
+      select p.id
+      from projects p join namespaces n on n.id = p.namespace_id
+      where p.deleting and not n.deleting
+      order by p.id
+      limit 1000
+    `,
   )
   return rows.map(({ id }) => id)
 }

@@ -15,8 +15,13 @@ export type StoredRepository = RowOf<typeof storedRepositoryRow>
 export const projectsAfter = (db: Db, after: number, limit: number): Promise<StoredRepository[]> =>
   db.rows(
     storedRepositoryRow,
-    sql`select id, full_path, repository_storage, repository_key, default_branch from projects
-    where id > ${after} and not deleting order by id limit ${literal(limit)}`,
+    sql`
+      select id, full_path, repository_storage, repository_key, default_branch
+      from projects
+      where id > ${after} and not deleting
+      order by id
+      limit ${literal(limit)}
+    `,
   )
 
 /** Projects that are being deleted, whose repositories may still exist. */
@@ -52,12 +57,19 @@ export const saveHousekeeping = (
   kind: 'incremental' | 'full' | 'gc',
   pushes: number,
 ): Promise<number> =>
-  db.run(sql`update project_housekeeping set incremental_at = ${pushes},
-    full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
-    gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end where project_id = ${projectId}`)
+  db.run(sql`
+    update project_housekeeping
+    set incremental_at = ${pushes}, full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
+      gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end
+    where project_id = ${projectId}
+  `)
 
 /** Saves the result of a check, for lists of broken repositories. */
 export const saveCheck = (db: Db, projectId: number, failed: boolean): Promise<number> =>
   db.run(
-    sql`update projects set repository_check_failed = ${failed} where id = ${projectId} and repository_check_failed <> ${failed}`,
+    sql`
+      update projects
+      set repository_check_failed = ${failed}
+      where id = ${projectId} and repository_check_failed <> ${failed}
+    `,
   )

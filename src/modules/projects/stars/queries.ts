@@ -10,15 +10,24 @@ import { openTo, userReferenceColumns, userReferenceRow } from '../../accounts/i
 export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
     with starred as (
-      insert into stars (user_id, project_id) values (${userId}, ${projectId}) on conflict do nothing returning project_id)
-    update projects set star_count = star_count + 1 where id in (select project_id from starred)`)) > 0
+      insert into stars (user_id, project_id)
+      values (${userId}, ${projectId})
+      on conflict do nothing
+      returning project_id
+    )
+    update projects
+    set star_count = star_count + 1
+    where id in (select project_id from starred)
+  `)) > 0
 
 /** False if it was not starred. */
 export const deleteStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
   (await tx.run(sql`
-    with unstarred as (
-      delete from stars where user_id = ${userId} and project_id = ${projectId} returning project_id)
-    update projects set star_count = star_count - 1 where id in (select project_id from unstarred)`)) > 0
+    with unstarred as (delete from stars where user_id = ${userId} and project_id = ${projectId} returning project_id)
+    update projects
+    set star_count = star_count - 1
+    where id in (select project_id from unstarred)
+  `)) > 0
 
 export const starrerRow = { ...userReferenceRow, starred_since: timestamp }
 export type StarrerRow = RowOf<typeof starrerRow>
@@ -29,7 +38,9 @@ export type StarrerRow = RowOf<typeof starrerRow>
  */
 export const starrersOf = (projectId: number, caller: Actor | null, search: string | undefined): List => ({
   type: 'User',
-  select: sql`select ${userReferenceColumns}, s.created_at as starred_since from stars s join users u on u.id = s.user_id`,
+  select: sql`
+    select ${userReferenceColumns}, s.created_at as starred_since from stars s join users u on u.id = s.user_id
+  `,
   from: sql`from stars s join users u on u.id = s.user_id`,
   where: [
     sql`s.project_id = ${projectId}`,
@@ -48,4 +59,7 @@ export const starrersOf = (projectId: number, caller: Actor | null, search: stri
 export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
   tx.run(sql`
     with gone as (delete from stars where user_id = ${userId} returning project_id)
-    update projects set star_count = star_count - 1 where id in (select project_id from gone)`)
+    update projects
+    set star_count = star_count - 1
+    where id in (select project_id from gone)
+  `)

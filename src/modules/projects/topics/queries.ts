@@ -65,11 +65,13 @@ export const insertTopic = async (tx: Tx, topic: TopicAttributes): Promise<numbe
     await tx.row(
       { id: integer },
       sql`
-      insert into topics as t (name, title, description, declared)
-      values (${topic.name}, ${topic.title}, ${topic.description}, true)
-      on conflict (lower(name)) do update set title = excluded.title, description = excluded.description, declared = true, updated_at = now()
-        where not t.declared
-      returning id`,
+        insert into topics as t (name, title, description, declared)
+        values (${topic.name}, ${topic.title}, ${topic.description}, true)
+        on conflict (lower(name)) do update
+          set title = excluded.title, description = excluded.description, declared = true, updated_at = now()
+          where not t.declared
+        returning id
+      `,
     )
   )?.id
 
@@ -79,11 +81,14 @@ export const lockTopic = (tx: Tx, id: number): Promise<TopicAttributes | undefin
 /** A renamed topic has no projects until they use the new name: `renameInProjects`. */
 export const updateTopic = (tx: Tx, id: number, { name, title, description }: TopicAttributes): Promise<number> =>
   tx.run(sql`
-    update topics t set name = ${name}, title = ${title}, description = ${description}, declared = true, updated_at = now(),
+    update topics t
+    set name = ${name}, title = ${title}, description = ${description}, declared = true, updated_at = now(),
       public_projects = case when renamed then 0 else public_projects end,
       internal_projects = case when renamed then 0 else internal_projects end,
       private_projects = case when renamed then 0 else private_projects end
-    from (select lower(name) <> lower(${name}) as renamed from topics where id = ${id}) as change where t.id = ${id}`)
+    from (select lower(name) <> lower(${name}) as renamed from topics where id = ${id}) as change
+    where t.id = ${id}
+  `)
 
 /** Projects with the topic, ignoring case. */
 const having = (name: string): Sql => sql`topics <> '{}' and topic_keys(topics) @> array[lower(${name})]`
@@ -99,8 +104,13 @@ export const renameInProjects = (tx: Tx, name: string, newName: string): Promise
   setTopics(
     tx,
     name,
-    sql`array(
-      select distinct case when lower(topic) = lower(${name}) then ${newName} else topic end from unnest(topics) as topic order by 1)`,
+    sql`
+      array(
+        select distinct case when lower(topic) = lower(${name}) then ${newName} else topic end
+        from unnest(topics) as topic
+        order by 1
+      )
+    `,
   )
 
 /**
@@ -110,17 +120,30 @@ export const replaceInProjects = (tx: Tx, name: string, newName: string): Promis
   setTopics(
     tx,
     name,
-    sql`array(
-      select distinct topic from (
-        select topic from unnest(topics) as topic where lower(topic) <> lower(${name})
-        union all select ${newName} where not topic_keys(topics) @> array[lower(${newName})]) as remaining order by 1)`,
+    sql`
+      array(
+        select distinct topic
+        from (
+          select topic from unnest(topics) as topic where lower(topic) <> lower(${name})
+          union all select ${newName} where not topic_keys(topics) @> array[lower(${newName})]
+        ) as remaining
+        order by 1
+      )
+    `,
   )
 
 export const removeFromProjects = (tx: Tx, name: string): Promise<number> =>
   setTopics(
     tx,
     name,
-    sql`array(select topic from unnest(topics) with ordinality as t (topic, at) where lower(topic) <> lower(${name}) order by at)`,
+    sql`
+      array(
+        select topic
+        from unnest(topics) with ordinality as t (topic, at)
+        where lower(topic) <> lower(${name})
+        order by at
+      )
+    `,
   )
 
 export const deleteTopicRow = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from topics where id = ${id}`)

@@ -22,7 +22,10 @@ export const insertUpload = async (
   (await tx.run(sql`
     insert into uploads (project_id, secret, filename, digest, size, uploader_id)
     select p.id, ${secret}, ${filename}, ${digest}, ${size}::bigint, ${uploaderId}
-    from projects p where p.id = ${projectId} and not p.deleting for no key update`)) > 0
+    from projects p
+    where p.id = ${projectId} and not p.deleting
+    for no key update
+  `)) > 0
 
 /** An upload as shown to maintainers. */
 export const listedUploadRow = {

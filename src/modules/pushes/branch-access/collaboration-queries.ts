@@ -20,8 +20,13 @@ export const sharedBranches = (db: Db, projectId: number): Promise<SharedBranch[
   db.rows(
     sharedBranchRow,
     sql`
-    select source_branch, project_id, target_branch, collaboration_user_id from merge_requests
-    where source_project_id = ${projectId} and project_id <> ${projectId} and allow_collaboration
-      and collaboration_user_id is not null and state in ('opened', 'locked')
-    order by project_id, id`,
+      select source_branch, project_id, target_branch, collaboration_user_id
+      from merge_requests
+      where source_project_id = ${projectId}
+        and project_id <> ${projectId}
+        and allow_collaboration
+        and collaboration_user_id is not null
+        and state in ('opened', 'locked')
+      order by project_id, id
+    `,
   )

@@ -11,7 +11,10 @@ export const lockRow = {
 }
 export type LockRow = RowOf<typeof lockRow>
 
-const lockSelect = sql`select l.id, l.path, l.owner_id, u.name as owner_name, l.created_at from file_locks l join users u on u.id = l.owner_id`
+const lockSelect = sql`
+  select l.id, l.path, l.owner_id, u.name as owner_name, l.created_at
+  from file_locks l join users u on u.id = l.owner_id
+`
 
 export type LockFilters = { path?: string | undefined; id?: number | undefined }
 
@@ -46,7 +49,11 @@ export const insertLock = async (
   lock: { projectId: number; path: string; ownerId: number },
 ): Promise<boolean> =>
   (await tx.run(
-    sql`insert into file_locks (project_id, path, owner_id) values (${lock.projectId}, ${lock.path}, ${lock.ownerId}) on conflict do nothing`,
+    sql`
+      insert into file_locks (project_id, path, owner_id)
+      values (${lock.projectId}, ${lock.path}, ${lock.ownerId})
+      on conflict do nothing
+    `,
   )) > 0
 
 export const deleteLock = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from file_locks where id = ${id}`)

@@ -24,8 +24,11 @@ export const findStorage = (db: Db, projectId: number): Promise<StorageRow | und
   db.row(
     storageRow,
     sql`
-    select coalesce((p.settings->>'lfs_enabled')::boolean, n.lfs_enabled, true) as enabled, p.forked_from_project_id as source_id
-    from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}`,
+      select coalesce((p.settings ->> 'lfs_enabled')::boolean, n.lfs_enabled, true) as enabled,
+        p.forked_from_project_id as source_id
+      from projects p join namespaces n on n.id = p.namespace_id
+      where p.id = ${projectId}
+    `,
   )
 
 /** The given files that at least one of the projects has, without duplicates. */
@@ -33,7 +36,10 @@ export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly
   db.rows(
     largeFileRow,
     sql`
-    select distinct oid, size from large_files where project_id = any(${projectIds}::bigint[]) and oid = any(${oids}::text[])`,
+      select distinct oid, size
+      from large_files
+      where project_id = any(${projectIds}::bigint[]) and oid = any(${oids}::text[])
+    `,
   )
 
 /**
@@ -43,14 +49,18 @@ export const filesAmong = (db: Db, projectIds: readonly number[], oids: readonly
 const link = (projectId: number, rows: Sql): Sql => sql`
   with linked as (insert into large_files (project_id, oid, size) ${rows} on conflict do nothing returning size),
   counted as (${countLinkedFiles(projectId)})
-  select 1 from linked`
+  select 1
+  from linked
+`
 
 /** Adds a file, whose bytes are stored, to a project. False if the project has it already or is being deleted. */
 export const linkFile = async (tx: Tx, projectId: number, { oid, size }: LargeFileRow): Promise<boolean> =>
   (await tx.run(
     link(
       projectId,
-      sql`select id, ${oid}::text, ${size}::bigint from projects where id = ${projectId} and not deleting for key share`,
+      sql`
+        select id, ${oid}::text, ${size}::bigint from projects where id = ${projectId} and not deleting for key share
+      `,
     ),
   )) > 0
 
@@ -62,7 +72,13 @@ export const linkFrom = (tx: Tx, sourceId: number, projectId: number, oids: read
   tx.run(
     link(
       projectId,
-      sql`select ${projectId}::bigint, oid, size from large_files where project_id = ${sourceId} and oid = any(${oids}::text[]) order by oid for key share`,
+      sql`
+        select ${projectId}::bigint, oid, size
+        from large_files
+        where project_id = ${sourceId} and oid = any(${oids}::text[])
+        order by oid
+        for key share
+      `,
     ),
   )
 
@@ -71,7 +87,13 @@ export const linkAllFrom = (tx: Tx, sourceId: number, projectId: number): Promis
   tx.run(
     link(
       projectId,
-      sql`select ${projectId}::bigint, oid, size from large_files where project_id = ${sourceId} order by oid for key share`,
+      sql`
+        select ${projectId}::bigint, oid, size
+        from large_files
+        where project_id = ${sourceId}
+        order by oid
+        for key share
+      `,
     ),
   )
 
@@ -84,7 +106,12 @@ export const storedFiles = (db: Db, after: string, limit: number): Promise<(Larg
   db.rows(
     { ...largeFileRow, ...{ project_id: integer } },
     sql`
-    select distinct on (oid) oid, size, project_id from large_files where oid > ${after} order by oid, project_id limit ${literal(limit)}`,
+      select distinct on (oid) oid, size, project_id
+      from large_files
+      where oid > ${after}
+      order by oid, project_id
+      limit ${literal(limit)}
+    `,
   )
 
 /** The signing key of a purpose, the same in all processes; created on first use. */

@@ -37,17 +37,33 @@ export type ProtectedRefRow = RowOf<typeof protectedRefRow>
 const includesCaller = (caller: Caller): Sql =>
   caller === null
     ? raw('false')
-    : sql`coalesce(a.user_id = ${caller.id}, false) or exists (select from group_access x
-        where x.user_id = ${caller.id} and x.group_id = a.group_id and x.expires_on > current_date)`
+    : sql`
+      coalesce(a.user_id = ${caller.id}, false)
+      or exists (
+        select
+        from group_access x
+        where x.user_id = ${caller.id} and x.group_id = a.group_id and x.expires_on > current_date
+      )
+    `
 
 const select = (caller: Caller): Sql => sql`
   select r.id, r.kind, r.name, r.allow_force_push, r.code_owner_approval_required, r.updated_at,
-    coalesce((select json_agg(json_build_object('id', a.id, 'action', a.action, 'access_level', a.access_level,
-        'user_id', a.user_id, 'group_id', a.group_id, 'holder', coalesce(u.name, g.name),
-        'includes_caller', ${includesCaller(caller)}) order by a.id)
-      from protected_ref_access a left join users u on u.id = a.user_id left join namespaces g on g.id = a.group_id
-      where a.protected_ref_id = r.id), '[]') as access
-  from protected_refs r`
+    coalesce(
+      (
+        select json_agg(
+          json_build_object(
+            'id', a.id, 'action', a.action, 'access_level', a.access_level, 'user_id', a.user_id, 'group_id',
+            a.group_id, 'holder', coalesce(u.name, g.name), 'includes_caller', ${includesCaller(caller)}
+          )
+          order by a.id
+        )
+        from protected_ref_access a left join users u on u.id = a.user_id left join namespaces g on g.id = a.group_id
+        where a.protected_ref_id = r.id
+      ),
+      '[]'
+    ) as access
+  from protected_refs r
+`
 
 /** All rules for branches and tags of a project. One statement. */
 export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<readonly ProtectedRefRow[]> =>
@@ -99,9 +115,14 @@ export const insertProtectedRef = async (tx: Tx, ref: NewProtectedRef): Promise<
     await tx.row(
       { id: integer },
       sql`
-      insert into protected_refs (project_id, kind, name, allow_force_push, code_owner_approval_required)
-      values (${ref.projectId}, ${ref.kind}, ${ref.name}, ${ref.allowForcePush ?? false}, ${ref.codeOwnerApprovalRequired ?? false})
-      on conflict (project_id, kind, name) do nothing returning id`,
+        insert into protected_refs (project_id, kind, name, allow_force_push, code_owner_approval_required)
+        values (
+          ${ref.projectId}, ${ref.kind}, ${ref.name}, ${ref.allowForcePush ?? false},
+          ${ref.codeOwnerApprovalRequired ?? false}
+        )
+        on conflict (project_id, kind, name) do nothing
+        returning id
+      `,
     )
   )?.id
 
@@ -113,10 +134,14 @@ export type RefFlags = { allowForcePush?: boolean | undefined; codeOwnerApproval
  */
 export const updateProtectedRef = async (tx: Tx, id: number, flags: RefFlags): Promise<boolean> =>
   (await tx.run(sql`
-    update protected_refs set allow_force_push = coalesce(${flags.allowForcePush ?? null}::boolean, allow_force_push),
-      code_owner_approval_required = coalesce(${flags.codeOwnerApprovalRequired ?? null}::boolean, code_owner_approval_required),
+    update protected_refs
+    set allow_force_push = coalesce(${flags.allowForcePush ?? null}::boolean, allow_force_push),
+      code_owner_approval_required = coalesce(
+        ${flags.codeOwnerApprovalRequired ?? null}::boolean, code_owner_approval_required
+      ),
       updated_at = now()
-    where id = ${id}`)) > 0
+    where id = ${id}
+  `)) > 0
 
 export const deleteProtectedRef = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from protected_refs where id = ${id}`)) > 0
@@ -126,16 +151,23 @@ export const insertGrants = (tx: Tx, refId: number, action: RefAction, grants: r
   tx.run(sql`
     insert into protected_ref_access (protected_ref_id, action, access_level, user_id, group_id)
     select ${refId}::bigint, ${action}, g.access_level, g.user_id, g.group_id
-    from unnest(${grants.map(({ access_level }) => access_level)}::smallint[], ${grants.map(({ user_id }) => user_id)}::bigint[],
-      ${grants.map(({ group_id }) => group_id)}::bigint[]) with ordinality as g (access_level, user_id, group_id, place)
-    order by g.place on conflict do nothing`)
+    from unnest(
+      ${grants.map(({ access_level }) => access_level)}::smallint[],
+      ${grants.map(({ user_id }) => user_id)}::bigint[], ${grants.map(({ group_id }) => group_id)}::bigint[]
+    ) with ordinality as g (access_level, user_id, group_id, place)
+    order by g.place
+    on conflict do nothing
+  `)
 
 /** Removes grants of an action by their row ids, or all. */
 export const deleteGrants = (tx: Tx, refId: number, action: RefAction, ids?: readonly number[]): Promise<number> =>
   tx.run(
     ids === undefined
       ? sql`delete from protected_ref_access where protected_ref_id = ${refId} and action = ${action}`
-      : sql`delete from protected_ref_access where protected_ref_id = ${refId} and action = ${action} and id = any(${ids}::bigint[])`,
+      : sql`
+        delete from protected_ref_access
+        where protected_ref_id = ${refId} and action = ${action} and id = any(${ids}::bigint[])
+      `,
   )
 
 /** The given users and groups that belong to the project: members, groups it is shared with, and groups around it. */
@@ -148,15 +180,28 @@ export async function holdersAround(
   const rows = await db.rows(
     { kind: oneOf('user', 'group'), id: integer },
     sql`
-    select 'user' as kind, m.user_id as id from (
-      select user_id from group_access where group_id = ${project.namespace_id} and expires_on > current_date
-      union select user_id from project_access where project_id = ${project.id} and expires_on > current_date) m
-    where m.user_id = any(${userIds}::bigint[])
-    union all
-    select 'group', g.id from namespaces g where g.id = any(${groupIds}::bigint[]) and g.kind = 'group' and (
-      exists (select from project_group_links l where l.project_id = ${project.id} and l.group_id = g.id
-        and (l.expires_at is null or l.expires_at > current_date))
-      or exists (select from namespaces n where n.id = ${project.namespace_id} and g.id = any(n.traversal_ids)))`,
+      select 'user' as kind, m.user_id as id
+      from (
+        select user_id from group_access where group_id = ${project.namespace_id} and expires_on > current_date
+        union select user_id from project_access where project_id = ${project.id} and expires_on > current_date
+      ) m
+      where m.user_id = any(${userIds}::bigint[])
+      union all
+      select 'group', g.id
+      from namespaces g
+      where g.id = any(${groupIds}::bigint[])
+        and g.kind = 'group'
+        and (
+          exists (
+            select
+            from project_group_links l
+            where l.project_id = ${project.id}
+              and l.group_id = g.id
+              and (l.expires_at is null or l.expires_at > current_date)
+          )
+          or exists (select from namespaces n where n.id = ${project.namespace_id} and g.id = any(n.traversal_ids))
+        )
+    `,
   )
   const idsOf = (kind: string) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id))
   return { users: idsOf('user'), groups: idsOf('group') }

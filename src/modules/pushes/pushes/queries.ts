@@ -19,15 +19,23 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
   (await tx.row(
     { id: integer },
     sql`
-    with push as (
-      insert into pushes (project_id, actor_id, door, options)
-      values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.options}) returning id),
-    changes as (
-      insert into ref_changes (push_id, ref, old_oid, new_oid, position)
-      select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
-      from push, unnest(${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
-        ${push.changes.map(({ to }) => to)}::text[]) with ordinality as c (name, old_oid, new_oid, position))
-    select id from push`,
+      with push as (
+        insert into pushes (project_id, actor_id, door, options)
+        values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.options})
+        returning id
+      ),
+      changes as (
+        insert into ref_changes (push_id, ref, old_oid, new_oid, position)
+        select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
+        from push,
+          unnest(
+            ${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
+            ${push.changes.map(({ to }) => to)}::text[]
+          ) with ordinality as c (name, old_oid, new_oid, position)
+      )
+      select id
+      from push
+    `,
   ))!.id
 
 export const pushRow = {
@@ -59,16 +67,43 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
   db.row(
     pushRow,
     sql`
-    select p.id, p.project_id, p.actor_id, p.door as transport, p.state, p.options,
-      coalesce((select json_agg(json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid, 'continued',
-          exists (select from ref_changes later join pushes q on q.id = later.push_id
-            where q.project_id = p.project_id and later.push_id > p.id and later.ref = c.ref and later.old_oid is not distinct from c.new_oid),
-          'claimed',
-          exists (select from ref_changes same join pushes q on q.id = same.push_id
-            where q.project_id = p.project_id and q.id <> p.id and q.finished_at >= p.created_at and same.moved and same.ref = c.ref
-            and same.old_oid is not distinct from c.old_oid and same.new_oid is not distinct from c.new_oid)) order by c.position, c.ref)
-        from ref_changes c where c.push_id = p.id), '[]') as changes
-    from pushes p where p.id = ${id}`,
+      select p.id, p.project_id, p.actor_id, p.door as transport, p.state, p.options,
+        coalesce(
+          (
+            select json_agg(
+              json_build_object(
+                'name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid, 'continued',
+                exists (
+                  select
+                  from ref_changes later join pushes q on q.id = later.push_id
+                  where q.project_id = p.project_id
+                    and later.push_id > p.id
+                    and later.ref = c.ref
+                    and later.old_oid is not distinct from c.new_oid
+                ),
+                'claimed',
+                exists (
+                  select
+                  from ref_changes same join pushes q on q.id = same.push_id
+                  where q.project_id = p.project_id
+                    and q.id <> p.id
+                    and q.finished_at >= p.created_at
+                    and same.moved
+                    and same.ref = c.ref
+                    and same.old_oid is not distinct from c.old_oid
+                    and same.new_oid is not distinct from c.new_oid
+                )
+              )
+              order by c.position, c.ref
+            )
+            from ref_changes c
+            where c.push_id = p.id
+          ),
+          '[]'
+        ) as changes
+      from pushes p
+      where p.id = ${id}
+    `,
   )
 
 /** The project of a push that is not settled yet. */
@@ -85,18 +120,29 @@ export async function settlePush(tx: Tx, id: number, moved: readonly string[]): 
   const state = moved.length > 0 ? 'done' : 'dropped'
   return tx.exists(sql`
     with settled as (
-      update pushes set state = ${state}, finished_at = now()
-      where id = ${id} and (state = 'intended' or (state = 'dropped' and ${state} = 'done')) returning id),
+      update pushes
+      set state = ${state}, finished_at = now()
+      where id = ${id} and (state = 'intended' or (state = 'dropped' and ${state} = 'done'))
+      returning id
+    ),
     marked as (
-      update ref_changes c set moved = convert_from(c.ref, 'UTF8') = any(${moved}::text[]) from settled where c.push_id = settled.id)
-    select id from settled`)
+      update ref_changes c
+      set moved = convert_from(c.ref, 'UTF8') = any(${moved}::text[])
+      from settled
+      where c.push_id = settled.id
+    )
+    select id
+    from settled
+  `)
 }
 
 /** Repositories with pending pushes, or with pushes that a crash interrupted. */
 export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repository_storage: string }[]> =>
   db.rows(
     { id: integer, repository_storage: text },
-    sql`select id, repository_storage from projects where id in (select project_id from pushes where state = 'intended')`,
+    sql`
+      select id, repository_storage from projects where id in (select project_id from pushes where state = 'intended')
+    `,
   )
 
 /** Pushes that are pending for longer than this, oldest first, at most 1,000. */
@@ -104,8 +150,12 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
   const rows = await db.rows(
     { id: integer },
     sql`
-    select id from pushes where state = 'intended' and created_at <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
-    order by id limit 1000`,
+      select id
+      from pushes
+      where state = 'intended' and created_at <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
+      order by id
+      limit 1000
+    `,
   )
   return rows.map(({ id }) => id)
 }

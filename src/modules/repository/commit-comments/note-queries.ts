@@ -33,15 +33,27 @@ export type DiscussionRow = RowOf<typeof discussionRow>
 /** Identifies a discussion on a commit. */
 export type DiscussionKey = { readonly projectId: number; readonly commit: Oid; readonly discussionId: string }
 
-const noteColumns = sql`n.id, n.commit_oid, n.note, ${userReferenceJson('u')} as author, n.created_at, n.updated_at, n.path, n.threaded, n.position`
+const noteColumns = sql`
+  n.id, n.commit_oid, n.note, ${userReferenceJson('u')} as author, n.created_at, n.updated_at, n.path, n.threaded,
+  n.position
+`
 
-const discussion = sql`select c.id, c.discussion_id,
-  (select json_agg(json_build_object('id', n.id, 'commit_oid', n.commit_oid, 'note', n.note, 'author', ${userReferenceJson('u')},
-      'created_at', ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}, 'path', n.path,
-      'threaded', n.threaded, 'position', n.position) order by n.id)
-    from commit_comments n join users u on u.id = n.author_id
-    where n.project_id = c.project_id and n.commit_oid = c.commit_oid and n.discussion_id = c.discussion_id) as notes
-  from commit_comments c`
+const discussion = sql`
+  select c.id, c.discussion_id,
+    (
+      select json_agg(
+        json_build_object(
+          'id', n.id, 'commit_oid', n.commit_oid, 'note', n.note, 'author', ${userReferenceJson('u')},
+          'created_at', ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}, 'path',
+          n.path, 'threaded', n.threaded, 'position', n.position
+        )
+        order by n.id
+      )
+      from commit_comments n join users u on u.id = n.author_id
+      where n.project_id = c.project_id and n.commit_oid = c.commit_oid and n.discussion_id = c.discussion_id
+    ) as notes
+  from commit_comments c
+`
 
 const isFirst =
   raw(`not exists (select from commit_comments e where e.project_id = c.project_id and e.commit_oid = c.commit_oid
@@ -62,8 +74,12 @@ export const findDiscussion = (
 ): Promise<DiscussionRow | undefined> =>
   db.row(
     discussionRow,
-    sql`${discussion} where c.project_id = ${projectId} and c.commit_oid = ${commit}
-    and c.discussion_id = ${discussionId} order by c.id limit 1`,
+    sql`
+      ${discussion}
+      where c.project_id = ${projectId} and c.commit_oid = ${commit} and c.discussion_id = ${discussionId}
+      order by c.id
+      limit 1
+    `,
   )
 
 /** Position of the first note of a discussion, which its replies share. */
@@ -79,8 +95,13 @@ export async function findRoot(
       line: nullable(integer),
       line_type: nullable(oneOf<ChangedLine['kind']>('new', 'old')),
     },
-    sql`select threaded, position, path, line, line_type from commit_comments
-    where project_id = ${projectId} and commit_oid = ${commit} and discussion_id = ${discussionId} order by id limit 1`,
+    sql`
+      select threaded, position, path, line, line_type
+      from commit_comments
+      where project_id = ${projectId} and commit_oid = ${commit} and discussion_id = ${discussionId}
+      order by id
+      limit 1
+    `,
   )
   if (!row) return undefined
   const { threaded, position, path, line, line_type } = row
@@ -106,8 +127,14 @@ export const findNote = (
 ): Promise<NoteRow | undefined> =>
   db.row(
     noteRow,
-    sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id
-    where n.project_id = ${projectId} and n.commit_oid = ${commit} and n.discussion_id = ${discussionId} and n.id = ${id}`,
+    sql`
+      select ${noteColumns}
+      from commit_comments n join users u on u.id = n.author_id
+      where n.project_id = ${projectId}
+        and n.commit_oid = ${commit}
+        and n.discussion_id = ${discussionId}
+        and n.id = ${id}
+    `,
   )
 
 /** False if it is gone. */

@@ -25,9 +25,13 @@ export const commitCommentRow = {
 }
 export type CommitCommentRow = RowOf<typeof commitCommentRow>
 
-const columns = sql`c.id, c.note, c.path, c.line, c.line_type, c.created_at,
-  json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'email', u.email, 'state', u.state, 'avatar', u.avatar,
-    'public_email', u.public_email, 'private_profile', u.private_profile, 'created_at', ${wireTime(sql`u.created_at`)}) as author`
+const columns = sql`
+  c.id, c.note, c.path, c.line, c.line_type, c.created_at,
+  json_build_object(
+    'id', u.id, 'username', u.username, 'name', u.name, 'email', u.email, 'state', u.state, 'avatar', u.avatar,
+    'public_email', u.public_email, 'private_profile', u.private_profile, 'created_at', ${wireTime(sql`u.created_at`)}
+  ) as author
+`
 
 /** Comments on a commit, oldest first. */
 export const commentsOf = (projectId: number, commit: Oid): List => ({
@@ -58,11 +62,20 @@ export const insertComment = (
   tx.row(
     commitCommentRow,
     sql`
-    with c as (
-      insert into commit_comments (project_id, commit_oid, author_id, note, path, line, line_type, discussion_id, threaded, position)
-      select p.id, ${commit}, ${authorId}, ${note}, ${at?.path ?? null}, ${at?.line ?? null}, ${at?.kind ?? null},
-        ${discussion?.id ?? newDiscussionId()}, ${discussion?.threaded === true}, ${discussion?.position ? JSON.stringify(discussion.position) : null}::jsonb
-      from projects p where p.id = ${projectId} and not p.deleting for no key update
-      returning *)
-    select ${columns} from c join users u on u.id = c.author_id`,
+      with c as (
+        insert into commit_comments (
+          project_id, commit_oid, author_id, note, path, line, line_type, discussion_id, threaded,
+          position
+        )
+        select p.id, ${commit}, ${authorId}, ${note}, ${at?.path ?? null}, ${at?.line ?? null},
+          ${at?.kind ?? null}, ${discussion?.id ?? newDiscussionId()}, ${discussion?.threaded === true},
+          ${discussion?.position ? JSON.stringify(discussion.position) : null}::jsonb
+        from projects p
+        where p.id = ${projectId} and not p.deleting
+        for no key update
+        returning *
+      )
+      select ${columns}
+      from c join users u on u.id = c.author_id
+    `,
   )

@@ -58,12 +58,16 @@ const seconds = (from: string, to: string): Sql =>
   raw(`extract(epoch from coalesce(${to}, now()) - ${from})::double precision`)
 
 /** Columns of a row with the alias `s`, with its pipeline `p` and author `u`. */
-const columns = sql`s.id, s.name, s.ref, s.stage, s.status, s.failure_reason, s.allow_failure, s.target_url, s.description, s.coverage,
+const columns = sql`
+  s.id, s.name, s.ref, s.stage, s.status, s.failure_reason, s.allow_failure, s.target_url, s.description, s.coverage,
   s.created_at, s.started_at, s.finished_at, ${seconds('s.started_at', 's.finished_at')} as duration,
   ${seconds('s.queued_at', 'coalesce(s.started_at, s.finished_at)')} as queued_duration,
   case when u.id is not null then ${userReferenceJson('u')} end as author,
-  json_build_object('id', p.id, 'sha', p.sha, 'ref', p.ref, 'tag', p.tag, 'status', p.status,
-    'created_at', ${wireTime(raw('p.created_at'))}, 'updated_at', ${wireTime(raw('p.updated_at'))}) as pipeline`
+  json_build_object(
+    'id', p.id, 'sha', p.sha, 'ref', p.ref, 'tag', p.tag, 'status', p.status, 'created_at',
+    ${wireTime(raw('p.created_at'))}, 'updated_at', ${wireTime(raw('p.updated_at'))}
+  ) as pipeline
+`
 
 const joined = raw('join pipelines p on p.id = s.pipeline_id left join users u on u.id = s.user_id')
 
@@ -147,22 +151,32 @@ export const findOpenStatus = (tx: Tx, key: StatusKey): Promise<{ id: number; st
       ),
     },
     sql`
-    select id, status from commit_statuses
-    where pipeline_id = ${key.pipelineId} and name = ${key.name} and ref = ${key.ref} and user_id = ${key.userId}
-      and status in ('pending', 'running')
-    order by id desc limit 1`,
+      select id, status
+      from commit_statuses
+      where pipeline_id = ${key.pipelineId}
+        and name = ${key.name}
+        and ref = ${key.ref}
+        and user_id = ${key.userId}
+        and status in ('pending', 'running')
+      order by id desc
+      limit 1
+    `,
   )
 
 /** Inserts a status without a report. It replaces earlier ones of its name. */
 export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
   await tx.run(sql`
-    update commit_statuses set retried = true where pipeline_id = ${key.pipelineId} and name = ${key.name} and not retried`)
+    update commit_statuses
+    set retried = true
+    where pipeline_id = ${key.pipelineId} and name = ${key.name} and not retried
+  `)
   const { id } = (await tx.row(
     { id: integer },
     sql`
-    insert into commit_statuses (project_id, pipeline_id, name, ref, status, user_id, created_at)
-    values (${key.projectId}, ${key.pipelineId}, ${key.name}, ${key.ref}, 'created', ${key.userId}, clock_timestamp())
-    returning id`,
+      insert into commit_statuses (project_id, pipeline_id, name, ref, status, user_id, created_at)
+      values (${key.projectId}, ${key.pipelineId}, ${key.name}, ${key.ref}, 'created', ${key.userId}, clock_timestamp())
+      returning id
+    `,
   ))!
   return id
 }
@@ -176,17 +190,22 @@ export async function updateStatus(tx: Tx, id: number, { state, ...report }: Rep
   return (await tx.row(
     statusRow,
     sql`
-    with s as (
-      update commit_statuses as s set status = ${state},
-        failure_reason = ${state === 'failed' ? 'api_failure' : null},
-        queued_at = case when ${queued} then coalesce(s.queued_at, clock.now) else s.queued_at end,
-        started_at = case ${state} when 'pending' then null when 'running' then coalesce(s.started_at, clock.now) else s.started_at end,
-        finished_at = case when ${isFinished(state)} then clock.now end,
-        target_url = coalesce(${report.targetUrl ?? null}, s.target_url),
-        description = coalesce(${report.description ?? null}, s.description),
-        coverage = coalesce(${report.coverage ?? null}::double precision, s.coverage)
-      from (select clock_timestamp() as now) clock where s.id = ${id}
-      returning s.*)
-    select ${columns} from s ${joined}`,
+      with s as (
+        update commit_statuses as s
+        set status = ${state}, failure_reason = ${state === 'failed' ? 'api_failure' : null},
+          queued_at = case when ${queued} then coalesce(s.queued_at, clock.now) else s.queued_at end,
+          started_at = case ${state}
+            when 'pending' then null when 'running' then coalesce(s.started_at, clock.now) else s.started_at
+          end, finished_at = case when ${isFinished(state)} then clock.now end,
+          target_url = coalesce(${report.targetUrl ?? null}, s.target_url),
+          description = coalesce(${report.description ?? null}, s.description),
+          coverage = coalesce(${report.coverage ?? null}::double precision, s.coverage)
+        from (select clock_timestamp() as now) clock
+        where s.id = ${id}
+        returning s.*
+      )
+      select ${columns}
+      from s ${joined}
+    `,
   ))!
 }

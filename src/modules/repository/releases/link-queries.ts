@@ -18,9 +18,18 @@ export type LinkRow = RowOf<typeof linkRow>
 const columns = raw('l.id, l.name, l.url, l.link_type')
 
 /** All links of a release as one JSON value, newest first. */
-export const linksJson = (releaseId: Sql): Sql => sql`(select coalesce(json_agg(
-    json_build_object('id', l.id, 'name', l.name, 'url', l.url, 'link_type', l.link_type) order by l.id desc), '[]')
-  from release_links l where l.release_id = ${releaseId})`
+export const linksJson = (releaseId: Sql): Sql => sql`
+  (
+    select coalesce(
+      json_agg(
+        json_build_object('id', l.id, 'name', l.name, 'url', l.url, 'link_type', l.link_type) order by l.id desc
+      ),
+      '[]'
+    )
+    from release_links l
+    where l.release_id = ${releaseId}
+  )
+`
 
 export const linksOf = (releaseId: number): List => ({
   type: 'ReleaseLink',
@@ -42,19 +51,26 @@ export const insertLinks = (tx: Tx, releaseId: number, links: readonly LinkValue
   tx.rows(
     linkRow,
     sql`
-    insert into release_links as l (release_id, name, url, link_type)
-    select ${releaseId}, name, url, link_type from unnest(
-      ${links.map(({ name }) => name)}::text[], ${links.map(({ url }) => url)}::text[],
-      ${links.map(({ link_type }) => link_type)}::text[]) with ordinality as given (name, url, link_type, place)
-    order by place returning ${columns}`,
+      insert into release_links as l (release_id, name, url, link_type)
+      select ${releaseId}, name, url, link_type
+      from unnest(
+        ${links.map(({ name }) => name)}::text[], ${links.map(({ url }) => url)}::text[],
+        ${links.map(({ link_type }) => link_type)}::text[]
+      ) with ordinality as given (name, url, link_type, place)
+      order by place
+      returning ${columns}
+    `,
   )
 
 export const updateLink = async (tx: Tx, id: number, { name, url, link_type }: LinkValues): Promise<LinkRow> =>
   (await tx.row(
     linkRow,
     sql`
-    update release_links l set name = ${name}, url = ${url}, link_type = ${link_type}, updated_at = now()
-    where l.id = ${id} returning ${columns}`,
+      update release_links l
+      set name = ${name}, url = ${url}, link_type = ${link_type}, updated_at = now()
+      where l.id = ${id}
+      returning ${columns}
+    `,
   ))!
 
 export const deleteLink = (tx: Tx, id: number): Promise<number> =>

@@ -27,9 +27,10 @@ export const releaseOrders = ['released_at', 'created_at'] as const
 export type ReleaseOrder = { readonly by: (typeof releaseOrders)[number]; readonly direction: 'asc' | 'desc' }
 
 /** Columns of a row with the alias `r`, with its author `u`. */
-const columns = sql`r.id, r.tag, r.name, r.description, r.created_at, r.released_at, r.released_at > now() as upcoming,
-  case when u.id is not null then ${userReferenceJson('u')} end as author,
-  ${linksJson(raw('r.id'))} as links`
+const columns = sql`
+  r.id, r.tag, r.name, r.description, r.created_at, r.released_at, r.released_at > now() as upcoming,
+  case when u.id is not null then ${userReferenceJson('u')} end as author, ${linksJson(raw('r.id'))} as links
+`
 
 const withAuthor = raw('left join users u on u.id = r.author_id')
 
@@ -58,8 +59,12 @@ export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow
   db.row(
     releaseRow,
     sql`
-    select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.released_at <= now()
-    order by r.released_at desc, r.id desc limit 1`,
+      select ${columns}
+      from releases r ${withAuthor}
+      where r.project_id = ${projectId} and r.released_at <= now()
+      order by r.released_at desc, r.id desc
+      limit 1
+    `,
   )
 
 /** Id of a release, whose row is locked until the transaction ends. */
@@ -87,9 +92,14 @@ export const insertRelease = async (
     await tx.row(
       { id: integer },
       sql`
-      insert into releases (project_id, tag, author_id, name, description, released_at)
-      values (${projectId}, ${tag}, ${authorId}, ${name}, ${description}, coalesce(${releasedAt ?? null}::timestamptz, now()))
-      on conflict (project_id, tag) do nothing returning id`,
+        insert into releases (project_id, tag, author_id, name, description, released_at)
+        values (
+          ${projectId}, ${tag}, ${authorId}, ${name}, ${description},
+          coalesce(${releasedAt ?? null}::timestamptz, now())
+        )
+        on conflict (project_id, tag) do nothing
+        returning id
+      `,
     )
   )?.id
 
@@ -100,11 +110,11 @@ export const updateRelease = (
   { name, description, releasedAt }: { [K in keyof ReleaseValues]?: ReleaseValues[K] | undefined },
 ): Promise<number> =>
   tx.run(sql`
-    update releases set
-      name = case when ${name !== undefined} then ${name ?? null} else name end,
+    update releases
+    set name = case when ${name !== undefined} then ${name ?? null} else name end,
       description = coalesce(${description ?? null}, description),
-      released_at = coalesce(${releasedAt ?? null}::timestamptz, released_at),
-      updated_at = now()
-    where id = ${id}`)
+      released_at = coalesce(${releasedAt ?? null}::timestamptz, released_at), updated_at = now()
+    where id = ${id}
+  `)
 
 export const deleteRelease = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from releases where id = ${id}`)

@@ -44,32 +44,48 @@ export const findJudgement = (db: Db, projectId: number, oid: Oid): Promise<Judg
   db.row(
     judgementRow,
     sql`
-    select type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id, user_name, user_email
-    from commit_signatures where project_id = ${projectId} and oid = ${oid}`,
+      select type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id, user_name, user_email
+      from commit_signatures
+      where project_id = ${projectId} and oid = ${oid}
+    `,
   )
 
 /** Saves a result and replaces an earlier one. No effect if the project or a key in it is gone. */
 export const saveJudgement = (db: Db, projectId: number, oid: Oid, j: Judgement): Promise<number> =>
   db.run(sql`
-    insert into commit_signatures (project_id, oid, type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id, user_name, user_email)
-    select p.id, ${oid}, ${j.type}, ${j.status}, ${j.signer}, ${j.gpg_key_id}, ${j.gpg_subkey_id}, ${j.ssh_key_id}, ${j.primary_key_id},
-      ${j.user_name}, ${j.user_email}
-    from projects p where p.id = ${projectId}
+    insert into commit_signatures (
+      project_id, oid, type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id,
+      user_name, user_email
+    )
+    select p.id, ${oid}, ${j.type}, ${j.status}, ${j.signer}, ${j.gpg_key_id}, ${j.gpg_subkey_id}, ${j.ssh_key_id},
+      ${j.primary_key_id}, ${j.user_name}, ${j.user_email}
+    from projects p
+    where p.id = ${projectId}
       and (${j.gpg_key_id}::bigint is null or exists (select from gpg_keys where id = ${j.gpg_key_id} for key share))
       and (${j.ssh_key_id}::bigint is null or exists (select from ssh_keys where id = ${j.ssh_key_id} for key share))
-    on conflict (project_id, oid) do update set type = excluded.type, status = excluded.status, signer = excluded.signer,
-      gpg_key_id = excluded.gpg_key_id, gpg_subkey_id = excluded.gpg_subkey_id, ssh_key_id = excluded.ssh_key_id,
-      primary_key_id = excluded.primary_key_id, user_name = excluded.user_name, user_email = excluded.user_email, judged_at = now()`)
+    on conflict (project_id, oid) do update
+      set type = excluded.type, status = excluded.status, signer = excluded.signer, gpg_key_id = excluded.gpg_key_id,
+        gpg_subkey_id = excluded.gpg_subkey_id, ssh_key_id = excluded.ssh_key_id,
+        primary_key_id = excluded.primary_key_id, user_name = excluded.user_name, user_email = excluded.user_email,
+        judged_at = now()
+  `)
 
 export const deleteJudgement = (db: Db, projectId: number, oid: string): Promise<number> =>
   db.run(sql`delete from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
 
 /** Confirmed addresses of a key's owner, and their private commit address, in lower case. */
-const addressesWith = (privateHost: string): Sql => sql`array(
-  select a.address from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
-  where a.user_id = k.user_id and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
-  union all select lower(u.id || '-' || u.username || '@' || ${privateHost}::text) from users u where u.id = k.user_id
-  order by 1) as addresses`
+const addressesWith = (privateHost: string): Sql => sql`
+  array(
+    select a.address
+    from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
+    where a.user_id = k.user_id and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+    union all
+    select lower(u.id || '-' || u.username || '@' || ${privateHost}::text)
+    from users u
+    where u.id = k.user_id
+    order by 1
+  ) as addresses
+`
 
 export const pgpSignerRow = {
   id: integer,
@@ -90,11 +106,18 @@ export const findPgpSigners = (db: Db, keyId: string, privateHost: string): Prom
   db.rows(
     pgpSignerRow,
     sql`
-    select k.id, k.key, k.key_id, k.identities, ${addressesWith(privateHost)},
-      (select s.id from gpg_subkeys s where s.gpg_key_id = k.id and s.key_id = ${keyId} order by s.id limit 1) as subkey_id
-    from gpg_keys k
-    where k.id in (select id from gpg_keys where key_id = ${keyId} union select gpg_key_id from gpg_subkeys where key_id = ${keyId})
-    order by k.id limit ${literal(mostSigners)}`,
+      select k.id, k.key, k.key_id, k.identities, ${addressesWith(privateHost)},
+        (
+          select s.id from gpg_subkeys s where s.gpg_key_id = k.id and s.key_id = ${keyId} order by s.id limit 1
+        ) as subkey_id
+      from gpg_keys k
+      where k.id in (
+        select id from gpg_keys where key_id = ${keyId}
+        union select gpg_key_id from gpg_subkeys where key_id = ${keyId}
+      )
+      order by k.id
+      limit ${literal(mostSigners)}
+    `,
   )
 
 export const sshSignerRow = {
@@ -117,8 +140,10 @@ export const findSshSigner = (
   db.row(
     sshSignerRow,
     sql`
-    select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(privateHost)} from ssh_keys k
-    where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null`,
+      select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(privateHost)}
+      from ssh_keys k
+      where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null
+    `,
   )
 
 export const dueRow = {
@@ -142,17 +167,35 @@ export const signaturesOfUser = (
   db.rows(
     dueRow,
     sql`
-    with own_gpg as (select id, key_id from gpg_keys where user_id = ${userId}),
+      with own_gpg as (select id, key_id from gpg_keys where user_id = ${userId}),
       own_ssh as (select id, fingerprint_sha256 from ssh_keys where user_id = ${userId}),
-      signers as (select key_id as signer from own_gpg
+      signers as (
+        select key_id as signer from own_gpg
         union select s.key_id from gpg_subkeys s join own_gpg g on g.id = s.gpg_key_id
-        union select fingerprint_sha256 from own_ssh),
-      due as (select project_id, oid from commit_signatures where gpg_key_id in (select id from own_gpg)
-        union select project_id, oid from commit_signatures where ssh_key_id in (select id from own_ssh)
-        union select project_id, oid from commit_signatures
-          where gpg_key_id is null and ssh_key_id is null and status <> 'verified' and signer in (select signer from signers))
-    select d.project_id, p.repository_storage, p.repository_key, d.oid from due d join projects p on p.id = d.project_id
-    where (d.project_id, d.oid) > (${after.project_id}, ${after.oid}) order by d.project_id, d.oid limit ${literal(limit)}`,
+        union select fingerprint_sha256 from own_ssh
+      ),
+      due as (
+        select project_id, oid
+        from commit_signatures
+        where gpg_key_id in (select id from own_gpg)
+        union
+        select project_id, oid
+        from commit_signatures
+        where ssh_key_id in (select id from own_ssh)
+        union
+        select project_id, oid
+        from commit_signatures
+        where gpg_key_id is null
+          and ssh_key_id is null
+          and status <> 'verified'
+          and signer in (select signer from signers)
+      )
+      select d.project_id, p.repository_storage, p.repository_key, d.oid
+      from due d join projects p on p.id = d.project_id
+      where (d.project_id, d.oid) > (${after.project_id}, ${after.oid})
+      order by d.project_id, d.oid
+      limit ${literal(limit)}
+    `,
   )
 
 /** Makes everything that was verified with a revoked key unverified. */

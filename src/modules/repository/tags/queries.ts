@@ -23,13 +23,16 @@ export const insertRelease = async (
   (await tx.run(sql`
     insert into releases (project_id, tag, description, author_id)
     values (${release.projectId}, ${release.tag}, ${release.description}, ${release.authorId})
-    on conflict (project_id, tag) do nothing`)) > 0
+    on conflict (project_id, tag) do nothing
+  `)) > 0
 
 /** False if the tag has no release notes. */
 export const updateRelease = async (tx: Tx, projectId: number, tag: string, description: string): Promise<boolean> =>
   (await tx.run(sql`
-    update releases set description = ${description}, updated_at = now() where project_id = ${projectId} and tag = ${tag}`)) >
-  0
+    update releases
+    set description = ${description}, updated_at = now()
+    where project_id = ${projectId} and tag = ${tag}
+  `)) > 0
 
 export const deleteRelease = (tx: Tx, projectId: number, tag: string): Promise<number> =>
   tx.run(sql`delete from releases where project_id = ${projectId} and tag = ${tag}`)

@@ -25,17 +25,32 @@ export const templateProjects = (
   db.rows(
     templateProjectRow,
     sql`
-    select p.id, p.repository_storage, p.repository_key, p.default_branch
-    from (
-      select g.file_template_project_id as id, cardinality(g.traversal_ids) as depth, g.id as group_id, g.traversal_ids
-      from namespaces n join namespaces g on g.id = any(n.traversal_ids)
-      where n.id = ${namespaceId}::bigint and g.file_template_project_id is not null
-      union all select ${installations}::bigint, 0, null, null) as named
-    join projects p on p.id = named.id
-    join namespaces o on o.id = p.namespace_id
-    where not p.deleting and p.default_branch is not null and p.repository_access_level > ${featureLevels.disabled}
-      and (named.group_id is null or ${within(raw('o.traversal_ids'), raw('named.traversal_ids'))} or exists (
-        select from project_group_links l where l.project_id = p.id and l.group_id = named.group_id
-          and l.group_access >= ${levels.reporter} and (l.expires_at is null or l.expires_at > current_date)))
-    order by named.depth desc`,
+      select p.id, p.repository_storage, p.repository_key, p.default_branch
+      from (
+          select g.file_template_project_id as id, cardinality(g.traversal_ids) as depth, g.id as group_id,
+            g.traversal_ids
+          from namespaces n join namespaces g on g.id = any(n.traversal_ids)
+          where n.id = ${namespaceId}::bigint and g.file_template_project_id is not null
+          union all
+          select ${installations}::bigint, 0, null, null
+        ) as named
+        join projects p on p.id = named.id
+        join namespaces o on o.id = p.namespace_id
+      where not p.deleting
+        and p.default_branch is not null
+        and p.repository_access_level > ${featureLevels.disabled}
+        and (
+          named.group_id is null
+          or ${within(raw('o.traversal_ids'), raw('named.traversal_ids'))}
+          or exists (
+            select
+            from project_group_links l
+            where l.project_id = p.id
+              and l.group_id = named.group_id
+              and l.group_access >= ${levels.reporter}
+              and (l.expires_at is null or l.expires_at > current_date)
+          )
+        )
+      order by named.depth desc
+    `,
   )

@@ -34,8 +34,10 @@ export async function isApproved(db: Db, mergeRequestId: number, plan: Plan): Pr
   const row = await db.row(
     { approved: boolean },
     sql`
-    select (select count(*) from approvals a where a.merge_request_id = m.id) >= ${required} as approved
-    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`,
+      select (select count(*) from approvals a where a.merge_request_id = m.id) >= ${required} as approved
+      from merge_requests m join projects p on p.id = m.project_id
+      where m.id = ${mergeRequestId}
+    `,
   )
   return row?.approved ?? false
 }
@@ -64,17 +66,24 @@ export const approvalsRow = {
 }
 export type ApprovalsRow = RowOf<typeof approvalsRow>
 
-const people = (table: 'approvals' | 'approvers', order: string): Sql => sql`(
-  select coalesce(json_agg(${userReferenceJson('u')} order by ${raw(order)}), '[]') from ${raw(table)} a
-  join users u on u.id = a.user_id where a.merge_request_id = m.id)`
+const people = (table: 'approvals' | 'approvers', order: string): Sql => sql`
+  (
+    select coalesce(json_agg(${userReferenceJson('u')} order by ${raw(order)}), '[]')
+    from ${raw(table)} a join users u on u.id = a.user_id
+    where a.merge_request_id = m.id
+  )
+`
 
 export const findApprovals = (db: Db, mergeRequestId: number): Promise<ApprovalsRow | undefined> =>
   db.row(
     approvalsRow,
     sql`
-    select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
-      ${required} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by, ${people('approvers', 'u.id')} as approvers
-    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`,
+      select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
+        ${required} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by,
+        ${people('approvers', 'u.id')} as approvers
+      from merge_requests m join projects p on p.id = m.project_id
+      where m.id = ${mergeRequestId}
+    `,
   )
 
 /** Whether a user is requested to approve a merge request. */
@@ -95,15 +104,19 @@ export const lockForApproval = (tx: Tx, mergeRequestId: number): Promise<HeldFor
   tx.row(
     heldForApprovalRow,
     sql`
-    select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid, m.approvals_before_merge,
-      ${ofProject} as least
-    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId} for no key update of m`,
+      select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid,
+        m.approvals_before_merge, ${ofProject} as least
+      from merge_requests m join projects p on p.id = m.project_id
+      where m.id = ${mergeRequestId}
+      for no key update of m
+    `,
   )
 
 /** False if the user has approved it already. */
 export const insertApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
-  (await tx.run(sql`insert into approvals (merge_request_id, user_id) values (${mergeRequestId}, ${userId})
-    on conflict do nothing`)) > 0
+  (await tx.run(sql`
+    insert into approvals (merge_request_id, user_id) values (${mergeRequestId}, ${userId}) on conflict do nothing
+  `)) > 0
 
 /** False if the user has not approved it. */
 export const deleteApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
@@ -122,8 +135,12 @@ export async function replaceApprovers(tx: Tx, mergeRequestId: number, userIds: 
   const rows = await tx.rows(
     { user_id: integer },
     sql`
-    insert into approvers (merge_request_id, user_id) select ${mergeRequestId}, id from unnest(${userIds}::bigint[]) as id
-    on conflict do nothing returning user_id`,
+      insert into approvers (merge_request_id, user_id)
+      select ${mergeRequestId}, id
+      from unnest(${userIds}::bigint[]) as id
+      on conflict do nothing
+      returning user_id
+    `,
   )
   return rows.map(({ user_id }) => user_id)
 }

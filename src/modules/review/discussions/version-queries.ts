@@ -12,6 +12,13 @@ export const findVersion = (
 ): Promise<{ base_oid: Oid; head_oid: Oid } | undefined> =>
   db.row(
     { base_oid: notNull(textOf<Oid>()), head_oid: notNull(textOf<Oid>()) },
-    sql`select base_oid, head_oid from merge_request_diffs where merge_request_id = ${mergeRequestId}
-    and base_oid = ${base_sha} and start_oid = ${start_sha} and head_oid = ${head_sha} limit 1`,
+    sql`
+      select base_oid, head_oid
+      from merge_request_diffs
+      where merge_request_id = ${mergeRequestId}
+        and base_oid = ${base_sha}
+        and start_oid = ${start_sha}
+        and head_oid = ${head_sha}
+      limit 1
+    `,
   )

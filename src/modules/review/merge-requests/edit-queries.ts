@@ -27,15 +27,19 @@ export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: nu
   tx.row(
     { id: integer, iid: integer },
     sql`
-    with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
-    numbered as (${nextNumber('merge_requests', raw('select id from target'))})
-    insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
-      milestone_id, squash, allow_collaboration, collaboration_user_id, force_remove_source_branch,
-      approvals_before_merge)
-    select numbered.last, ${m.projectId}, ${m.targetBranch}, ${m.sourceProjectId}, ${m.sourceBranch}, ${m.title}, ${m.description},
-      ${m.authorId}, ${m.milestoneId}, ${m.squash}, ${m.allowCollaboration}, ${m.collaborationUserId}, ${m.forceRemoveSourceBranch},
-      ${m.approvalsBeforeMerge}
-    from numbered returning id, iid`,
+      with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
+      numbered as (${nextNumber('merge_requests', raw('select id from target'))})
+      insert into merge_requests (
+        iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
+        milestone_id, squash, allow_collaboration, collaboration_user_id, force_remove_source_branch,
+        approvals_before_merge
+      )
+      select numbered.last, ${m.projectId}, ${m.targetBranch}, ${m.sourceProjectId}, ${m.sourceBranch}, ${m.title},
+        ${m.description}, ${m.authorId}, ${m.milestoneId}, ${m.squash}, ${m.allowCollaboration},
+        ${m.collaborationUserId}, ${m.forceRemoveSourceBranch}, ${m.approvalsBeforeMerge}
+      from numbered
+      returning id, iid
+    `,
   )
 
 /** Name of the unique index: one open merge request for the same two branches. */
@@ -50,8 +54,14 @@ export const findOpenFor = async (
     await db.row(
       { iid: integer },
       sql`
-      select iid from merge_requests where source_project_id = ${m.sourceProjectId} and source_branch = ${m.sourceBranch}
-        and project_id = ${m.projectId} and target_branch = ${m.targetBranch} and state in ('opened', 'locked')`,
+        select iid
+        from merge_requests
+        where source_project_id = ${m.sourceProjectId}
+          and source_branch = ${m.sourceBranch}
+          and project_id = ${m.projectId}
+          and target_branch = ${m.targetBranch}
+          and state in ('opened', 'locked')
+      `,
     )
   )?.iid
 
@@ -60,9 +70,13 @@ export async function readersAmong(db: Db, projectId: number, userIds: readonly 
   const rows = await db.rows(
     { id: integer },
     sql`
-    select u.id from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
-    join users u on u.id = named.id join projects p on p.id = ${projectId}
-    where ${readersOf('MergeRequest')} order by named.position`,
+      select u.id
+      from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
+        join users u on u.id = named.id
+        join projects p on p.id = ${projectId}
+      where ${readersOf('MergeRequest')}
+      order by named.position
+    `,
   )
   return [...new Set(rows.map(({ id }) => id))]
 }
@@ -76,13 +90,21 @@ export const replaceAssignees = async (
   (await tx.row(
     { added: listOf(integer), removed: listOf(integer) },
     sql`
-    with gone as (
-      delete from merge_request_assignees where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])
-      returning user_id),
-    put as (
-      insert into merge_request_assignees (merge_request_id, user_id)
-      select ${mergeRequestId}, id from unnest(${userIds}::bigint[]) as id on conflict do nothing returning user_id)
-    select array(select user_id from put order by user_id) as added, array(select user_id from gone order by user_id) as removed`,
+      with gone as (
+        delete from merge_request_assignees
+        where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])
+        returning user_id
+      ),
+      put as (
+        insert into merge_request_assignees (merge_request_id, user_id)
+        select ${mergeRequestId}, id
+        from unnest(${userIds}::bigint[]) as id
+        on conflict do nothing
+        returning user_id
+      )
+      select array(select user_id from put order by user_id) as added,
+        array(select user_id from gone order by user_id) as removed
+    `,
   ))!
 
 /** Whether merged branches of a project are removed; null if the project leaves that open. */
@@ -90,10 +112,15 @@ export const removesMergedBranches = async (db: Db, projectId: number): Promise<
   (await db.row(
     { removes: nullable(boolean) },
     sql`
-    select case when settings ? 'remove_source_branch_after_merge'
-      then (settings->>'remove_source_branch_after_merge')::boolean
-      else ${settingDefaults.remove_source_branch_after_merge}::boolean end as removes
-    from projects where id = ${projectId}`,
+      select case
+        when settings ? 'remove_source_branch_after_merge' then (
+          settings ->> 'remove_source_branch_after_merge'
+        )::boolean
+        else ${settingDefaults.remove_source_branch_after_merge}::boolean
+      end as removes
+      from projects
+      where id = ${projectId}
+    `,
   ))!.removes
 
 /** The attributes of a merge request that an edit writes. */
@@ -111,25 +138,36 @@ export type MergeRequestValues = {
 
 export const saveValues = (tx: Tx, id: number, v: MergeRequestValues): Promise<number> =>
   tx.run(sql`
-    update merge_requests set title = ${v.title}, description = ${v.description}, target_branch = ${v.targetBranch},
+    update merge_requests
+    set title = ${v.title}, description = ${v.description}, target_branch = ${v.targetBranch},
       milestone_id = ${v.milestoneId}, discussion_locked = ${v.discussionLocked}, squash = ${v.squash},
       force_remove_source_branch = ${v.forceRemoveSourceBranch}, allow_collaboration = ${v.allowCollaboration},
       collaboration_user_id = ${v.collaborationUserId}
-    where id = ${id}`)
+    where id = ${id}
+  `)
 
 /** Resets the merge status and disables the automatic merge. */
 export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`
-    update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
-      merge_status = case when merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
-    where id = ${id}`)
+    update merge_requests
+    set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
+      merge_status = case
+        when merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck'
+        else 'unchecked'
+      end
+    where id = ${id}
+  `)
 
 export const saveTimeEstimate = (tx: Tx, id: number, seconds: number): Promise<number> =>
   tx.run(sql`update merge_requests set time_estimate = ${seconds}, updated_at = now() where id = ${id}`)
 
 export const closeMergeRequest = (tx: Tx, id: number, userId: number): Promise<number> =>
-  tx.run(sql`update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${userId},
-    auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null where id = ${id}`)
+  tx.run(sql`
+    update merge_requests
+    set state = 'closed', closed_at = now(), closed_by_id = ${userId}, auto_merge_user_id = null, auto_merge_oid = null,
+      auto_merge_options = null
+    where id = ${id}
+  `)
 
 export const reopenMergeRequest = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update merge_requests set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)

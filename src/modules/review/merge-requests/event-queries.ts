@@ -55,13 +55,16 @@ export const readFacts = async (tx: Tx, id: number): Promise<MergeRequestFacts> 
   (await tx.row(
     mergeRequestFactsRow,
     sql`
-    select m.id, m.iid, m.project_id as target_project_id, m.target_branch, m.source_project_id, m.source_branch, m.title,
-      m.description, m.state, m.merge_status, m.merge_commit_oid, m.merge_error, m.author_id,
-      array(select a.user_id from merge_request_assignees a where a.merge_request_id = m.id order by a.user_id) as assignee_ids,
-      ${labelsJson(raw('m.id'))} as labels, m.milestone_id, m.discussion_locked, m.squash, m.force_remove_source_branch,
-      m.allow_collaboration, d.head_oid, m.time_estimate,
-      m.created_at, m.updated_at
-    from merge_requests m left join merge_request_diffs d on d.id = m.diff_id where m.id = ${id}`,
+      select m.id, m.iid, m.project_id as target_project_id, m.target_branch, m.source_project_id, m.source_branch,
+        m.title, m.description, m.state, m.merge_status, m.merge_commit_oid, m.merge_error, m.author_id,
+        array(
+          select a.user_id from merge_request_assignees a where a.merge_request_id = m.id order by a.user_id
+        ) as assignee_ids,
+        ${labelsJson(raw('m.id'))} as labels, m.milestone_id, m.discussion_locked, m.squash,
+        m.force_remove_source_branch, m.allow_collaboration, d.head_oid, m.time_estimate, m.created_at, m.updated_at
+      from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+      where m.id = ${id}
+    `,
   ))!
 
 /** Title and number of a merge request, and its project. */

@@ -9,8 +9,15 @@ export const countAssigned = async (db: Db, caller: NonNullable<Caller>): Promis
   (await db.snapshotCache.row(
     { total: integer },
     sql`
-    select count(*)::integer as total from merge_request_assignees a join merge_requests m on m.id = a.merge_request_id
-    join projects p on p.id = m.project_id
-    where a.user_id = ${caller.id} and m.state = 'opened' and not p.archived and not p.deleting and ${visibleProjects(caller)}
-      and ${readableMergeRequests(caller)}`,
+      select count(*)::integer as total
+      from merge_request_assignees a
+        join merge_requests m on m.id = a.merge_request_id
+        join projects p on p.id = m.project_id
+      where a.user_id = ${caller.id}
+        and m.state = 'opened'
+        and not p.archived
+        and not p.deleting
+        and ${visibleProjects(caller)}
+        and ${readableMergeRequests(caller)}
+    `,
   ))!.total

@@ -70,8 +70,12 @@ const columns =
 const ownOf = (caller: Caller): Sql =>
   caller === null
     ? raw('false')
-    : sql`(m.author_id = ${caller.id} or exists (
-        select from merge_request_assignees a where a.merge_request_id = m.id and a.user_id = ${caller.id}))`
+    : sql`
+      (
+        m.author_id = ${caller.id}
+        or exists (select from merge_request_assignees a where a.merge_request_id = m.id and a.user_id = ${caller.id})
+      )
+    `
 
 export const findMergeRequest = (
   db: Db,
@@ -82,8 +86,10 @@ export const findMergeRequest = (
   db.row(
     mergeRequestRow,
     sql`
-    select ${columns}, ${ownOf(caller)} as own from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-    where m.project_id = ${projectId} and m.iid = ${iid}`,
+      select ${columns}, ${ownOf(caller)} as own
+      from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+      where m.project_id = ${projectId} and m.iid = ${iid}
+    `,
   )
 
 /** Locks the row of a merge request until the transaction ends; undefined if it is deleted. */
@@ -91,8 +97,11 @@ export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestR
   tx.row(
     omit(mergeRequestRow, 'own'),
     sql`
-    select ${columns} from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-    where m.id = ${id} for no key update of m`,
+      select ${columns}
+      from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+      where m.id = ${id}
+      for no key update of m
+    `,
   )
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */

@@ -89,17 +89,24 @@ const type = 'MergeRequest'
 const awarded = (name: string): Sql => awardsSql(type, raw('m.id'), name)
 
 /** Of a row named `m` with its newest version `d`, its project `p` and its milestone `ms`. */
-const columns = sql`m.id, m.iid, m.project_id, p.full_path, p.repository_storage, p.repository_key, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
-  m.state, m.merge_status, m.merge_error, m.discussion_locked, m.squash, m.allow_collaboration, m.should_remove_source_branch,
-  m.force_remove_source_branch, m.approvals_before_merge, m.merge_commit_oid, m.squash_commit_oid, m.merged_at, m.closed_at,
-  m.created_at, m.updated_at, m.auto_merge_oid is not null as auto_merge, m.rebasing, d.head_oid, d.start_oid, d.base_oid, d.files,
-  d.overflow, ${person('author_id')} as author, ${person('merged_by_id')} as merged_by, ${person('closed_by_id')} as closed_by,
-  (select coalesce(json_agg(${userReferenceJson('u')} order by u.id), '[]') from merge_request_assignees a
-    join users u on u.id = a.user_id where a.merge_request_id = m.id) as assignees,
-  ${labelsJson(raw('m.id'))} as labels, ${milestoneJson('ms')} as milestone,
-  ${awarded('thumbsup')} as upvotes, ${awarded('thumbsdown')} as downvotes,
+const columns = sql`
+  m.id, m.iid, m.project_id, p.full_path, p.repository_storage, p.repository_key, m.target_branch, m.source_project_id,
+  m.source_branch, m.title, m.description, m.state, m.merge_status, m.merge_error, m.discussion_locked, m.squash,
+  m.allow_collaboration, m.should_remove_source_branch, m.force_remove_source_branch, m.approvals_before_merge,
+  m.merge_commit_oid, m.squash_commit_oid, m.merged_at, m.closed_at, m.created_at, m.updated_at,
+  m.auto_merge_oid is not null as auto_merge, m.rebasing, d.head_oid, d.start_oid, d.base_oid, d.files, d.overflow,
+  ${person('author_id')} as author, ${person('merged_by_id')} as merged_by, ${person('closed_by_id')} as closed_by,
+  (
+    select coalesce(json_agg(${userReferenceJson('u')} order by u.id), '[]')
+    from merge_request_assignees a join users u on u.id = a.user_id
+    where a.merge_request_id = m.id
+  ) as assignees,
+  ${labelsJson(raw('m.id'))} as labels, ${milestoneJson('ms')} as milestone, ${awarded('thumbsup')} as upvotes,
+  ${awarded('thumbsdown')} as downvotes,
   (select count(*)::integer from notes n where n.merge_request_id = m.id and not n.system) as user_notes_count,
-  ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate, ${timeSpentSql(type, raw('m.id'))} as total_time_spent`
+  ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate,
+  ${timeSpentSql(type, raw('m.id'))} as total_time_spent
+`
 
 const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
   left join merge_request_diffs d on d.id = m.diff_id left join milestones ms on ms.id = m.milestone_id`)

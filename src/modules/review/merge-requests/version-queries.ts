@@ -26,25 +26,41 @@ export const newestHeads = (
 ): Promise<{ head_oid: Oid | null; start_oid: Oid | null } | undefined> =>
   tx.row(
     { head_oid: nullable(textOf<Oid>()), start_oid: nullable(textOf<Oid>()) },
-    sql`select d.head_oid, d.start_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id
-    where m.id = ${mergeRequestId}`,
+    sql`
+      select d.head_oid, d.start_oid
+      from merge_requests m join merge_request_diffs d on d.id = m.diff_id
+      where m.id = ${mergeRequestId}
+    `,
   )
 
 /** Records the newest version of a merge request, and resets its merge status unless there is evidently nothing to merge. */
 export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version): Promise<number> =>
   tx.run(sql`
     with diff as (
-      insert into merge_request_diffs (merge_request_id, state, head_oid, start_oid, base_oid, files, overflow, commits)
-      values (${mergeRequestId}, ${version.state}, ${version.head}, ${version.start}, ${version.base}, ${version.files},
-        ${version.overflow}, ${version.commits.length})
-      returning id),
+      insert into merge_request_diffs (
+        merge_request_id, state, head_oid, start_oid, base_oid, files, overflow, commits
+      )
+      values (
+        ${mergeRequestId}, ${version.state}, ${version.head}, ${version.start}, ${version.base},
+        ${version.files}, ${version.overflow}, ${version.commits.length}
+      )
+      returning id
+    ),
     listed as (
       insert into merge_request_commits (diff_id, position, oid)
-      select diff.id, c.position, c.oid from diff, unnest(${version.commits}::text[]) with ordinality as c (oid, position))
-    update merge_requests m set diff_id = diff.id, merge_status_source_oid = ${version.head}, merge_status_target_oid = ${version.start},
-      merge_status = case when ${version.commits.length === 0} then 'cannot_be_merged'
-        when m.merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
-    from diff where m.id = ${mergeRequestId}`)
+      select diff.id, c.position, c.oid
+      from diff, unnest(${version.commits}::text[]) with ordinality as c (oid, position)
+    )
+    update merge_requests m
+    set diff_id = diff.id, merge_status_source_oid = ${version.head}, merge_status_target_oid = ${version.start},
+      merge_status = case
+        when ${version.commits.length === 0} then 'cannot_be_merged'
+        when m.merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck'
+        else 'unchecked'
+      end
+    from diff
+    where m.id = ${mergeRequestId}
+  `)
 
 /** A version as it is stored. */
 export const versionRow = {

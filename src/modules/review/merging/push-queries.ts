@@ -14,9 +14,18 @@ export type Mover = RowOf<typeof moverRow>
 
 const moversOf = (projectId: number, ref: RefName, condition: Sql): Sql => sql`
   select p.id as push_id, p.actor_id, c.new_oid as to
-  from (select id, actor_id from pushes where project_id = ${projectId} and state = 'done' order by id desc limit 1000) p
-  join ref_changes c on c.push_id = p.id and c.ref = convert_to(${ref}, 'UTF8') and c.moved
-  where ${condition} order by p.id desc limit 1`
+  from (
+      select id, actor_id
+      from pushes
+      where project_id = ${projectId} and state = 'done'
+      order by id desc
+      limit 1000
+    ) p
+    join ref_changes c on c.push_id = p.id and c.ref = convert_to(${ref}, 'UTF8') and c.moved
+  where ${condition}
+  order by p.id desc
+  limit 1
+`
 
 /** The last push that moved a ref. */
 export const lastMover = (db: Db, projectId: number, ref: RefName): Promise<Mover | undefined> =>

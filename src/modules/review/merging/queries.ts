@@ -84,20 +84,29 @@ const {
 } = settingDefaults
 
 const select = sql`
-  select m.id, m.iid, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.title, m.author_id, m.state,
-    m.merge_status, m.merge_status_source_oid, m.merge_status_target_oid, m.squash, m.force_remove_source_branch,
-    m.auto_merge_user_id, m.auto_merge_oid, m.auto_merge_options, m.rebasing, m.merging, m.diff_id,
-    d.head_oid, d.start_oid, coalesce(d.commits, 0) as commits,
-    json_build_object('id', t.id, 'repository_storage', t.repository_storage, 'repository_key', t.repository_key, 'full_path', t.full_path,
-      'default_branch', t.default_branch, 'merge_method', coalesce(t.settings->>'merge_method', ${merge_method}::text),
-      'needs_pipeline', coalesce((t.settings->>'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
+  select m.id, m.iid, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.title, m.author_id,
+    m.state, m.merge_status, m.merge_status_source_oid, m.merge_status_target_oid, m.squash,
+    m.force_remove_source_branch, m.auto_merge_user_id, m.auto_merge_oid, m.auto_merge_options, m.rebasing, m.merging,
+    m.diff_id, d.head_oid, d.start_oid, coalesce(d.commits, 0) as commits,
+    json_build_object(
+      'id', t.id, 'repository_storage', t.repository_storage, 'repository_key', t.repository_key, 'full_path',
+      t.full_path, 'default_branch', t.default_branch, 'merge_method',
+      coalesce(t.settings ->> 'merge_method', ${merge_method}::text), 'needs_pipeline',
+      coalesce((t.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
       'needs_resolution',
-        coalesce((t.settings->>'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution})) as target,
-    case when s.id is not null then json_build_object('id', s.id, 'repository_storage', s.repository_storage, 'repository_key', s.repository_key,
-      'default_branch', s.default_branch) end as source
-  from merge_requests m join projects t on t.id = m.project_id and not t.deleting
-  left join projects s on s.id = m.source_project_id and not s.deleting
-  left join merge_request_diffs d on d.id = m.diff_id`
+      coalesce((t.settings ->> 'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution})
+    ) as target,
+    case
+      when s.id is not null then json_build_object(
+        'id', s.id, 'repository_storage', s.repository_storage, 'repository_key', s.repository_key, 'default_branch',
+        s.default_branch
+      )
+    end as source
+  from merge_requests m
+    join projects t on t.id = m.project_id and not t.deleting
+    left join projects s on s.id = m.source_project_id and not s.deleting
+    left join merge_request_diffs d on d.id = m.diff_id
+`
 
 export const findMerging = (db: Db, id: number): Promise<MergingRow | undefined> =>
   db.row(mergingRow, sql`${select} where m.id = ${id}`)
@@ -125,22 +134,33 @@ export const openAround = (db: Db, projectId: number): Promise<OpenRow[]> =>
   db.rows(
     openRow,
     sql`
-    select m.id, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.state, d.head_oid, d.start_oid,
-      coalesce(d.commits, 0) as commits
-    from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
-    where m.state in ('opened', 'locked') and (m.project_id = ${projectId} or m.source_project_id = ${projectId}) order by m.id`,
+      select m.id, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.state, d.head_oid,
+        d.start_oid, coalesce(d.commits, 0) as commits
+      from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+      where m.state in ('opened', 'locked') and (m.project_id = ${projectId} or m.source_project_id = ${projectId})
+      order by m.id
+    `,
   )
 
 /** Merge statuses to check again, with the status of each while it is being checked. */
-const unchecked = sql`case when merge_status in ('cannot_be_merged', 'cannot_be_merged_recheck')
-  then 'cannot_be_merged_recheck' else 'unchecked' end`
+const unchecked = sql`
+  case
+    when merge_status in ('cannot_be_merged', 'cannot_be_merged_recheck') then 'cannot_be_merged_recheck'
+    else 'unchecked'
+  end
+`
 
 /** Resets the merge status of merge requests into a branch, unless it was computed for the branch's current head. */
 export const uncheckInto = (db: Db, projectId: number, branch: string, target: Oid | null): Promise<number> =>
   db.run(sql`
-    update merge_requests set merge_status = ${unchecked}
-    where project_id = ${projectId} and target_branch = ${branch} and state = 'opened'
-      and merge_status not in ('unchecked', 'cannot_be_merged_recheck') and merge_status_target_oid is distinct from ${target}`)
+    update merge_requests
+    set merge_status = ${unchecked}
+    where project_id = ${projectId}
+      and target_branch = ${branch}
+      and state = 'opened'
+      and merge_status not in ('unchecked', 'cannot_be_merged_recheck')
+      and merge_status_target_oid is distinct from ${target}
+  `)
 
 /** Status while the source has a new head and the author may not read it. */
 export const withheldStatus: MergeStatus = 'cannot_be_merged_recheck'
@@ -153,26 +173,41 @@ export const saveMergeStatus = (
   { source, target }: { source: Oid | undefined; target: Oid | undefined },
 ): Promise<number> =>
   tx.run(sql`
-    update merge_requests set merge_status = ${status}, merge_status_source_oid = ${source ?? null},
-      merge_status_target_oid = ${target ?? null} where id = ${id}`)
+    update merge_requests
+    set merge_status = ${status}, merge_status_source_oid = ${source ?? null},
+      merge_status_target_oid = ${target ?? null}
+    where id = ${id}
+  `)
 
 /** Marks merge requests with an unknown status as being checked; returns all that wait for a check. */
 export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<number[]> => {
   const rows = await tx.rows(
     { id: integer },
     sql`
-    update merge_requests set merge_status = case merge_status when 'unchecked' then 'checking' else merge_status end
-    where id in (select id from merge_requests where id = any(${ids}::bigint[]) and state = 'opened'
-      and merge_status not in ('can_be_merged', 'cannot_be_merged') order by id for no key update)
-    returning id`,
+      update merge_requests
+      set merge_status = case merge_status when 'unchecked' then 'checking' else merge_status end
+      where id in (
+        select id
+        from merge_requests
+        where id = any(${ids}::bigint[])
+          and state = 'opened'
+          and merge_status not in ('can_be_merged', 'cannot_be_merged')
+        order by id
+        for no key update
+      )
+      returning id
+    `,
   )
   return rows.map(({ id }) => id)
 }
 
 export const closeForMissingSource = (tx: Tx, id: number, actorId: number | null): Promise<number> =>
   tx.run(sql`
-    update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${actorId}, updated_at = now(),
-      merge_status = ${unchecked}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null where id = ${id}`)
+    update merge_requests
+    set state = 'closed', closed_at = now(), closed_by_id = ${actorId}, updated_at = now(), merge_status = ${unchecked},
+      auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null
+    where id = ${id}
+  `)
 
 /** Marks it as merged by a push: the target branch contains it. */
 export const markMergedByHand = (
@@ -181,9 +216,12 @@ export const markMergedByHand = (
   { actorId, mergeCommit }: { actorId: number | null; mergeCommit: Oid | undefined },
 ): Promise<number> =>
   tx.run(sql`
-    update merge_requests set state = 'merged', merged_at = now(), merged_by_id = ${actorId}, merge_commit_oid = ${mergeCommit ?? null},
-      merge_error = null, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
-    where id = ${id}`)
+    update merge_requests
+    set state = 'merged', merged_at = now(), merged_by_id = ${actorId}, merge_commit_oid = ${mergeCommit ?? null},
+      merge_error = null, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
+      updated_at = now()
+    where id = ${id}
+  `)
 
 /** Locks an open merge request for a merge. False if it is not open, or has changed. */
 export const beginMerging = async (
@@ -192,8 +230,10 @@ export const beginMerging = async (
   merging: Merging,
 ): Promise<boolean> =>
   (await tx.run(sql`
-    update merge_requests set state = 'locked', merging = ${JSON.stringify(merging)}::jsonb
-    where id = ${id} and state = 'opened' and diff_id = ${diff_id} and title = ${title}`)) > 0
+    update merge_requests
+    set state = 'locked', merging = ${JSON.stringify(merging)}::jsonb
+    where id = ${id} and state = 'opened' and diff_id = ${diff_id} and title = ${title}
+  `)) > 0
 
 /** Records the new head of the target branch. False if recovery has abandoned this attempt. */
 export const noteMergeCommit = async (
@@ -203,8 +243,10 @@ export const noteMergeCommit = async (
   commits: Required<Pick<Merging, 'to' | 'merge_commit_oid' | 'squash_commit_oid'>>,
 ): Promise<boolean> =>
   (await db.run(sql`
-    update merge_requests set merging = merging || ${JSON.stringify(commits)}::jsonb
-    where id = ${id} and state = 'locked' and merging->>'token' = ${token}`)) > 0
+    update merge_requests
+    set merging = merging || ${JSON.stringify(commits)}::jsonb
+    where id = ${id} and state = 'locked' and merging ->> 'token' = ${token}
+  `)) > 0
 
 const mergingIs = (id: number, token: string): Sql =>
   sql`id = ${id} and state = 'locked' and merging->>'token' = ${token}`
@@ -212,8 +254,8 @@ const mergingIs = (id: number, token: string): Sql =>
 /** Abandons a merge. False if it has ended already. */
 export const endMerging = async (tx: Tx, id: number, token: string, error: string | null): Promise<boolean> =>
   (await tx.run(sql`
-    update merge_requests set state = 'opened', merging = null, merge_error = ${error} where ${mergingIs(id, token)}`)) >
-  0
+    update merge_requests set state = 'opened', merging = null, merge_error = ${error} where ${mergingIs(id, token)}
+  `)) > 0
 
 /**
  * Completes a merge whose commits are in the target branch, and returns the user who merged it, if the account still exists.
@@ -227,13 +269,16 @@ export const completeMerging = (
   tx.row(
     { merged_by_id: nullable(integer) },
     sql`
-    update merge_requests set state = 'merged', merging = null, merge_error = null, merged_at = now(),
-      merged_by_id = (select id from users where id = ${merging.user_id}), merge_commit_oid = ${merging.merge_commit_oid ?? null},
-      squash_commit_oid = ${merging.squash_commit_oid ?? null}, squash = ${merging.squash},
-      should_remove_source_branch = ${merging.should_remove_source_branch},
-      auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
-    where id = ${id} and state <> 'merged' and coalesce(merging->>'token', ${merging.token}) = ${merging.token}
-    returning merged_by_id`,
+      update merge_requests
+      set state = 'merged', merging = null, merge_error = null, merged_at = now(),
+        merged_by_id = (select id from users where id = ${merging.user_id}),
+        merge_commit_oid = ${merging.merge_commit_oid ?? null},
+        squash_commit_oid = ${merging.squash_commit_oid ?? null}, squash = ${merging.squash},
+        should_remove_source_branch = ${merging.should_remove_source_branch}, auto_merge_user_id = null,
+        auto_merge_oid = null, auto_merge_options = null, updated_at = now()
+      where id = ${id} and state <> 'merged' and coalesce(merging ->> 'token', ${merging.token}) = ${merging.token}
+      returning merged_by_id
+    `,
   )
 
 /** Merges that have been in progress for this many seconds. */
@@ -241,8 +286,12 @@ export const longMerging = async (db: Db, olderThanSeconds: number): Promise<num
   const rows = await db.rows(
     { id: integer },
     sql`
-    select id from merge_requests where state = 'locked'
-      and (merging->>'since')::timestamptz <= now() - make_interval(secs => ${olderThanSeconds}::double precision) order by id`,
+      select id
+      from merge_requests
+      where state = 'locked'
+        and (merging ->> 'since')::timestamptz <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
+      order by id
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -259,8 +308,11 @@ export const commitsOfVersion = async (db: Db, diffId: number): Promise<Readonly
 export const forgetConsent = (tx: Tx, id: number, title: string): Promise<number> =>
   tx.run(sql`
     with approved as (delete from approvals where merge_request_id = ${id})
-    update merge_requests set title = ${title}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
-      updated_at = now() where id = ${id}`)
+    update merge_requests
+    set title = ${title}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
+      updated_at = now()
+    where id = ${id}
+  `)
 
 /** Enables an automatic merge, with its user and options. */
 export const beginAutoMerge = (
@@ -269,21 +321,32 @@ export const beginAutoMerge = (
   { userId, oid, options }: { userId: number; oid: Oid; options: MergeOptions },
 ): Promise<number> =>
   tx.run(sql`
-    update merge_requests set auto_merge_user_id = ${userId}, auto_merge_oid = ${oid}, auto_merge_options = ${JSON.stringify(options)}::jsonb,
-      merge_error = null, updated_at = now() where id = ${id}`)
+    update merge_requests
+    set auto_merge_user_id = ${userId}, auto_merge_oid = ${oid}, auto_merge_options = ${JSON.stringify(options)}::jsonb,
+      merge_error = null, updated_at = now()
+    where id = ${id}
+  `)
 
 export const endAutoMerge = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`
-    update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
-    where id = ${id}`)
+    update merge_requests
+    set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
+    where id = ${id}
+  `)
 
 /** Merge requests that wait for a pipeline of a commit of this project. */
 export const awaiting = async (db: Db, projectId: number, sha: Oid): Promise<number[]> => {
   const rows = await db.rows(
     { id: integer },
     sql`
-    select id from merge_requests where auto_merge_user_id is not null and auto_merge_oid = ${sha}
-      and source_project_id = ${projectId} and state = 'opened' order by id`,
+      select id
+      from merge_requests
+      where auto_merge_user_id is not null
+        and auto_merge_oid = ${sha}
+        and source_project_id = ${projectId}
+        and state = 'opened'
+      order by id
+    `,
   )
   return rows.map(({ id }) => id)
 }
@@ -291,7 +354,11 @@ export const awaiting = async (db: Db, projectId: number, sha: Oid): Promise<num
 /** False if a rebase is in progress. */
 export const beginRebase = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(
-    sql`update merge_requests set rebasing = true, merge_error = null where id = ${id} and state = 'opened' and not rebasing`,
+    sql`
+      update merge_requests
+      set rebasing = true, merge_error = null
+      where id = ${id} and state = 'opened' and not rebasing
+    `,
   )) > 0
 
 export const endRebase = (db: Db, id: number, error: string | null): Promise<number> =>

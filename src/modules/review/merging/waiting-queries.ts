@@ -5,20 +5,41 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { unresolvedSql } from '../../discussion/index.ts'
 
 /** Branches that a push moves. The journal contains them before they move. */
-const branchesOf = (pushId: number): Sql => sql`array(
-  select convert_from(substr(ref, 12), 'UTF8') from ref_changes where push_id = ${pushId} and substr(ref, 1, 11) = 'refs/heads/')`
+const branchesOf = (pushId: number): Sql => sql`
+  array(
+    select convert_from(substr(ref, 12), 'UTF8')
+    from ref_changes
+    where push_id = ${pushId} and substr(ref, 1, 11) = 'refs/heads/'
+  )
+`
 
 /** Whether a branch that a push moves in a project is the source or target of an open merge request. Two probes of an index when none is. */
-export const isOpenAroundPush = (projectId: number, pushId: number): Sql => sql`exists (
-    select from merge_requests where project_id = ${projectId} and target_branch = any(${branchesOf(pushId)}) and state in ('opened', 'locked'))
+export const isOpenAroundPush = (projectId: number, pushId: number): Sql => sql`
+  exists (
+    select
+    from merge_requests
+    where project_id = ${projectId} and target_branch = any(${branchesOf(pushId)}) and state in ('opened', 'locked')
+  )
   or exists (
-    select from merge_requests where source_project_id = ${projectId} and source_branch = any(${branchesOf(pushId)})
-      and state in ('opened', 'locked'))`
+    select
+    from merge_requests
+    where source_project_id = ${projectId}
+      and source_branch = any(${branchesOf(pushId)})
+      and state in ('opened', 'locked')
+  )
+`
 
 /** Whether a merge request waits for a pipeline of a commit. */
-export const isAwaited = (projectId: number, sha: Oid): Sql => sql`exists (
-  select from merge_requests where auto_merge_user_id is not null and auto_merge_oid = ${sha} and source_project_id = ${projectId}
-    and state = 'opened')`
+export const isAwaited = (projectId: number, sha: Oid): Sql => sql`
+  exists (
+    select
+    from merge_requests
+    where auto_merge_user_id is not null
+      and auto_merge_oid = ${sha}
+      and source_project_id = ${projectId}
+      and state = 'opened'
+  )
+`
 
 /** The commit for whose pipeline an open merge request waits, if all its discussions are resolved. */
 export const findSettled = (
@@ -27,7 +48,13 @@ export const findSettled = (
 ): Promise<{ readonly source_project_id: number; readonly sha: Oid } | undefined> =>
   tx.row(
     { source_project_id: notNull(integer), sha: notNull(textOf<Oid>()) },
-    sql`select m.source_project_id, m.auto_merge_oid as sha from merge_requests m
-    where m.id = ${mergeRequestId} and m.state = 'opened' and m.auto_merge_user_id is not null and m.source_project_id is not null
-      and not ${unresolvedSql('MergeRequest', raw('m.id'))}`,
+    sql`
+      select m.source_project_id, m.auto_merge_oid as sha
+      from merge_requests m
+      where m.id = ${mergeRequestId}
+        and m.state = 'opened'
+        and m.auto_merge_user_id is not null
+        and m.source_project_id is not null
+        and not ${unresolvedSql('MergeRequest', raw('m.id'))}
+    `,
   )

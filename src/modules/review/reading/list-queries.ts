@@ -53,7 +53,11 @@ const inSet = (caller: Caller, set: MergeRequestSet): Sql[] => {
   if (set.of === 'project') return [sql`m.project_id = ${set.id}`]
   const readable = [raw('not p.deleting'), visibleProjects(caller), readableMergeRequests(caller)]
   if (set.of === 'everyone') return readable
-  const inside = sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
+  const inside = sql`
+    p.namespace_id = any(
+      array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)})
+    )
+  `
   return [inside, ...readable, ...(set.archived ? [] : [raw('not p.archived')])]
 }
 
@@ -66,7 +70,13 @@ const assignees = raw('select from merge_request_assignees a where a.merge_reque
 
 /** A label with that title, case-insensitive. */
 const labelled = (title: string): Sql =>
-  sql`m.id in (select ml.merge_request_id from merge_request_labels ml join labels l on l.id = ml.label_id where lower(l.title) = lower(${title}))`
+  sql`
+    m.id in (
+      select ml.merge_request_id
+      from merge_request_labels ml join labels l on l.id = ml.label_id
+      where lower(l.title) = lower(${title})
+    )
+  `
 
 const assigned = (userIds: Sql): Sql =>
   sql`m.id in (select a.merge_request_id from merge_request_assignees a where a.user_id in (${userIds}))`
@@ -101,7 +111,9 @@ function byAssignee(filter: NonNullable<MergeRequestFilters['assignee']>): Sql[]
 
 function byReaction(caller: Caller, filter: NonNullable<MergeRequestFilters['reaction']>): Sql {
   if (caller === null) return raw('false')
-  const mine = sql`select from award_emoji e where e.merge_request_id = m.id and e.note_id is null and e.user_id = ${caller.id}`
+  const mine = sql`
+    select from award_emoji e where e.merge_request_id = m.id and e.note_id is null and e.user_id = ${caller.id}
+  `
   return typeof filter === 'string' ? present(filter, mine) : sql`exists (${mine} and e.name = ${filter.name})`
 }
 
@@ -111,10 +123,15 @@ const byScope = (caller: Caller, scope: NonNullable<MergeRequestFilters['scope']
 }
 
 /** The newest version contains the commit, or it is the commit of the merge. */
-const withCommit = (commit: Oid): Sql => sql`m.id = any(array(
-  select n.id from merge_request_commits c join merge_requests n on n.diff_id = c.diff_id where c.oid = ${commit}
-  union select n.id from merge_requests n where n.merge_commit_oid = ${commit}
-  union select n.id from merge_requests n where n.squash_commit_oid = ${commit}))`
+const withCommit = (commit: Oid): Sql => sql`
+  m.id = any(
+    array(
+      select n.id from merge_request_commits c join merge_requests n on n.diff_id = c.diff_id where c.oid = ${commit}
+      union select n.id from merge_requests n where n.merge_commit_oid = ${commit}
+      union select n.id from merge_requests n where n.squash_commit_oid = ${commit}
+    )
+  )
+`
 
 /** Records show milliseconds, but stored times are more precise: a time counts as before its displayed value. */
 const after = (time: Date): Date => new Date(time.getTime() + 1)

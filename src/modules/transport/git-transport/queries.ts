@@ -12,8 +12,12 @@ export async function findProjectAround(db: Db, path: string): Promise<string | 
   const row = await db.row(
     { path_key: text },
     sql`
-    select path_key from routes where path_key = any(${paths}::text[]) and project_id is not null
-    order by length(path_key) desc limit 1`,
+      select path_key
+      from routes
+      where path_key = any(${paths}::text[]) and project_id is not null
+      order by length(path_key) desc
+      limit 1
+    `,
   )
   return row?.path_key
 }
