@@ -23,6 +23,8 @@ const changedOnPurpose: Readonly<Record<string, readonly string[]>> = {
 }
 /** Tables that a newer migration empties on purpose. */
 const emptiedOnPurpose = ['events']
+/** Tables that a newer migration drops, because nothing of that release wrote them. */
+const droppedOnPurpose = ['sessions']
 
 async function applyOlderMigrations(client: pg.Client): Promise<void> {
   await client.query(
@@ -91,7 +93,7 @@ test('data of an older release survives all newer migrations, and is served', as
   for (const table of older) before.set(table, await rowsOf(client, table))
 
   await migrate(databaseUrl)
-  for (const table of older) {
+  for (const table of older.filter((name) => !droppedOnPurpose.includes(name))) {
     const ignored = changedOnPurpose[table] ?? []
     const known = (row: Row, columns: readonly string[]) =>
       JSON.stringify(columns.filter((column) => !ignored.includes(column)).map((column) => [column, row[column]]))
