@@ -58,8 +58,8 @@ async function changeAtRandom(world: World, project: TestProject): Promise<void>
   }
 }
 
-/** Kills pushes to the repository at random moments. */
-function killer(gitDir: string): { stop: () => void } {
+/** Kills pushes to the repository at random moments, without those whose command line has `spared`. */
+function killer(gitDir: string, { everyMs = 15, spared = '\0none' } = {}): { stop: () => void } {
   // A process becomes git soon after it starts: older ones need no further look.
   const looks = new Map<string, number>()
   const timer = setInterval(() => {
@@ -70,7 +70,9 @@ function killer(gitDir: string): { stop: () => void } {
       if (seen > 20) return false
       try {
         const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')
-        return line.startsWith('git\0') && line.includes(gitDir) && line.includes('receive-pack')
+        return (
+          line.startsWith('git\0') && line.includes(gitDir) && line.includes('receive-pack') && !line.includes(spared)
+        )
       } catch {
         return false
       }
@@ -82,7 +84,7 @@ function killer(gitDir: string): { stop: () => void } {
     } catch {
       // It had already ended.
     }
-  }, 15)
+  }, everyMs)
   return { stop: () => clearInterval(timer) }
 }
 
@@ -141,4 +143,33 @@ describe('concurrent pushes and API changes of the same refs', () => {
       expect(await imbalance(world, project, gitDir)).toEqual([])
     },
   )
+
+  test('a push whose receive-pack is killed fails at the client, and does not wait for ever', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { work, commits } = await source(folder.path)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main')
+    const gitDir = await gitDirOf(world, project)
+    const killing = killer(gitDir, { everyMs: 7, spared: '--http-backend-info-refs' })
+    const outcomes = []
+    // The deletions make git write warnings before it moves refs, so some responses end after their beginning.
+    for (let round = 0; round < 60; round++)
+      outcomes.push(
+        await git(
+          work,
+          'push',
+          '-q',
+          remote,
+          ...names.map((name) => pick([`+${pick(commits)}:refs/heads/${name}`, `:refs/heads/${name}-none`])),
+        ).then(
+          () => 'pushed',
+          ({ stderr }: { stderr: string }) => stderr,
+        ),
+      )
+    killing.stop()
+    const failures = outcomes.filter((each) => each !== 'pushed')
+    expect(failures.length).toBeGreaterThan(0)
+    expect(failures.join()).toMatch(/hung up|RPC failed|unexpected disconnect|error: 503/i)
+  })
 })

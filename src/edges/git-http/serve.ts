@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Repository } from '../../git/repository/repository.ts'
+import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
@@ -130,7 +131,7 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace
     protocol: header(exchange, 'git-protocol'),
   })
   await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'), pace)
-  await done
+  requireEnd(await done)
   exchange.res.end()
 }
 
@@ -153,12 +154,20 @@ async function push(
   })
   try {
     await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'), pace)
-    await done
+    requireEnd(await done)
   } finally {
     await done.catch(() => {})
     await settled()
   }
   exchange.res.end()
+}
+
+/**
+ * Throws if git was killed. The response must not look complete then: a client waits for ever for the rest of a report whose
+ * response has ended, and fails at once when the connection breaks.
+ */
+function requireEnd({ signal }: Exit): void {
+  if (signal !== null) throw new Failure('unavailable', 'The git process was interrupted. Retry later.')
 }
 
 /**
