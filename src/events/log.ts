@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
-import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../db/row.ts'
+import { integer, json, nullable, text, textOf, timestamp } from '../db/row.ts'
 import { empty, literal, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
 import { writeAudit } from './audit.ts'
@@ -97,7 +97,6 @@ const row = {
   payload: json<Event['payload']>(),
   created_at: timestamp,
 }
-type Row = RowOf<typeof row>
 
 /**
  * The next events after a position, at most `limit`. Holds back events while an older transaction may still commit, so that a

@@ -131,7 +131,7 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace
     protocol: header(exchange, 'git-protocol'),
   })
   await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'), pace)
-  requireEnd(await done)
+  requireEnd(exchange, await done)
   exchange.res.end()
 }
 
@@ -154,7 +154,7 @@ async function push(
   })
   try {
     await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'), pace)
-    requireEnd(await done)
+    requireEnd(exchange, await done)
   } finally {
     await done.catch(() => {})
     await settled()
@@ -163,11 +163,13 @@ async function push(
 }
 
 /**
- * Throws if git was killed. The response must not look complete then: a client waits for ever for the rest of a report whose
+ * Throws if git was killed, be it because the client disconnected. The response must not look complete then: a client waits for ever for the rest of a report whose
  * response has ended, and fails at once when the connection breaks.
  */
-function requireEnd({ signal }: Exit): void {
-  if (signal !== null) throw new Failure('unavailable', 'The git process was interrupted. Retry later.')
+function requireEnd(exchange: Exchange, { signal }: Exit): void {
+  if (signal === null) return
+  disconnectSignal(exchange).throwIfAborted()
+  throw new Failure('unavailable', 'The git process was interrupted. Retry later.')
 }
 
 /**

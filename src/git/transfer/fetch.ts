@@ -1,15 +1,14 @@
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { syncFolder } from '../../kernel/durable.ts'
 import type { Oid } from '../format/oid.ts'
 import { readCommit } from '../objects/commits.ts'
 import { listRefs } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
-import { gitFailure } from '../runner/git-error.ts'
+import { streamPack } from './stream-pack.ts'
 
 /** Maximum branches of the target that are named to the source as common; more would not make the pack smaller. */
 const namedHaves = 200
-const long = { lane: 'transfer', timeoutMs: 60 * 60_000 } as const
+const timeoutMs = 60 * 60_000
 
 /**
  * Copies a commit and everything it needs from another repository of this installation. No-op if the commit exists; otherwise
@@ -21,26 +20,6 @@ export async function fetchCommit(target: Repository, source: Repository, oid: O
   const known = await Promise.all(
     tips.map(async (tip) => ((await readCommit(source, tip.oid)) ? [`^${tip.oid}\n`] : [])),
   )
-  const pack = await source.start('pack-objects', {
-    flags: ['--revs', '--stdout', '--thin', '--delta-base-offset', '-q'],
-    stdin: true,
-    ...long,
-  })
-  pack.end(`${oid}\n${known.flat().join('')}`)
-  const index = await target
-    .start('index-pack', { flags: ['--stdin', '--fix-thin'], stdin: true, nested: true, ...long })
-    .catch((error) => {
-      pack.destroy()
-      throw error
-    })
-  index.resume()
-  await pipeline(
-    pack.failing(({ code, signal, stderr }) =>
-      code === 0 ? undefined : gitFailure('pack-objects', { code, signal, stderr }),
-    ),
-    index,
-  )
-  const { code, signal, stderr } = await index.done
-  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
+  await streamPack(source, target, { revisions: `${oid}\n${known.flat().join('')}`, thin: true, timeoutMs })
   await syncFolder(join(target.objectDir, 'pack'))
 }

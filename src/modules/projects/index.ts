@@ -40,6 +40,7 @@ export {
   requireRoom,
 } from './projects/service.ts'
 export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
+export { sharedWithGroups } from './projects/shared-groups.ts'
 export { loadProject, type ProjectSubject, project, projectFacts } from './projects/subject.ts'
 export { checkRepositories } from './repositories/check.ts'
 export { housekeep, housekeepingDueIn, housekeepWhenDue } from './repositories/housekeeping.ts'

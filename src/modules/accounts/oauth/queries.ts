@@ -1,8 +1,8 @@
 import type { Scope } from '../../../access/scopes.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, listOf, notNull, oneOf, type RowOf, unused } from '../../../db/row.ts'
+import { boolean, integer, notNull, type RowOf, unused } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
-import { accountColumns, credentialRow, familyLock } from '../tokens/queries.ts'
+import { accountColumns, credentialRow, familyLock, scopeList } from '../tokens/queries.ts'
 
 export type NewOauthToken = {
   userId: number
@@ -32,18 +32,7 @@ export const refreshRow = {
   ...credentialRow,
   token_id: integer,
   family_id: notNull(integer),
-  scopes: listOf(
-    oneOf<Scope>(
-      'api',
-      'read_api',
-      'read_user',
-      'read_repository',
-      'write_repository',
-      'read_registry',
-      'write_registry',
-      'sudo',
-    ),
-  ),
+  scopes: scopeList,
   revoked: boolean,
 }
 export type RefreshRow = RowOf<typeof refreshRow>
@@ -75,18 +64,7 @@ export const lockFamilyBySecret = async (tx: Tx, digest: Buffer): Promise<number
 
 export const oauthTokenRow = {
   user_id: integer,
-  scopes: listOf(
-    oneOf<Scope>(
-      'api',
-      'read_api',
-      'read_user',
-      'read_repository',
-      'write_repository',
-      'read_registry',
-      'write_registry',
-      'sudo',
-    ),
-  ),
+  scopes: scopeList,
   created_at: integer,
   expires_in: integer,
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../../../access/actor.ts'
-import type { Scope } from '../../../access/scopes.ts'
+import { type Scope, scopes } from '../../../access/scopes.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
@@ -25,23 +25,15 @@ import { groupLevel, projectLevel } from '../../namespaces/index.ts'
 /** A user's own; an administrator's to impersonate a user; a bot's for a project or group; or created by signing in. */
 export type TokenKind = 'personal' | 'impersonation' | 'resource' | 'oauth'
 
+const tokenKind = oneOf<TokenKind>('personal', 'impersonation', 'resource', 'oauth')
+export const scopeList = listOf(oneOf(...scopes))
+
 export const tokenRow = {
   id: integer,
   user_id: integer,
-  kind: oneOf<TokenKind>('personal', 'impersonation', 'resource', 'oauth'),
+  kind: tokenKind,
   name: text,
-  scopes: listOf(
-    oneOf<Scope>(
-      'api',
-      'read_api',
-      'read_user',
-      'read_repository',
-      'write_repository',
-      'read_registry',
-      'write_registry',
-      'sudo',
-    ),
-  ),
+  scopes: scopeList,
   revoked: boolean,
   expires_at: nullable(date),
   last_used_at: nullable(timestamp),
@@ -214,19 +206,8 @@ export const accountColumns = sql`
 
 const shownTokenRow = {
   token_id: integer,
-  token_kind: oneOf<TokenKind>('personal', 'impersonation', 'resource', 'oauth'),
-  scopes: listOf(
-    oneOf<Scope>(
-      'api',
-      'read_api',
-      'read_user',
-      'read_repository',
-      'write_repository',
-      'read_registry',
-      'write_registry',
-      'sudo',
-    ),
-  ),
+  token_kind: tokenKind,
+  scopes: scopeList,
   revoked: boolean,
   expired: boolean,
   /** The last use was updated within ten minutes. */

@@ -4,9 +4,9 @@ import { visibilityName } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { accessLevel, dateOnly, described, nullable, timestamp } from '../../../api/schema.ts'
+import { dateOnly, described, nullable, timestamp } from '../../../api/schema.ts'
 import { namespaceUrl, pictureUrl } from '../../namespaces/index.ts'
-import { Project, ProjectSimple } from '../../projects/index.ts'
+import { Project, ProjectSimple, sharedWithGroups } from '../../projects/index.ts'
 import type { GroupRecordRow, GroupRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
 
@@ -145,21 +145,7 @@ export const GroupDetail = entity({
   schema: Type.Object({
     ...fields,
     runners_token: Type.Optional(Type.String({ description: 'Token to register runners; only for owners' })),
-    shared_with_groups: Type.Array(
-      Type.Object(
-        {
-          group_id: Type.Integer({ description: 'ID of the group that got access' }),
-          group_name: Type.String({ description: 'Name of the group that got access' }),
-          group_full_path: Type.String({ description: 'Path of the group that got access' }),
-          group_access_level: accessLevel('Maximum access level for members of that group'),
-          expires_at: nullable(dateOnly(), {
-            description: 'Expiry date, no access from this day on; null if it does not expire',
-          }),
-        },
-        { title: 'SharedWithGroup' },
-      ),
-      { description: 'Groups that the group is shared with and that the caller can see' },
-    ),
+    shared_with_groups: sharedWithGroups('group'),
     projects: Type.Optional(
       described(projectRecords, 'Projects of the group, at most 100; absent with `with_projects=false`'),
     ),

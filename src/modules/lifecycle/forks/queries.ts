@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
+import { boolean, json, nullable, type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 
 /** Attributes of the source that a fork inherits, beyond those of its record. */

@@ -20,6 +20,7 @@ import {
   type RecordOptions,
 } from './record-queries.ts'
 import { settingDefaults } from './settings.ts'
+import { sharedWithGroups } from './shared-groups.ts'
 import { projectFacts } from './subject.ts'
 
 const basic = {
@@ -254,21 +255,7 @@ export const Project = cacheableEntity({
       description: 'Whether new pipelines cancel pending ones',
     }),
     public_jobs: Type.Boolean({ description: 'True if jobs are visible to everyone who can see the project' }),
-    shared_with_groups: Type.Array(
-      Type.Object(
-        {
-          group_id: Type.Integer({ description: 'ID of the group that got access' }),
-          group_name: Type.String({ description: 'Name of the group that got access' }),
-          group_full_path: Type.String({ description: 'Path of the group that got access' }),
-          group_access_level: accessLevel('Maximum access level for members of that group'),
-          expires_at: nullable(dateOnly(), {
-            description: 'Expiry date, no access from this day on; null if it does not expire',
-          }),
-        },
-        { title: 'SharedWithGroup' },
-      ),
-      { description: 'Groups that the project is shared with and that the caller can see' },
-    ),
+    shared_with_groups: sharedWithGroups('project'),
     only_allow_merge_if_pipeline_succeeds: Type.Boolean({
       description: 'True if a merge requires a successful pipeline',
     }),

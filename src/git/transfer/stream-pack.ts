@@ -1,0 +1,40 @@
+import { pipeline } from 'node:stream/promises'
+import type { Repository } from '../repository/repository.ts'
+import { gitFailure } from '../runner/git-error.ts'
+
+export type PackOptions = {
+  /** Lines for `pack-objects --revs`: an object id, or `^` and one that the target has. */
+  readonly revisions: string
+  /** Leaves out base objects that the target has. */
+  readonly thin?: boolean
+  readonly timeoutMs: number
+}
+
+/** Streams a pack from one repository to another, where its objects are stored. Two processes; throws `GitError` if one fails. */
+export async function streamPack(
+  source: Repository,
+  target: Repository,
+  { revisions, thin = false, timeoutMs }: PackOptions,
+): Promise<void> {
+  const long = { lane: 'transfer', timeoutMs, stdin: true } as const
+  const pack = await source.start('pack-objects', {
+    flags: ['--revs', '--stdout', ...(thin ? (['--thin'] as const) : []), '--delta-base-offset', '-q'],
+    ...long,
+  })
+  pack.end(revisions)
+  const index = await target
+    .start('index-pack', { flags: ['--stdin', ...(thin ? (['--fix-thin'] as const) : [])], nested: true, ...long })
+    .catch((error) => {
+      pack.destroy()
+      throw error
+    })
+  index.resume()
+  await pipeline(
+    pack.failing(({ code, signal, stderr }) =>
+      code === 0 ? undefined : gitFailure('pack-objects', { code, signal, stderr }),
+    ),
+    index,
+  )
+  const { code, signal, stderr } = await index.done
+  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
+}
