@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
-import { type Client, type TestGroup, test, unique, type World } from '../../../../test/world.ts'
+import { afterAll, describe, expect } from 'vitest'
+import { type Client, type TestGroup, test, unique, World } from '../../../../test/world.ts'
 import type { Visibility } from '../../../access/levels.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 
@@ -25,12 +25,18 @@ async function withWord(world: World, word: string, how: Parameters<typeof store
   return project
 }
 
+/** A world without the projects of other tests: a search without a group runs git in each of the hundred most active projects. */
+let quiet: Promise<World> | undefined
+const quietWorld = () => (quiet ??= World.start())
+afterAll(async () => (await quiet)?.[Symbol.asyncDispose]())
+
 const isActive = (world: World, { id }: { id: number }, minutes: number) =>
   world.rows('update projects set last_activity_at = now() + make_interval(mins => $2) where id = $1', [id, minutes])
 
 describe.for(scopes)('search of %s in several projects', (scope) => {
   /** Attributes of each project, and who finds it: `open` projects are also found by the callers named after it. */
-  test('search in several projects finds only what the caller can read', async ({ world }) => {
+  test('search in several projects finds only what the caller can read', async () => {
+    const world = await quietWorld()
     const word = unique('needle')
     const external = await world.user({ external: true })
     const callers = { stranger: await world.user(), external, admin: world.root } as Record<string, Client>
