@@ -2,17 +2,26 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { waitMs } from './test/waiting.ts'
 
-/** Files that take longest, the longest first: begun last, one of them would let the other worker idle. */
+/** Files that take longest, the longest first: one of them that begins last would leave the other workers idle. */
 const longest = [
-  'test/scenarios/crash.test.ts',
+  'test/scenarios/revoked-rights.test.ts',
   'src/processes/start-stop.test.ts',
   'test/api/hostile-shapes.test.ts',
+  'test/scenarios/crash.test.ts',
+  'test/scenarios/late-database.test.ts',
+  'src/jobs/runner.test.ts',
   'test/api/hostile-repository.test.ts',
-  'src/modules/repository/commits/races.test.ts',
-  'src/git/merge/merging.test.ts',
+  'src/modules/administration/application-settings/application-settings.test.ts',
+  'test/scenarios/full-disk.test.ts',
+  'test/launcher.test.ts',
+  'test/scenarios/git-ssh.test.ts',
   'src/git/history/history.test.ts',
+  'test/scenarios/fetch-limits.test.ts',
+  'test/scenarios/memory.test.ts',
   'test/scenarios/forks.test.ts',
-  'src/db/embedded/start.test.ts',
+  'test/scenarios/stalled-readers.test.ts',
+  'test/scenarios/power-loss.test.ts',
+  'test/scenarios/restored-database.test.ts',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -33,7 +42,8 @@ export default defineConfig({
     // A worker keeps its application and database over all its files.
     pool: 'forks',
     isolate: false,
-    maxWorkers: 2,
+    // One more than CI has cores: a worker waits for processes, locks and timeouts much of its time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // Timeouts end what would never end. They are no part of what tests assert, and so are long enough for a busy machine.
     testTimeout: 300_000,

@@ -59,7 +59,9 @@ wal_compression = on`
 synchronous_commit = off
 full_page_writes = off
 wal_level = minimal
-max_wal_senders = 0`
+max_wal_senders = 0
+# Each test worker has several applications with their own connections.
+max_connections = 300`
 }
 
 autovacuum = on
