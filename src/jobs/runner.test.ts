@@ -171,7 +171,7 @@ describe('a slow database', () => {
     await ran
     await runner.stop()
     expect(failures).toBeGreaterThanOrEqual(lateFor.failures)
-  }, 120_000)
+  })
 
   test('a runner that stops taking jobs reports it', async () => {
     const { world, ctx, proxy, databaseUrl } = await behindProxy()

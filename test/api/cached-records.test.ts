@@ -329,5 +329,5 @@ describe('records cached as text', () => {
         })
       }
     }
-  }, 120_000)
+  })
 })

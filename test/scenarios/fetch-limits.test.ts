@@ -54,7 +54,7 @@ describe('fetches over HTTP', () => {
     await git(clone, 'fetch', '--quiet', remote, '+refs/heads/*:refs/heads/*')
     expect(await git(clone, 'rev-parse', 'more')).toBe(project.repository.git('rev-parse', 'more'))
     await git(folder.path, 'clone', '--quiet', '--mirror', '--depth', '1', remote, join(folder.path, 'shallow.git'))
-  }, 180_000)
+  })
 
   test.for([
     ['HTTP', {}],
@@ -72,7 +72,7 @@ describe('fetches over HTTP', () => {
       status: 413,
       text: "The fetch asks for too much: at most 500000 lines of the kind 'want'\n",
     })
-    await expect.poll(() => processesOn(project, 'upload-pack'), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => processesOn(project, 'upload-pack')).toBe(0)
   })
 
   test.for([
@@ -90,7 +90,7 @@ describe('fetches over HTTP', () => {
     })
     // Git itself stops at the first unknown word.
     if (message !== undefined) expect(answer.text).toBe(`The fetch asks for too much: ${message}\n`)
-    await expect.poll(() => processesOn(project, 'upload-pack'), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => processesOn(project, 'upload-pack')).toBe(0)
     expect(await world.anonymous.get('//-/health')).toMatchObject({ status: 200 })
   })
 
@@ -122,7 +122,7 @@ describe('fetches over HTTP', () => {
     clearInterval(trickle)
     expect(answer.statusCode).toBe(408)
     await text(answer).catch(() => {})
-    await expect.poll(() => processesOn(project, 'upload-pack'), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => processesOn(project, 'upload-pack')).toBe(0)
   })
 })
 
@@ -138,6 +138,6 @@ describe.skipIf(!hasSsh)('fetches over SSH (needs OpenSSH)', () => {
     client.stdout.resume()
     client.stdin.end(`${line(`want ${tip} side-band-64k\n`)}${line(`want ${tip}\n`).repeat(500_001)}0000`)
     expect(await text(client.stderr)).toContain("The fetch asks for too much: at most 500000 lines of the kind 'want'")
-    await expect.poll(() => processesOn(project, 'upload-pack'), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => processesOn(project, 'upload-pack')).toBe(0)
   })
 })

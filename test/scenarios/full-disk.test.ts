@@ -5,13 +5,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FormData } from 'undici'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fsck } from '../../src/git/transfer/maintenance.ts'
 import { bringRepository } from '../../src/modules/lifecycle/forks/testing.ts'
 import { importFromUrl } from '../../src/modules/lifecycle/imports/jobs.ts'
 import { housekeep } from '../../src/modules/projects/repositories/housekeeping.ts'
 import { openRepository } from '../../src/modules/projects/repositories/open.ts'
 import { contextFor } from '../contexts.ts'
+import { eventually } from '../waiting.ts'
 import { type Answer, git, type TestProject, unique, World } from '../world.ts'
 
 /** A small disk that only this test fills. */
@@ -80,8 +81,6 @@ class SmallDisk implements Disposable {
 }
 
 const disk = SmallDisk.mount()
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** `ok`, the status of a refusal, or the error of git or a job. */
 type Outcome = 'ok' | number | string
@@ -307,11 +306,9 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       if (!isRefusal(outcome)) wrong[name] = outcome
       const leftBehind = () => temporaryFiles().filter((file) => !before.includes(file))
       // An uploaded file is removed after the response.
-      await vi
-        .waitFor(() => expect(leftBehind()).toEqual([]))
-        .catch(() => {
-          wrong[`${name}: left behind`] = leftBehind()
-        })
+      await eventually(() => expect(leftBehind()).toEqual([])).catch(() => {
+        wrong[`${name}: left behind`] = leftBehind()
+      })
       const read = await world.root.get(at('/repository/files/file-1/raw?ref=main'))
       if (read.status !== 200) wrong[`${name}: read`] = read.status
       disk!.free()

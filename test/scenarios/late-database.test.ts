@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { expect, inject, test, vi } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { databaseAt } from '../global-setup.ts'
 import { TcpProxy } from '../tcp-proxy.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
-
-vi.setConfig({ testTimeout: 180_000 })
 
 /** A service whose database is behind a proxy, and a way to query that database directly. */
 async function behindProxy() {

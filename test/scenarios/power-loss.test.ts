@@ -8,12 +8,11 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { Disk } from '../power-loss/disk.ts'
 import { noRecorder, Recording, recorder } from '../power-loss/recording.ts'
+import { waitMs } from '../waiting.ts'
 import { Client, git } from '../world.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 const missing = noRecorder()
-
-vi.setConfig({ testTimeout: 180_000 })
 
 /** What an acknowledged request guarantees to clients. Everything else can be rebuilt. */
 function matters(path: string): boolean {
@@ -202,7 +201,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
     const imported = async (path: string) => {
       await vi.waitFor(
         async () => expect((await client.get(`/projects/root%2F${path}`)).json.import_status).toBe('finished'),
-        { timeout: 60_000, interval: 200 },
+        { timeout: waitMs, interval: 200 },
       )
     }
     await step('a fork', async () => {
@@ -217,7 +216,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
     })
     await step('housekeeping', async () => {
       done(await client.post('/projects/root%2Ffirst/housekeeping'))
-      await vi.waitFor(() => expect(service.wasHousekept('001/1.git')).toBe(true), { timeout: 60_000, interval: 200 })
+      await vi.waitFor(() => expect(service.wasHousekept('001/1.git')).toBe(true), { timeout: waitMs, interval: 200 })
       await client.get('/user')
     })
     await step('a deleted branch that was packed', () =>

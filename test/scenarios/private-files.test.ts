@@ -2,14 +2,12 @@ import { chmodSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { Client, git } from '../world.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 const token = 'root-token-for-tests'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Files and folders with any permission for group or others, relative to `folder`. Links have no modes. */
 function openToOthers(folder: string): string[] {

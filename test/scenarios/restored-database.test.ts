@@ -249,7 +249,7 @@ test('a start without STITHY_DATABASE_URL is refused with the reason; the next o
   expect(id).toBe(secret!.id)
   expect((await fileOf(anonymous, id)).status).toBe(404)
   expect(lostIn(folder)).toHaveLength(1)
-}, 120_000)
+})
 
 describe('the first start after the upgrade', () => {
   /** An installation as before the upgrade: without ids and keys. */

@@ -56,7 +56,7 @@ describe('updateRefs', () => {
     execFileSync('mkfifo', [join(made.gitDir, 'logs/refs/heads/b')])
     const updates = ['a', 'b', 'c'].map((name) => ({ name: ref(name), to: one, from: 'absent' as const }))
     const outcome = updateRefs(made.repo, updates).catch((error: unknown) => error)
-    await expect.poll(() => readRef(made.repo, ref('a')), { timeout: 30_000 }).toBe(one)
+    await expect.poll(() => readRef(made.repo, ref('a'))).toBe(one)
     const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
     process.kill(helper.pid!, 'SIGKILL')
     expect(await outcome).toMatchObject({ kind: 'unavailable', message: 'Only some of the references were changed' })

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest'
+import { waitMs } from '../../../../test/waiting.ts'
 import type { World } from '../../../../test/world.ts'
 import { sql } from '../../../db/sql.ts'
 import { digestOf } from '../../../kernel/token-secret.ts'
@@ -20,7 +21,7 @@ export const waitForWaiting = (world: World, count: number): Promise<void> =>
           `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         ),
       ).toHaveLength(count),
-    { timeout: 20_000, interval: 5 },
+    { timeout: waitMs, interval: 5 },
   )
 
 /** The number of active tokens of a kind that a user has. */

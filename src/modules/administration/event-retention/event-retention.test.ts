@@ -57,7 +57,7 @@ describe('event retention', () => {
     const kinds = (column: string, id: number) =>
       world.rows(`select kind from events where ${column} = $1 order by id`, [id])
     await world.rows(`select graphile_worker.add_job('remove_marked_groups', '{}')`)
-    await expect.poll(() => kinds('group_id', group.id), { timeout: 30_000 }).toEqual([{ kind: 'group_deleted' }])
+    await expect.poll(() => kinds('group_id', group.id)).toEqual([{ kind: 'group_deleted' }])
     expect(await kinds('project_id', project.id)).toEqual([])
     expect(await kinds('project_id', untouched.id)).toEqual([{ kind: 'project_created' }])
   })

@@ -140,7 +140,7 @@ describe('personal data after the deletion of a user', () => {
       expect(before.length).toBeGreaterThan(10)
       await done(world.root.delete(`/users/${client.id}?hard_delete=${hard}`))
       await world.runJobs()
-      await expect.poll(() => world.jobs('%'), { timeout: 60_000 }).toEqual([])
+      await expect.poll(() => world.jobs('%')).toEqual([])
       expect(await columnsWith(world, words)).toEqual([])
     })
 })
