@@ -69,6 +69,11 @@ export const targets: readonly Target[] = [
     ],
   },
   {
+    file: 'src/modules/projects/projects/record-queries.ts',
+    only: ['shares', 'forkSource'],
+    tests: [projects, 'src/modules/groups/shares', 'src/modules/lifecycle/forks', 'test/api/cached-records.test.ts'],
+  },
+  {
     file: 'src/modules/namespaces/access-index/queries.ts',
     tests: [...tokens, ...transports.slice(0, 2), 'src/modules/namespaces', groups, projects, 'src/modules/lifecycle'],
   },
@@ -91,7 +96,7 @@ export const targets: readonly Target[] = [
     only: ['openTo'],
     tests: ['src/modules/accounts', 'src/modules/projects/stars'],
   },
-  { file: 'src/modules/discussion/noteables/queries.ts', only: ['readersOf'], tests: ['src/modules/review'] },
+  { file: 'src/modules/discussion/noteables/queries.ts', only: ['readersOf'], tests: [twins, 'src/modules/review'] },
   { file: 'src/modules/lifecycle/transfers/location-queries.ts', tests: ['src/modules/lifecycle'] },
   {
     file: 'src/modules/review/reading/list-queries.ts',
