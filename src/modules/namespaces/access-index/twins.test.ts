@@ -279,7 +279,9 @@ describe('policies and their SQL equivalents', () => {
     const { project } = trees.get('public')!
     const isReader = async (id: number) =>
       world.db.exists(
-        sql`select from users u, projects p where u.id = ${id} and p.id = ${project.id} and ${readersOf('MergeRequest')}`,
+        sql`
+          select from users u, projects p where u.id = ${id} and p.id = ${project.id} and ${readersOf('MergeRequest')}
+        `,
       )
     await world.root.put(`/projects/${project.id}`, { merge_requests_access_level: 'enabled' })
     const ann = await world.user()
