@@ -40,6 +40,8 @@ const kinds = {
   'a former group member': 0,
   'a member through an expired share': 0,
   'a member with a lower role than above': 40,
+  'a member with a lower role for longer': 40,
+  'a group member with a lower role for longer': 40,
   'an administrator': 0,
 } as const
 type Kind = keyof typeof kinds
@@ -66,6 +68,7 @@ beforeAll(async () => {
   const over = await world.group()
   const partners = await world.group({ parent: over })
   await add(`/groups/${partners.id}`, 'a member through a share', 50)
+  await add(`/groups/${partners.id}`, 'a member with a lower role for longer', 50)
   await add(`/groups/${over.id}`, 'a member through a share with an ancestor group', 10)
   const former = await world.group()
   await add(`/groups/${former.id}`, 'a member through an expired share', 40)
@@ -86,6 +89,9 @@ beforeAll(async () => {
     await add(`/groups/${group.id}`, 'a former group member', 40, { expires_at: '2099-01-01' })
     await add(own, 'a member with a lower role than above', 10)
     await add(`/groups/${top.id}`, 'a member with a lower role than above', 40)
+    await add(own, 'a member with a lower role for longer', 40, { expires_at: '2098-01-01' })
+    await add(`/groups/${top.id}`, 'a group member with a lower role for longer', 30)
+    await add(`/groups/${group.id}`, 'a group member with a lower role for longer', 40, { expires_at: '2098-01-01' })
     await world.rows(
       `insert into project_group_links (project_id, group_id, group_access, expires_at) values ($1, $2, 20, null), ($1, $3, 40, '2020-01-01')`,
       [project.id, partners.id, former.id],
