@@ -1,2 +1,17 @@
+const unlimited = 'The condition on limits is `true` for tokens without limits.'
+
 /** Mutants that behave like the original, by name, each with the reason. */
-export const equivalent: Readonly<Record<string, string>> = {}
+export const equivalent: Readonly<Record<string, string>> = {
+  'src/modules/projects/projects/queries.ts limitsColumn: caller?.limits ? sql`, ${withinLimits(caller)} as within_limits` : empty → (sql`, ${withinLimits(caller)} as within_limits`)':
+    unlimited,
+  'src/modules/projects/projects/queries.ts visibleProjects: caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible → (sql`(${visible} and ${withinLimits(caller)})`)':
+    unlimited,
+  'src/modules/projects/projects/queries.ts visibleProject: caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible → (sql`(${visible} and ${withinLimits(caller)})`)':
+    unlimited,
+  "src/modules/namespaces/namespaces/visible-groups-queries.ts visibleGroups: caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible → (sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})`)":
+    unlimited,
+  "src/modules/groups/groups/queries.ts callerColumns: caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty → (sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits`)":
+    unlimited,
+  'src/modules/pushes/branch-access/collaboration.ts collaborationBranches: without || actor.deployToken':
+    'No scope of a deploy token permits a push, so that a deploy token gets here only by a mistake elsewhere.',
+}
