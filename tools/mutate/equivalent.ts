@@ -1,3 +1,4 @@
+const notPrivate = 'A level that is not `private` is disabled (0), enabled (20) or public (30).'
 const unlimited = 'The condition on limits is `true` for tokens without limits.'
 
 /** Mutants that behave like the original, by name, each with the reason. */
@@ -12,6 +13,8 @@ export const equivalent: Readonly<Record<string, string>> = {
     unlimited,
   "src/modules/groups/groups/queries.ts callerColumns: caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty → (sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits`)":
     unlimited,
+  'src/access/policy.ts hasFeature: private → disabled (2)': notPrivate,
+  'src/access/policy.ts hasFeature: stored > featureLevels.private → >=': notPrivate,
   'src/modules/pushes/branch-access/collaboration.ts collaborationBranches: without || actor.deployToken':
     'No scope of a deploy token permits a push, so that a deploy token gets here only by a mistake elsewhere.',
 }

@@ -18,7 +18,11 @@ const groups = ['groups/groups', 'groups/shares', 'groups/members'].map((name) =
 
 const policies: readonly Target[] = [
   { file: 'src/access/policy.ts', tests: [twins] },
-  { file: 'src/access/levels.ts', tests: [twins, matrix, 'src/modules/pushes/protected-branches'] },
+  {
+    file: 'src/access/levels.ts',
+    only: ['memberLevels', 'projectMemberLevels', 'visibilityName', 'featureLevelName'],
+    tests: [twins, matrix, 'src/modules/pushes/protected-branches'],
+  },
   {
     file: 'src/access/actor.ts',
     tests: ['src/modules/groups/deploy-tokens', 'src/modules/administration/audit', ...tokens],

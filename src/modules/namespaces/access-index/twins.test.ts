@@ -36,6 +36,7 @@ const kinds = {
   'a member of the ancestor group': 30,
   'a member through a share': 20,
   'a member through a share with an ancestor group': 10,
+  'a member of others': 0,
   'a former member': 0,
   'a former group member': 0,
   'a member through an expired share': 0,
@@ -65,6 +66,9 @@ beforeAll(async () => {
     const added = await world.root.post(`${path}/members`, { user_id: people.get(kind)!.id, access_level, ...more })
     expect(added.status, added.text).toBe(201)
   }
+  const elsewhere = await world.project()
+  await add(`/projects/${elsewhere.id}`, 'a member of others', 40)
+  await add(`/groups/${(await world.group()).id}`, 'a member of others', 50)
   const over = await world.group()
   const partners = await world.group({ parent: over })
   await add(`/groups/${partners.id}`, 'a member through a share', 50)
