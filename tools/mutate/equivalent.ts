@@ -15,6 +15,8 @@ export const equivalent: Readonly<Record<string, string>> = {
     unlimited,
   'src/access/policy.ts hasFeature: private → disabled (2)': notPrivate,
   'src/access/policy.ts hasFeature: stored > featureLevels.private → >=': notPrivate,
+  'src/modules/accounts/users/subject.ts factsOf: internal → private':
+    'A rule that is open to signed-in users on internal subjects grants them by the flag `signed_in` as well.',
   'src/modules/pushes/branch-access/collaboration.ts collaborationBranches: without || actor.deployToken':
     'No scope of a deploy token permits a push, so that a deploy token gets here only by a mistake elsewhere.',
 }
