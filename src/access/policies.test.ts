@@ -302,6 +302,13 @@ describe('abilities on the instance and on users', () => {
     ['admin_custom_attribute', 'administrator', 'administrator'],
   ])
 
+  test('signed-in users read and follow users wherever users are hidden from others', () => {
+    expect(changedBy(userPolicy, flag('signed_in'))).toEqual({
+      read_user: 'stranger, anonymous',
+      follow_user: forUsers,
+    })
+  })
+
   test('tokens limited to projects or groups only browse, and read themselves and the version', () => {
     const limited = { ...actor, limits: {} }
     const allowed = Object.entries<Rule>(instancePolicy).filter(([, rule]) => allows(rule, limited, instanceFacts))

@@ -15,6 +15,8 @@ export const equivalent: Readonly<Record<string, string>> = {
     unlimited,
   'src/access/policy.ts hasFeature: private → disabled (2)': notPrivate,
   'src/access/policy.ts hasFeature: stored > featureLevels.private → >=': notPrivate,
+  'src/modules/namespaces/access-index/queries.ts replaceAccess: userId === undefined ? empty : sql`and user_id = ${userId}` → (empty)':
+    'Recomputing the access of all users writes the same rows as of one, at a higher cost.',
   'src/modules/accounts/users/subject.ts factsOf: internal → private':
     'A rule that is open to signed-in users on internal subjects grants them by the flag `signed_in` as well.',
   'src/modules/pushes/branch-access/collaboration.ts collaborationBranches: without || actor.deployToken':
