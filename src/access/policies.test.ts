@@ -3,7 +3,8 @@ import type { Actor, Caller } from './actor.ts'
 import { groupPolicy } from './group-policy.ts'
 import { instanceFacts, instancePolicy } from './instance-policy.ts'
 import { levels } from './levels.ts'
-import { allows, type Facts, type Rule } from './policy.ts'
+import { mergeRequestPolicy } from './merge-request-policy.ts'
+import { allows, type Facts, type Policy, type Rule } from './policy.ts'
 import { projectPolicy } from './project-policy.ts'
 import { userPolicy } from './user-policy.ts'
 
@@ -37,9 +38,44 @@ function least(rule: Rule, visibility: number, more: Partial<Facts> = {}): Step 
   return first === -1 ? 'never' : ladder[first]!
 }
 
+/** An ability, and the lowest role that has it on a private and on a public subject. */
+type Row<A extends string> = readonly [ability: A, onPrivate: Step, onPublic: Step]
+
+/** Compares every ability of a policy with its row. */
+function matches<A extends string>(what: string, policy: Policy<A>, rows: readonly Row<A>[]): void {
+  test.for(rows)(`${what} ability %s: private from %s, public from %s`, ([ability, onPrivate, onPublic]) => {
+    expect(least(policy[ability], 0)).toBe(onPrivate)
+    expect(least(policy[ability], 20)).toBe(onPublic)
+  })
+
+  test(`every ${what} ability has a row`, () => {
+    expect(rows.map(([ability]) => ability).toSorted()).toEqual(Object.keys(policy).toSorted())
+  })
+}
+
+/** The abilities that these facts change, with the lowest role that then has them on a private and on a public subject. */
+function changedBy<A extends string>(policy: Policy<A>, more: Partial<Facts>): Record<string, string> {
+  const roles = (rule: Rule, facts: Partial<Facts> = {}) => `${least(rule, 0, facts)}, ${least(rule, 20, facts)}`
+  return Object.fromEntries(
+    Object.entries<Rule>(policy)
+      .map(([ability, rule]): [string, string, string] => [ability, roles(rule), roles(rule, more)])
+      .filter(([, before, after]) => before !== after)
+      .map(([ability, , after]) => [ability, after]),
+  )
+}
+
+/** All of these abilities, with one result. */
+const all = (result: string, ...abilities: readonly string[]): Record<string, string> =>
+  Object.fromEntries(abilities.map((ability) => [ability, result]))
+
+const flag = (name: string): Partial<Facts> => ({ flags: { [name]: true } })
+const without = (feature: string): Partial<Facts> => ({ features: { ...on, [feature]: 0 } })
+const refused = 'never, never'
+const forUsers = 'stranger, stranger'
+
 describe('abilities on projects', () => {
   // Source: supplement to the API documents, "Matrix": the lowest role, on a private and on a public project.
-  test.for([
+  matches('project', projectPolicy, [
     ['read_project', 'guest', 'anonymous'],
     ['read_code', 'reporter', 'anonymous'],
     ['read_statistics', 'reporter', 'reporter'],
@@ -68,51 +104,142 @@ describe('abilities on projects', () => {
     ['rename_project', 'owner', 'owner'],
     ['change_visibility', 'owner', 'owner'],
     ['remove_project', 'owner', 'owner'],
-  ] as const)('project ability %s: private from %s, public from %s', ([ability, onPrivate, onPublic]) => {
-    expect(least(projectPolicy[ability], 0)).toBe(onPrivate)
-    expect(least(projectPolicy[ability], 20)).toBe(onPublic)
-  })
+    ['star_project', 'guest', 'stranger'],
+    ['upload_file', 'guest', 'stranger'],
+    ['admin_upload', 'maintainer', 'maintainer'],
+    ['remove_upload', 'maintainer', 'maintainer'],
+    ['search_project', 'guest', 'stranger'],
+    ['admin_note', 'maintainer', 'maintainer'],
+    ['request_commit', 'guest', 'stranger'],
+    ['collaborate', 'reporter', 'stranger'],
+    ['push_first_commit', 'maintainer', 'maintainer'],
+    ['read_release', 'guest', 'anonymous'],
+    ['admin_tag', 'developer', 'developer'],
+    ['read_merge_request', 'reporter', 'stranger'],
+    ['create_merge_request_in', 'guest', 'stranger'],
+    ['create_merge_request_from', 'developer', 'developer'],
+    ['read_label', 'guest', 'anonymous'],
+    ['admin_label', 'reporter', 'reporter'],
+    ['subscribe_to_label', 'guest', 'stranger'],
+    ['read_milestone', 'guest', 'anonymous'],
+    ['admin_milestone', 'developer', 'developer'],
+    ['delete_protected_branch', 'maintainer', 'maintainer'],
+    ['admin_protected_ref', 'maintainer', 'maintainer'],
+    ['rotate_own_token', 'guest', 'guest'],
+    ['share_project', 'maintainer', 'maintainer'],
+    ['admin_deploy_key', 'maintainer', 'maintainer'],
+    ['read_audit_event', 'maintainer', 'maintainer'],
+    ['transfer_project', 'owner', 'owner'],
+    ['archive_project', 'owner', 'owner'],
+    ['restore_project', 'owner', 'owner'],
+  ])
 
   test('signed-in users can read internal projects', () => {
     expect(least(projectPolicy.read_project, 10)).toBe('stranger')
     expect(least(projectPolicy.read_code, 10)).toBe('stranger')
   })
 
-  test('archived projects refuse pushes, statuses and access requests', () => {
-    for (const rule of [projectPolicy.push_code, projectPolicy.create_commit_status])
-      expect(least(rule, 20, { flags: { archived: true } })).toBe('never')
-    expect(least(projectPolicy.request_access, 20, { flags: { archived: true } })).toBe('never')
-    expect(least(projectPolicy.admin_project, 20, { flags: { archived: true } })).toBe('maintainer')
-  })
-
-  test('without public jobs, jobs are for members and pipelines stay public', () => {
-    const flags = { private_jobs: true }
-    expect(least(projectPolicy.read_job, 20, { flags })).toBe('reporter')
-    expect(least(projectPolicy.read_pipeline, 20, { flags })).toBe('anonymous')
-  })
-
-  test('no statuses, pipelines or jobs while builds are disabled', () => {
-    const features = { ...on, builds: 0 }
-    for (const ability of ['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job'] as const)
-      expect(least(projectPolicy[ability], 20, { features })).toBe('never')
+  test('archived projects are read-only, but for settings, members and what only reads them', () => {
+    expect(changedBy(projectPolicy, flag('archived'))).toEqual(
+      all(
+        refused,
+        ...['upload_file', 'remove_upload', 'comment_commit', 'admin_note', 'create_commit_status', 'push_code'],
+        ...['collaborate', 'push_first_commit', 'admin_tag', 'create_merge_request_in', 'create_merge_request_from'],
+        ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
+      ),
+    )
   })
 
   test('no pushes or forks while the repository of a project is being created', () => {
-    for (const ability of ['push_code', 'admin_tag', 'fork_project'] as const)
-      expect(least(projectPolicy[ability], 20, { flags: { importing: true } })).toBe('never')
-    expect(least(projectPolicy.read_code, 20, { flags: { importing: true } })).toBe('anonymous')
+    expect(changedBy(projectPolicy, flag('importing'))).toEqual(
+      all(
+        refused,
+        ...['fork_project', 'push_code', 'collaborate', 'push_first_commit', 'admin_tag', 'delete_protected_branch'],
+      ),
+    )
   })
 
-  test('code cannot be read or pushed while the repository feature is disabled', () => {
-    const features = { ...on, repository: 0 }
-    expect(least(projectPolicy.read_code, 20, { features })).toBe('never')
-    expect(least(projectPolicy.push_code, 20, { features })).toBe('never')
+  test('with public jobs, guests read pipelines and jobs', () => {
+    expect(changedBy(projectPolicy, flag('guest_of_public_jobs'))).toEqual({
+      read_pipeline: 'stranger, anonymous',
+      read_job: forUsers,
+    })
+  })
+
+  test('without public jobs, jobs are for members and pipelines stay public', () => {
+    expect(changedBy(projectPolicy, flag('private_jobs'))).toEqual({ read_job: 'reporter, reporter' })
+  })
+
+  test('a disabled feature removes its abilities from everyone', () => {
+    expect(changedBy(projectPolicy, without('repository'))).toEqual(
+      all(
+        refused,
+        ...['read_code', 'comment_commit', 'push_code', 'collaborate', 'push_first_commit', 'read_release'],
+        ...['admin_tag', 'create_merge_request_from', 'force_unlock', 'delete_protected_branch'],
+      ),
+    )
+    expect(changedBy(projectPolicy, without('forking'))).toEqual(all(refused, 'fork_project'))
+    expect(changedBy(projectPolicy, without('merge_requests'))).toEqual(
+      all(refused, 'read_merge_request', 'create_merge_request_in'),
+    )
+    expect(changedBy(projectPolicy, without('builds'))).toEqual(
+      all(refused, ...['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job', 'admin_variable']),
+    )
+  })
+})
+
+describe('abilities on merge requests', () => {
+  matches('merge request', mergeRequestPolicy, [
+    ['read_project', 'guest', 'anonymous'],
+    ['read_merge_request', 'reporter', 'stranger'],
+    ['update_merge_request', 'developer', 'developer'],
+    ['admin_merge_request', 'developer', 'developer'],
+    ['merge', 'reporter', 'stranger'],
+    ['approve', 'developer', 'developer'],
+    ['unapprove', 'reporter', 'stranger'],
+    ['rebase', 'reporter', 'stranger'],
+    ['remove_merge_request', 'owner', 'owner'],
+    ['comment', 'reporter', 'stranger'],
+    ['award', 'reporter', 'stranger'],
+    ['resolve_discussion', 'developer', 'developer'],
+    ['admin_note', 'maintainer', 'maintainer'],
+    ['date_note', 'owner', 'owner'],
+  ])
+
+  test('no one changes merge requests of archived projects', () => {
+    const { read_project, read_merge_request, ...writes } = mergeRequestPolicy
+    expect(changedBy(mergeRequestPolicy, flag('archived'))).toEqual(all(refused, ...Object.keys(writes)))
+  })
+
+  test('no one reads or changes merge requests while they are disabled', () => {
+    const { read_project, ...others } = mergeRequestPolicy
+    expect(changedBy(mergeRequestPolicy, without('merge_requests'))).toEqual(all(refused, ...Object.keys(others)))
+  })
+
+  test('author and assignees update a merge request and resolve its discussions', () => {
+    expect(changedBy(mergeRequestPolicy, flag('own'))).toEqual(
+      all(forUsers, 'update_merge_request', 'resolve_discussion'),
+    )
+  })
+
+  test('a locked merge request takes comments and awards of members only', () => {
+    expect(changedBy(mergeRequestPolicy, flag('locked'))).toEqual(all('reporter, reporter', 'comment', 'award'))
+  })
+
+  test('designated approvers approve, the author never', () => {
+    expect(changedBy(mergeRequestPolicy, flag('approver'))).toEqual(all(forUsers, 'approve'))
+    expect(changedBy(mergeRequestPolicy, flag('author'))).toEqual(all(refused, 'approve'))
+  })
+
+  test('authors edit their notes; no one edits or awards a note of the service', () => {
+    expect(changedBy(mergeRequestPolicy, flag('own_note'))).toEqual(all(forUsers, 'admin_note'))
+    expect(changedBy(mergeRequestPolicy, flag('system_note'))).toEqual(all(refused, 'award', 'admin_note'))
   })
 })
 
 describe('abilities on groups', () => {
   // Source: supplement to the API documents, "Groups".
-  test.for([
+  matches('group', groupPolicy, [
     ['read_group', 'guest', 'anonymous'],
     ['read_member', 'guest', 'stranger'],
     ['create_project', 'maintainer', 'maintainer'],
@@ -129,17 +256,65 @@ describe('abilities on groups', () => {
     ['admin_access_token', 'owner', 'owner'],
     ['admin_variable', 'owner', 'owner'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
-  ] as const)('group ability %s: private from %s, public from %s', ([ability, onPrivate, onPublic]) => {
-    expect(least(groupPolicy[ability], 0)).toBe(onPrivate)
-    expect(least(groupPolicy[ability], 20)).toBe(onPublic)
+    ['search_group', 'guest', 'stranger'],
+    ['list_merge_requests', 'guest', 'stranger'],
+    ['read_label', 'guest', 'anonymous'],
+    ['admin_label', 'reporter', 'reporter'],
+    ['subscribe_to_label', 'guest', 'stranger'],
+    ['read_milestone', 'guest', 'anonymous'],
+    ['admin_milestone', 'developer', 'developer'],
+    ['rotate_own_token', 'guest', 'guest'],
+    ['read_audit_event', 'owner', 'owner'],
+    ['transfer_group', 'owner', 'owner'],
+    ['receive_project', 'administrator', 'administrator'],
+  ])
+
+  test('users who read a project inside a private group read the group', () => {
+    expect(changedBy(groupPolicy, flag('reads_project_inside'))).toEqual({
+      ...all('stranger, anonymous', 'read_group', 'read_label', 'read_milestone', 'read_badge'),
+      ...all(forUsers, 'read_member', 'search_group', 'request_access', 'set_notifications'),
+      ...all(forUsers, 'list_merge_requests', 'subscribe_to_label'),
+    })
   })
 
-  test('no one creates projects in a group that does not allow it', () => {
-    expect(least(groupPolicy.create_project, 0, { flags: { nobody_creates_projects: true } })).toBe('never')
+  test('a group lets developers create projects, or no one, and maintainers create subgroups', () => {
+    expect(changedBy(groupPolicy, flag('developers_create_projects'))).toEqual(all(forUsers, 'create_project'))
+    expect(changedBy(groupPolicy, flag('nobody_creates_projects'))).toEqual(all(refused, 'create_project'))
+    expect(changedBy(groupPolicy, flag('maintainers_create_subgroups'))).toEqual(all(forUsers, 'create_subgroup'))
   })
 })
 
 describe('abilities on the instance and on users', () => {
+  matches('instance', instancePolicy, [
+    ['browse', 'owner', 'anonymous'],
+    ['browse_people', 'owner', 'anonymous'],
+    ['know_oneself', 'owner', 'stranger'],
+    ['read_version', 'owner', 'stranger'],
+    ['use', 'owner', 'stranger'],
+    ['administer', 'owner', 'owner'],
+    ['admin_variable', 'administrator', 'administrator'],
+  ])
+
+  matches('user', userPolicy, [
+    ['read_user', 'owner', 'anonymous'],
+    ['follow_user', 'owner', 'stranger'],
+    ['admin_user', 'owner', 'owner'],
+    ['admin_custom_attribute', 'administrator', 'administrator'],
+  ])
+
+  test('signed-in users read and follow users wherever users are hidden from others', () => {
+    expect(changedBy(userPolicy, flag('signed_in'))).toEqual({
+      read_user: 'stranger, anonymous',
+      follow_user: forUsers,
+    })
+  })
+
+  test('tokens limited to projects or groups only browse, and read themselves and the version', () => {
+    const limited = { ...actor, limits: {} }
+    const allowed = Object.entries<Rule>(instancePolicy).filter(([, rule]) => allows(rule, limited, instanceFacts))
+    expect(allowed.map(([ability]) => ability)).toEqual(['browse', 'know_oneself', 'read_version'])
+  })
+
   test('anyone may browse, signed-in users may use, administrators may administer', () => {
     const of = (rule: Rule) => least(rule, instanceFacts.visibility)
     expect([of(instancePolicy.browse), of(instancePolicy.use)]).toEqual(['anonymous', 'stranger'])

@@ -22,6 +22,7 @@ const callers = {
   user: actor(),
   'external user': actor({ external: true }),
   administrator: actor({ admin: true }),
+  'limited token': actor({ limits: { projects: [1], groups: [] } }),
 } satisfies Record<string, Caller>
 
 type Case = {
@@ -32,14 +33,16 @@ type Case = {
   visibility?: Visibility
   features?: Record<string, keyof typeof featureLevels>
   flags?: Record<string, boolean>
+  withinLimits?: boolean
   allowed: boolean
 }
 
-const facts = ({ level = 'none', visibility = 'private', features = {}, flags = {} }: Case): Facts => ({
+const facts = ({ level = 'none', visibility = 'private', features = {}, flags = {}, withinLimits }: Case): Facts => ({
   visibility: visibilities[visibility],
   level: levels[level],
   features: Object.fromEntries(Object.entries(features).map(([name, value]) => [name, featureLevels[value]])),
   flags,
+  withinLimits,
 })
 
 const open: Rule = { from: 'guest', open: 'anyone' }
@@ -268,6 +271,69 @@ const cases: readonly Case[] = [
     rule: { from: 'guest', unless: ['archived'] },
     who: 'user',
     level: 'guest',
+    allowed: true,
+  },
+  {
+    sentence: 'one of several denying flags is enough',
+    rule: { from: 'guest', unless: ['archived', 'importing'] },
+    who: 'user',
+    level: 'owner',
+    flags: { importing: true },
+    allowed: false,
+  },
+  {
+    sentence: 'one of several granting flags is enough',
+    rule: { from: 'owner', or: ['self', 'friend'] },
+    who: 'user',
+    flags: { friend: true },
+    allowed: true,
+  },
+  {
+    sentence: 'one of several openUnless flags is enough',
+    rule: { ...open, openUnless: ['closed', 'locked'] },
+    who: 'user',
+    visibility: 'public',
+    flags: { locked: true },
+    allowed: false,
+  },
+
+  {
+    sentence: 'a subject outside of its limits is refused even in public',
+    rule: open,
+    who: 'limited token',
+    level: 'owner',
+    visibility: 'public',
+    withinLimits: false,
+    allowed: false,
+  },
+  {
+    sentence: 'a subject without limits is refused',
+    rule: open,
+    who: 'limited token',
+    visibility: 'public',
+    allowed: false,
+  },
+  {
+    sentence: 'a subject within its limits is allowed',
+    rule: closed,
+    who: 'limited token',
+    level: 'developer',
+    withinLimits: true,
+    allowed: true,
+  },
+  {
+    sentence: 'an evenLimited rule is allowed everywhere',
+    rule: { ...open, evenLimited: true },
+    who: 'limited token',
+    visibility: 'public',
+    allowed: true,
+  },
+  {
+    sentence: 'other callers have no limits',
+    rule: closed,
+    who: 'user',
+    level: 'developer',
+    withinLimits: false,
     allowed: true,
   },
 ]

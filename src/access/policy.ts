@@ -11,7 +11,7 @@ export type Facts = {
   readonly features: Readonly<Record<string, number>>
   /** Whether the caller's limited token covers the subject; absent if the token is not limited. */
   readonly withinLimits?: boolean | undefined
-  /** Flags by name: `archived`, `self`, … An absent flag is false. */
+  /** Flags by name: `archived`, `own`, … An absent flag is false. */
   readonly flags: Readonly<Record<string, boolean>>
 }
 

@@ -1,6 +1,6 @@
 import type { Policy } from './policy.ts'
 
-/** Abilities on an account. Facts: modules/accounts/users/subject.ts; `self` is the account's own caller. */
+/** Abilities on an account. Facts: modules/accounts/users/subject.ts. */
 export const userPolicy = {
   /** Restricted profiles are hidden from anonymous callers only. */
   read_user: { from: 'owner', open: 'anyone', or: ['signed_in'] },

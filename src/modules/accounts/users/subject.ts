@@ -24,15 +24,15 @@ export const isPrivateTo = (
   { id, private_profile }: Pick<UserRow, 'id' | 'private_profile'>,
 ): boolean => private_profile && actor?.id !== id && !actor?.admin
 
-const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
+const factsOf = (ctx: Ctx): Facts => ({
   visibility: arePeoplePublic(ctx) ? visibilities.public : visibilities.internal,
   level: 0,
   features: {},
-  flags: { self: ctx.actor?.id === row.id, signed_in: ctx.actor !== null },
+  flags: { signed_in: ctx.actor !== null },
 })
 
 const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined =>
-  row && { ...row, facts: factsOf(row, ctx) }
+  row && { ...row, facts: factsOf(ctx) }
 
 /** A user by id. */
 export const user = subject({

@@ -55,6 +55,42 @@ describe('GET /groups', () => {
     expect(await list(world.anonymous, 'owned=true')).toEqual([])
   })
 
+  test('lists have no personal namespaces and no groups that are being deleted', async ({ world }) => {
+    const { mine, word, ann } = await some(world)
+    expect(await ids(world.root, `/groups?search=${ann.username}`)).toEqual([])
+    expect(await ids(ann, '/groups?all_available=true&per_page=100&order_by=id&sort=desc')).toContain(mine.id)
+    await world.rows('update namespaces set deleting = true where id = $1', [mine.id])
+    expect(await ids(ann, `/groups?search=${word}`)).toEqual([])
+    expect(await ids(ann, `/groups?search=${word}&min_access_level=10`)).toEqual([])
+  })
+
+  test('own groups do not include a hidden group above a group without projects', async ({ world }) => {
+    const word = unique('word').replaceAll('-', '')
+    const ann = await world.user()
+    const hidden = await world.group({ name: `${word}1`, path: `${word}1` })
+    const mine = await world.group({ parent: hidden, name: `${word}2`, path: `${word}2`, members: [[ann, 'guest']] })
+    expect(await ids(ann, `/groups?search=${word}`)).toEqual([mine.id])
+    expect((await ann.get(`/groups/${hidden.id}`)).status).toBe(404)
+    await world.project({ group: mine })
+    expect(await ids(ann, `/groups?search=${word}`)).toEqual([hidden.id, mine.id])
+  })
+
+  test('a membership that ended today counts for no list of groups', async ({ world }) => {
+    const { ann, mine, open, word } = await some(world)
+    const path = `/groups/${mine.id}/members/${ann.id}`
+    await world.root.put(path, { access_level: 50, expires_at: '2099-01-01' })
+    await world.root.post(`/groups/${open.id}/members`, { user_id: ann.id, access_level: 30, expires_at: '2099-01-01' })
+    const lists = async () => {
+      const of = (query: string) => ids(ann, `/groups?search=${word}&${query}`)
+      return [await of('owned=true'), await of('min_access_level=10'), await of('')]
+    }
+    expect(await lists()).toEqual([[mine.id], [open.id, mine.id], [open.id, mine.id]])
+    // Midnight passes before the job that removes expired memberships.
+    await world.rows('update members set expires_at = current_date where user_id = $1', [ann.id])
+    await world.rows('update group_access set expires_on = current_date where user_id = $1', [ann.id])
+    expect(await lists()).toEqual([[], [], []])
+  })
+
   test('min_access_level includes inherited roles and overrides all_available', async ({ world }) => {
     const { ann, mine, word, list } = await some(world)
     const inner = await world.group({ parent: mine, name: `${word}-z`, path: `${word}-z` })

@@ -1,16 +1,23 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { actorFor } from '../../../../test/contexts.ts'
 import { type Client, type TestGroup, type TestProject, World } from '../../../../test/world.ts'
-import type { Caller } from '../../../access/actor.ts'
+import type { Actor, Caller } from '../../../access/actor.ts'
 import { groupPolicy } from '../../../access/group-policy.ts'
 import { levels, type Visibility } from '../../../access/levels.ts'
 import { allows, hasFeature } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { readersOf } from '../../discussion/noteables/queries.ts'
 import { findGroup } from '../../groups/groups/queries.ts'
 import { groupFacts } from '../../groups/groups/subject.ts'
 import { listProjects } from '../../projects/projects/list-queries.ts'
-import { findProject, readableCode, readableMergeRequests, visibleProjects } from '../../projects/projects/queries.ts'
+import {
+  findProject,
+  readableCode,
+  readableMergeRequests,
+  visibleProject,
+  visibleProjects,
+} from '../../projects/projects/queries.ts'
 import { projectFacts } from '../../projects/projects/subject.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { projectWhere } from './queries.ts'
@@ -29,10 +36,13 @@ const kinds = {
   'a member of the ancestor group': 30,
   'a member through a share': 20,
   'a member through a share with an ancestor group': 10,
+  'a member of others': 0,
   'a former member': 0,
   'a former group member': 0,
   'a member through an expired share': 0,
   'a member with a lower role than above': 40,
+  'a member with a lower role for longer': 40,
+  'a group member with a lower role for longer': 40,
   'an administrator': 0,
 } as const
 type Kind = keyof typeof kinds
@@ -56,9 +66,13 @@ beforeAll(async () => {
     const added = await world.root.post(`${path}/members`, { user_id: people.get(kind)!.id, access_level, ...more })
     expect(added.status, added.text).toBe(201)
   }
+  const elsewhere = await world.project()
+  await add(`/projects/${elsewhere.id}`, 'a member of others', 40)
+  await add(`/groups/${(await world.group()).id}`, 'a member of others', 50)
   const over = await world.group()
   const partners = await world.group({ parent: over })
   await add(`/groups/${partners.id}`, 'a member through a share', 50)
+  await add(`/groups/${partners.id}`, 'a member with a lower role for longer', 50)
   await add(`/groups/${over.id}`, 'a member through a share with an ancestor group', 10)
   const former = await world.group()
   await add(`/groups/${former.id}`, 'a member through an expired share', 40)
@@ -79,6 +93,9 @@ beforeAll(async () => {
     await add(`/groups/${group.id}`, 'a former group member', 40, { expires_at: '2099-01-01' })
     await add(own, 'a member with a lower role than above', 10)
     await add(`/groups/${top.id}`, 'a member with a lower role than above', 40)
+    await add(own, 'a member with a lower role for longer', 40, { expires_at: '2098-01-01' })
+    await add(`/groups/${top.id}`, 'a group member with a lower role for longer', 30)
+    await add(`/groups/${group.id}`, 'a group member with a lower role for longer', 40, { expires_at: '2098-01-01' })
     await world.rows(
       `insert into project_group_links (project_id, group_id, group_access, expires_at) values ($1, $2, 20, null), ($1, $3, 40, '2020-01-01')`,
       [project.id, partners.id, former.id],
@@ -115,10 +132,11 @@ describe('policies and their SQL equivalents', () => {
     const facts = projectFacts(row)
     if (kind !== 'an administrator') expect(facts.level).toBe(level)
 
-    const visible = await world.db.exists(
-      sql`select from projects p where p.id = ${project.id} and ${visibleProjects(caller)}`,
-    )
-    expect(visible).toBe(sees(kind, visibility))
+    for (const twin of [visibleProjects, visibleProject])
+      expect(
+        await world.db.exists(sql`select from projects p where p.id = ${project.id} and ${twin(caller)}`),
+        twin.name,
+      ).toBe(sees(kind, visibility))
     expect(allows(projectPolicy.read_project, caller, facts)).toBe(sees(kind, visibility))
 
     if (caller === null) return
@@ -198,9 +216,91 @@ describe('policies and their SQL equivalents', () => {
           `,
         )
         expect(readable, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+        if (caller === null) continue
+        const reader = await world.db.exists(
+          sql`
+            select
+            from users u, projects p
+            where u.id = ${caller.id} and p.id = ${project.id} and ${readersOf('MergeRequest')}
+          `,
+        )
+        expect(reader, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
       }
     },
   )
+
+  /** Limits of a token, by what they name, and whether they cover the project, its group and the group above. */
+  const limits = {
+    'its project': {
+      of: ({ project }: Tree) => ({ projects: [project.id], groups: [] }),
+      covers: [true, false, false],
+    },
+    'its group': { of: ({ group }: Tree) => ({ projects: [], groups: [group.id] }), covers: [true, true, false] },
+    'the group above': { of: ({ top }: Tree) => ({ projects: [], groups: [top.id] }), covers: [true, true, true] },
+    nothing: { of: () => ({ projects: [], groups: [] }), covers: [false, false, false] },
+  } as const
+
+  test.for(
+    visibilities.flatMap((visibility) =>
+      (Object.keys(limits) as (keyof typeof limits)[]).map((to) => ({ visibility, to })),
+    ),
+  )('policy and SQL agree about a $visibility project and tokens limited to $to', async ({ visibility, to }) => {
+    const tree = trees.get(visibility)!
+    const { project, group, top } = tree
+    const [coversProject, coversGroup, coversTop] = limits[to].covers
+    await world.root.put(`/projects/${project.id}`, {
+      repository_access_level: 'enabled',
+      merge_requests_access_level: 'enabled',
+    })
+    for (const kind of Object.keys(kinds) as Kind[]) {
+      // Without a caller there is no token, and a limited token has no administrator's rights.
+      if (kind === 'an anonymous caller' || kind === 'an administrator') continue
+      const caller: Actor = { ...callers.get(kind)!, limits: limits[to].of(tree) }
+      const facts = projectFacts((await findProject(world.db, caller, project.id))!)
+      const holds = (condition: Sql) =>
+        world.db.exists(sql`select from projects p where p.id = ${project.id} and ${condition}`)
+      const isVisible = coversProject && sees(kind, visibility)
+      expect(allows(projectPolicy.read_project, caller, facts), kind).toBe(isVisible)
+      for (const twin of [visibleProjects, visibleProject])
+        expect(await holds(twin(caller)), `${twin.name}, ${kind}`).toBe(isVisible)
+      for (const [twin, rule] of [
+        [readableCode, projectPolicy.read_code],
+        [readableMergeRequests, projectPolicy.read_merge_request],
+      ] as const)
+        expect(await holds(sql`${visibleProjects(caller)} and ${twin(caller)}`), `${twin.name}, ${kind}`).toBe(
+          allows(rule, caller, facts),
+        )
+      for (const [{ id }, covers] of [
+        [group, coversGroup],
+        [top, coversTop],
+      ] as const) {
+        const found = (await findGroup(world.db, caller, id))!
+        const expected = covers && sees(kind, visibility)
+        expect(allows(groupPolicy.read_group, caller, groupFacts(found)), kind).toBe(expected)
+        expect(
+          await world.db.exists(sql`select from namespaces g where g.id = ${id} and ${visibleGroups(caller)}`),
+          kind,
+        ).toBe(expected)
+      }
+    }
+  })
+
+  test('users who cannot act are no readers, whatever their memberships', async () => {
+    const { project } = trees.get('public')!
+    const isReader = async (id: number) =>
+      world.db.exists(
+        sql`
+          select from users u, projects p where u.id = ${id} and p.id = ${project.id} and ${readersOf('MergeRequest')}
+        `,
+      )
+    await world.root.put(`/projects/${project.id}`, { merge_requests_access_level: 'enabled' })
+    const ann = await world.user()
+    expect(await isReader(ann.id)).toBe(true)
+    for (const change of [`state = 'blocked'`, `state = 'active', kind = 'bot'`]) {
+      await world.rows(`update users set ${change} where id = $1`, [ann.id])
+      expect(await isReader(ann.id), change).toBe(false)
+    }
+  })
 
   test('a blocked account cannot act, whatever its memberships', async () => {
     const ann = await world.user()

@@ -46,7 +46,7 @@ import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
 import { settingsAmong, settingViolations } from './settings.ts'
-import { type ProjectSubject, recordOptions } from './subject.ts'
+import type { ProjectSubject } from './subject.ts'
 import { topicsOf, topicViolations } from './topics.ts'
 
 const maxDescriptionLength = 2000
@@ -192,10 +192,9 @@ export async function requireRoom(tx: Tx, ownerId: number): Promise<void> {
 }
 
 export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow> {
-  const row = await findProjectRecord(ctx.db, ctx.actor, id, recordOptions(ctx))
+  const row = await findProjectRecord(ctx.db, ctx.actor, id, {})
   if (!row) throw rowNotFound()
-  const { statistics: _, custom_attributes: __, ...record } = row
-  return record
+  return row
 }
 
 /** Permissions may differ in the new namespace. */

@@ -5,7 +5,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { subject } from '../../../api/endpoint.ts'
 import { findProject, type ProjectRow } from './queries.ts'
-import { findStampedProject, type ProjectStamp, type RecordOptions } from './record-queries.ts'
+import { findStampedProject, type ProjectStamp } from './record-queries.ts'
 
 export type ProjectSubject = ProjectRow & { readonly facts: Facts }
 export type StampedProject = ProjectRow & ProjectStamp & { readonly facts: Facts }
@@ -58,12 +58,6 @@ export const project = subject({
   policy: projectPolicy,
   visible: 'read_project',
   load: ({ id }, ctx) => loadProject(id, ctx),
-})
-
-/** All options of a single record; the entity omits what was not requested or the caller may not see. */
-export const recordOptions = (ctx: Ctx): RecordOptions => ({
-  statistics: true,
-  customAttributes: ctx.actor?.admin === true,
 })
 
 /** A project with the stamp of its record, which tells whether the record is cached. One statement. */

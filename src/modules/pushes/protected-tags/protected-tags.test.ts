@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import { hostileRefs } from '../../repository/commits/testing.ts'
+import { hostileRefs, storedProject } from '../../repository/commits/testing.ts'
 
 const rulesOf = (id: number) => `/projects/${id}/protected_tags`
 const at = (id: number, name: string) => `${rulesOf(id)}/${encodeURIComponent(name)}`
@@ -31,6 +31,25 @@ describe('protected tags', () => {
     expect((await mia.delete(at(id, 'w'))).status).toBe(204)
     expect(await mia.get(at(id, 'w'))).toMatchObject({ status: 404, json: { message: '404 Not found' } })
     expect((await mia.get(`/projects/${id}/protected_branches/w`)).status).toBe(200)
+  })
+
+  test('a protected tag protects no branch of its name, and a protected branch no tag', async ({ world }) => {
+    const dan = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[dan, 'developer']] })
+    repository.commit({ a: 'a\n' })
+    expect((await world.root.post(rulesOf(id), { name: 'v*' })).status).toBe(201)
+    expect((await world.root.post(`/projects/${id}/protected_branches`, { name: 'w*' })).status).toBe(201)
+    const make = async (kind: 'branches' | 'tags', name: string) => {
+      const named = kind === 'tags' ? { tag_name: name } : { branch: name }
+      const { status, json } = await dan.post(`/projects/${id}/repository/${kind}`, { ...named, ref: 'main' })
+      return [status, json.protected]
+    }
+    expect(await make('branches', 'v1')).toEqual([201, false])
+    expect(await make('tags', 'w1')).toEqual([201, false])
+    expect((await make('branches', 'w1'))[0]).not.toBe(201)
+    expect((await make('tags', 'v1'))[0]).not.toBe(201)
+    const content = { branch: 'v1', commit_message: 'x', content: 'x' }
+    expect((await dan.post(`/projects/${id}/repository/files/b`, content)).status).toBe(201)
   })
 
   test('users can be named in protected tags', async ({ world }) => {

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { gitSsh, hasSsh, keyPair, sshUrl } from '../../../../test/ssh.ts'
 import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { batch } from '../../pushes/large-files/testing.ts'
@@ -72,6 +73,26 @@ describe('collaboration on merge requests', () => {
     await expect(git(work.path, 'push', '-q', 'origin', ':fix')).rejects.toThrow('not allowed to push code')
     await expect(git(work.path, 'push', '-q', 'origin', 'fix', 'fix:other')).rejects.toThrow('not allowed')
   })
+
+  test.skipIf(!hasSsh)(
+    'a deploy key that may push to the target does not collaborate (needs OpenSSH)',
+    async ({ world }) => {
+      const { project, fork } = await fromFork(world, true)
+      await using work = await temporaryFolder()
+      const key = await keyPair(work.path)
+      const add = (id: number, can_push: boolean) =>
+        world.root.post(`/projects/${id}/deploy_keys`, { title: 'robot', key: key.text, can_push })
+      expect((await add(project.id, true)).status).toBe(201)
+      expect((await add(fork.id, false)).status).toBe(201)
+      const folder = `${work.path}/clone`
+      expect((await gitSsh(world, key, work.path, 'clone', '-q', '-b', 'fix', sshUrl(world, fork), folder)).code).toBe(
+        0,
+      )
+      await git(folder, 'commit', '-q', '--allow-empty', '-m', 'Helped')
+      expect((await gitSsh(world, key, folder, 'push', 'origin', 'fix')).err).toContain('does not have write access')
+      expect(fork.repository.git('log', '-1', '--format=%s', 'fix')).not.toBe('Helped')
+    },
+  )
 
   test('with collaboration, users who may merge upload LFS files', async ({ world }) => {
     const { fork, dan, reporter, owner, at } = await fromFork(world, true)
