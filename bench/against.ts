@@ -135,12 +135,13 @@ async function compare(
     if (round % 2 === 1) await now.round(round)
   }
   const [own, others] = [now.results(), before.results()]
+  // On a busy machine a short round may pass without a response: it has no ratio.
   return {
     name,
     ours: sideOf(own),
     theirs: sideOf(others),
-    rates: own.map((round, index) => rateOf(round) / rateOf(others[index]!)),
-    cpu: own.map((round, index) => others[index]!.cpuSeconds / round.cpuSeconds),
+    rates: own.map((round, index) => rateOf(round) / rateOf(others[index]!)).filter(Number.isFinite),
+    cpu: own.map((round, index) => others[index]!.cpuSeconds / round.cpuSeconds).filter(Number.isFinite),
   }
 }
 
