@@ -31,10 +31,14 @@ async function repositoryKey(databaseUrl: string, projectId: number): Promise<st
   return rows[0]!.repository_key
 }
 
-/** A data folder of this size with the large repository, created on first use and reused. */
-export async function ensureData(size: SizeName, progress: (line: string) => void): Promise<string> {
-  const repository = await ensureRepository(benchFolder)
-  const dataDir = join(benchFolder, `data-${size}-${seedVersion()}`)
+/** A data folder of this size with the large repository, created below `folder` on first use and reused. */
+export async function ensureData(
+  size: SizeName,
+  progress: (line: string) => void,
+  folder = benchFolder,
+): Promise<string> {
+  const repository = await ensureRepository(folder)
+  const dataDir = join(folder, `data-${size}-${seedVersion()}`)
   const done = join(dataDir, 'seeded')
   if (!existsSync(done)) {
     progress(`seeding size ${size}`)

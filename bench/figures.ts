@@ -24,6 +24,13 @@ export const percentileOf = (values: readonly number[], share: number): number =
 
 export const median = (values: readonly number[]): number => percentileOf(values, 0.5)
 
+/** Between which values the median lies with a probability of about 95 %, by the order of independent values alone. */
+export function medianInterval(values: readonly number[]): [number, number] {
+  const sorted = [...values].sort((a, b) => a - b)
+  const from = Math.max(0, Math.floor(sorted.length / 2 - 0.98 * Math.sqrt(sorted.length)))
+  return [sorted[from]!, sorted[sorted.length - 1 - from]!]
+}
+
 /** The combined figures of several rounds. */
 export function figuresOf(rounds: readonly Measured[]): Figures {
   const sum = (of: (round: Measured) => number) => rounds.reduce((total, round) => total + of(round), 0)

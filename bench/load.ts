@@ -2,22 +2,27 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { requestBytes, type Target, Wire } from './wire.ts'
 
-/** One request. `bodyFile` contains its body. */
+/** One request, with its body or the file that contains it. */
 export type Asked = Readonly<{
   path: string
   headers: Readonly<Record<string, string>>
   method?: string
+  body?: string
   bodyFile?: string
+  /** The status of a successful response, where it differs from that of the load. */
+  expected?: number
 }>
 
-/** Requests, sent in turn: as fast as `connections` allow (closed), or `perSecond` regardless of the responses (open). */
-export type Load = Readonly<{
-  target: Target
-  asked: readonly Asked[]
-  seconds: number
-  expected: number
-}> &
-  (Readonly<{ kind: 'closed'; connections: number }> | Readonly<{ kind: 'open'; perSecond: number }>)
+/**
+ * Requests, sent in turn: as fast as `connections` allow (closed), or `perSecond` regardless of the responses (open), for
+ * `seconds`; or each once, as fast as `connections` allow (each).
+ */
+export type Load = Readonly<{ target: Target; asked: readonly Asked[]; expected: number }> &
+  (
+    | Readonly<{ kind: 'closed'; connections: number; seconds: number }>
+    | Readonly<{ kind: 'open'; perSecond: number; seconds: number }>
+    | Readonly<{ kind: 'each'; connections: number }>
+  )
 
 export type Measured = {
   requests: number
@@ -37,20 +42,21 @@ const maximumWires = 256
 const drainTimeoutMs = 15_000
 
 export async function run(load: Load): Promise<Measured> {
-  const requests = load.asked.map(({ path, headers, method, bodyFile }) =>
-    requestBytes(load.target, path, headers, method, bodyFile === undefined ? undefined : readFileSync(bodyFile)),
-  )
+  const requests = load.asked.map((asked) => ({
+    bytes: requestBytes(load.target, asked.path, asked.headers, asked.method, bodyOf(asked)),
+    expected: asked.expected ?? load.expected,
+  }))
   const measured: Measured = { requests: 0, seconds: 0, errors: 0, unexpected: {}, meanBytes: 0, latencies: [] }
   let bytes = 0
   let next = 0
   const ask = async (wire: Wire, since: number): Promise<void> => {
     const request = requests[next++ % requests.length]!
     try {
-      const answer = await wire.send(request)
+      const answer = await wire.send(request.bytes)
       measured.latencies.push(performance.now() - since)
       measured.requests++
       bytes += answer.bytes
-      if (answer.status !== load.expected) {
+      if (answer.status !== request.expected) {
         measured.errors++
         measured.unexpected[answer.status] = (measured.unexpected[answer.status] ?? 0) + 1
       }
@@ -60,7 +66,7 @@ export async function run(load: Load): Promise<Measured> {
     }
   }
   const began = performance.now()
-  await (load.kind === 'closed' ? closed(load, ask) : open(load, ask))
+  await (load.kind === 'open' ? open(load, ask) : closed(load, ask))
   measured.seconds = (performance.now() - began) / 1000
   measured.meanBytes = Math.round(bytes / Math.max(1, measured.requests))
   return measured
@@ -68,12 +74,18 @@ export async function run(load: Load): Promise<Measured> {
 
 type Ask = (wire: Wire, since: number) => Promise<void>
 
-async function closed({ target, connections, seconds }: Load & { kind: 'closed' }, ask: Ask): Promise<void> {
-  const end = performance.now() + seconds * 1000
+function bodyOf({ body, bodyFile }: Asked): Buffer | undefined {
+  if (body !== undefined) return Buffer.from(body)
+  return bodyFile === undefined ? undefined : readFileSync(bodyFile)
+}
+
+async function closed(load: Load & { kind: 'closed' | 'each' }, ask: Ask): Promise<void> {
+  const end = load.kind === 'closed' ? performance.now() + load.seconds * 1000 : Number.POSITIVE_INFINITY
+  let left = load.kind === 'each' ? load.asked.length : Number.POSITIVE_INFINITY
   await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const wire = new Wire(target)
-      while (performance.now() < end) await ask(wire, performance.now())
+    Array.from({ length: load.connections }, async () => {
+      const wire = new Wire(load.target)
+      while (left-- > 0 && performance.now() < end) await ask(wire, performance.now())
       wire.close()
     }),
   )

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { repositoryDir } from '../src/modules/projects/repositories/location.ts'
+import { compareWith } from './against.ts'
 import { Client } from './client.ts'
 import { cloneTimes } from './clone.ts'
 import { startCommits } from './commits.ts'
@@ -12,6 +13,8 @@ import { manyRefsTimes } from './many-refs.ts'
 import { oneByOne } from './one-by-one.ts'
 import { gitReference, mixedReference, referenceOf } from './reference.ts'
 import {
+  againstHead,
+  againstRow,
   cloneLines,
   manyRefsLines,
   oneByOneLines,
@@ -41,6 +44,8 @@ const help = `npm run bench -- [options]
   --refs N           pushes of that many refs, beside plain git, instead
   --one              reads of history and commits, one after the other, instead
   --start            start times and memory instead
+  --against FOLDER   this checkout and the one in FOLDER, in turns, instead
+  --rounds N         rounds of each call against the other checkout (40)
   --commits N        transactions committed a second beside it (0)
   --processes N      HTTP workers, and floor workers (2)
 `
@@ -56,17 +61,21 @@ const { values } = parseArgs({
     refs: { type: 'string' },
     one: { type: 'boolean' },
     start: { type: 'boolean' },
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '40' },
     commits: { type: 'string', default: '0' },
     processes: { type: 'string', default: '2' },
     help: { type: 'boolean' },
   },
 })
 const { size: sizeName } = values
+const isChosen = (name: string) => values.only === undefined || new RegExp(values.only).test(name)
 const print = (...lines: string[]) => console.log(lines.join('\n'))
 
 if (values.help || !isSizeName(sizeName)) print(help)
 else {
-  const size = sizes[sizeName]
+  const chosenSize = sizeName
+  const size = sizes[chosenSize]
   const processes = Number(values.processes)
   const note = (line: string) => console.error(line)
 
@@ -74,6 +83,7 @@ else {
   else if (values.refs) print(...manyRefsLines(await manyRefsTimes(processes, Number(values.refs), 3)))
   else if (values.one) print(...oneByOneLines(await oneByOne(note)))
   else if (values.start) print(...startLines(await startTimes(processes, 5)))
+  else if (values.against !== undefined) await against(values.against)
   else {
     const dataDir = await ensureData(sizeName, note)
     await using service = await startService(dataDir, processes)
@@ -82,7 +92,7 @@ else {
       print(...cloneLines(await cloneTimes(service, gitDir, benchFolder, 7)))
     } else {
       const chosen = await answering(
-        endpointsFor(size).filter(({ name }) => values.only === undefined || new RegExp(values.only).test(name)),
+        endpointsFor(size).filter(({ name }) => isChosen(name)),
         service,
       )
       await (values.reference ? reference(chosen, service) : throughput(chosen, service))
@@ -108,6 +118,21 @@ else {
     for (const endpoint of endpoints.filter(isRead))
       print(throughputRow(await throughputOf(endpoint, size, ports, client, Number(values.seconds ?? 3))))
     note(`PSS after the load: ${Math.round(service.memory() / 1e6)} MB`)
+  }
+
+  async function against(folder: string): Promise<void> {
+    await using client = new Client()
+    print(...againstHead)
+    const chosen = endpointsFor(size).filter(({ name }) => isChosen(name))
+    const options = {
+      sizeName: chosenSize,
+      processes,
+      rounds: Number(values.rounds),
+      seconds: Number(values.seconds ?? 4),
+      isChosen,
+      note,
+    }
+    for await (const each of compareWith(folder, chosen, client, options)) print(againstRow(each))
   }
 
   async function reference(endpoints: readonly EndpointBench[], { port }: Service): Promise<void> {

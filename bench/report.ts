@@ -1,5 +1,6 @@
+import type { Against } from './against.ts'
 import type { CloneTimes } from './clone.ts'
-import { median, percentileOf } from './figures.ts'
+import { median, medianInterval, percentileOf } from './figures.ts'
 import type { ManyRefs } from './many-refs.ts'
 import type { OneByOne } from './one-by-one.ts'
 import type { Reference } from './reference.ts'
@@ -64,6 +65,28 @@ export const referenceRow = ({ name, perSecond, figures, targetP90 }: Reference)
     targetP90 ?? '–',
     verdict(targetP90 === undefined ? undefined : figures.p90 <= targetP90 && figures.errors === 0),
   )
+
+export const againstHead = [
+  row('Call', 'Before /s', 'Now /s', 'Ratio', '95 %', 'CPU before, µs', 'CPU now, µs', 'Ratio', '95 %', 'Errors'),
+  '|---|---|---|---|---|---|---|---|---|---|',
+]
+
+export const againstRow = ({ name, ours, theirs, rates, cpu }: Against): string => {
+  const ratio = (rounds: readonly number[]) => {
+    const [from, to] = medianInterval(rounds)
+    return [median(rounds).toFixed(3), `${from.toFixed(2)}–${to.toFixed(2)}`]
+  }
+  return row(
+    name,
+    Math.round(theirs.perSecond),
+    Math.round(ours.perSecond),
+    ...ratio(rates),
+    Math.round(theirs.cpuMicroseconds),
+    Math.round(ours.cpuMicroseconds),
+    ...ratio(cpu),
+    theirs.errors + ours.errors === 0 ? '0' : `${errorsOf(theirs)}, ${errorsOf(ours)}`,
+  )
+}
 
 export const oneByOneLines = (all: readonly OneByOne[]): string[] => [
   row('Asked, one after the other', 'Bytes', 'the first time: p50 ms', 'p90 ms', 'again: p50 ms', 'Target', 'Reached'),

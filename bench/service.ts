@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { findEmbedded } from '../src/db/embedded/start.ts'
 import { rootToken } from './world.ts'
 
-const launcher = fileURLToPath(new URL('../bin/stithy.js', import.meta.url))
+const thisCheckout = fileURLToPath(new URL('..', import.meta.url))
 const readyWithinMs = 60_000
 
 export type Service = {
@@ -18,6 +18,8 @@ export type Service = {
   readonly startMs: number
   /** Proportional set size of all its processes, in bytes: shared pages count once. */
   memory(): number
+  /** CPU time so far of all its processes, and of those they have waited for. */
+  cpuSeconds(): number
 } & AsyncDisposable
 
 export async function freePort(): Promise<number> {
@@ -29,13 +31,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the service as a user would, on its own folder, which also gets the log. */
-export async function startService(dataDir: string, processes: number): Promise<Service> {
+/** Starts the service of a checkout as a user would, on its own folder, which also gets the log. */
+export async function startService(dataDir: string, processes: number, checkout = thisCheckout): Promise<Service> {
   mkdirSync(dataDir, { recursive: true, mode: 0o755 })
   const [port, sshPort] = [await freePort(), await freePort()]
   const log = join(dataDir, 'bench.log')
   const began = performance.now()
-  const child = spawn(process.execPath, [launcher, 'serve'], {
+  const child = spawn(process.execPath, [join(checkout, 'bin', 'stithy.js'), 'serve'], {
     env: {
       ...process.env,
       STITHY_DATA_DIR: dataDir,
@@ -56,6 +58,7 @@ export async function startService(dataDir: string, processes: number): Promise<
     databaseUrl,
     startMs,
     memory: () => processTree(child.pid!).reduce((sum, pid) => sum + proportionalSize(pid), 0),
+    cpuSeconds: () => processTree(child.pid!).reduce((sum, pid) => sum + cpuSecondsOf(pid), 0),
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return
       const ended = once(child, 'exit')
@@ -78,18 +81,39 @@ function processTree(root: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
-    const stat = readOrEmpty(`/proc/${name}/stat`)
-    // The program name is in parentheses and may contain anything.
-    const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    parents.set(Number(name), Number(parent))
+    parents.set(Number(name), Number(statOf(name)[1]))
   }
   const tree = [root]
   for (const pid of tree) for (const [child, parent] of parents) if (parent === pid) tree.push(child)
   return tree
 }
 
+/** The fields of `/proc/<pid>/stat` from the third on. The program name before them is in parentheses and may contain anything. */
+function statOf(pid: number | string): string[] {
+  const stat = readOrEmpty(`/proc/${pid}/stat`)
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** Of its threads in nanoseconds, by the scheduler; of the children that it waited for in hundredths of a second. */
+function cpuSecondsOf(pid: number): number {
+  const threads = entriesOf(`/proc/${pid}/task`).reduce(
+    (sum, thread) => sum + Number(readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]),
+    0,
+  )
+  const [childrenUser, childrenSystem] = statOf(pid).slice(13, 15)
+  return threads / 1e9 + (Number(childrenUser) + Number(childrenSystem)) / 100
+}
+
 const proportionalSize = (pid: number): number =>
   Number(/^Pss:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
 
 function readOrEmpty(path: string): string {
   try {

@@ -2,15 +2,15 @@ import { apiPrefix } from '../src/edges/http/mount.ts'
 import type { Client } from './client.ts'
 import { type EndpointBench, expectedOf, headersOf } from './endpoints.ts'
 import { type Figures, figuresOf } from './figures.ts'
-import type { Measured } from './load.ts'
+import type { Asked, Measured } from './load.ts'
 import type { Size } from './sizes.ts'
 
 export type Ports = { service: number; floor: number }
 export type Throughput = { endpoint: EndpointBench; service: Figures; floor: Figures; ratio: number }
 
-const connections = 16
+export const connections = 16
 const rounds = 3
-const host = '127.0.0.1'
+export const host = '127.0.0.1'
 
 /** Why an endpoint cannot be measured; undefined if it responds as expected. */
 export async function refusalOf(endpoint: EndpointBench, size: Size, port: number): Promise<string | undefined> {
@@ -21,6 +21,12 @@ export async function refusalOf(endpoint: EndpointBench, size: Size, port: numbe
   const text = await response.text()
   if (response.status === 404 && text === '{"error":"404 Not Found"}') return 'not there yet'
   return response.status === expectedOf(endpoint) ? undefined : `answers ${response.status}: ${text.slice(0, 100)}`
+}
+
+/** The requests of a call. */
+export function readsOf({ caller, paths }: EndpointBench, size: Size): Asked[] {
+  const headers = headersOf(caller, size)
+  return paths.map((path) => ({ path: apiPrefix + path, headers }))
 }
 
 /** Measures the endpoint and the floor alternately, for a few rounds, each as fast as 16 connections allow. */
@@ -36,7 +42,7 @@ export async function throughputOf(
     client.run({
       kind: 'closed',
       target: { host, port: ports.service },
-      asked: endpoint.paths.map((path) => ({ path: apiPrefix + path, headers })),
+      asked: readsOf(endpoint, size),
       connections,
       seconds: time,
       expected: 200,

@@ -1,7 +1,7 @@
 import type { Ctx } from './ctx.ts'
 import { withoutHiddenFields } from './entity.ts'
 import { RecordText } from './record-texts.ts'
-import { type CacheableEntity, keyOfView, type RecordView, viewOf } from './record-view.ts'
+import { type CacheableEntity, keyedViewOf, type RecordView } from './record-view.ts'
 
 /**
  * An entity whose records are cached as text. Lists yield stamps: small rows that say which version of which record is
@@ -32,8 +32,7 @@ export async function textsOf<Stamp extends { readonly id: number }, Row extends
   ctx: Ctx,
 ): Promise<RecordText[]> {
   const stamps = complete ? await complete(listed, ctx) : listed
-  const view = viewOf(ctx)
-  const viewKey = keyOfView(view)
+  const { view, key: viewKey } = keyedViewOf(ctx)
   const keyOf = (stamp: Stamp) => `${entity.name} ${stamp.id} ${viewKey} ${stampOf(stamp)}`
   const texts = stamps.map((stamp) => ctx.texts.get(keyOf(stamp)))
   const unknown = stamps.filter((_, index) => texts[index] === undefined).map(({ id }) => id)
@@ -55,8 +54,8 @@ export async function textOf<Row>(
   key: string,
   row: () => Promise<Row>,
 ): Promise<RecordText> {
-  const view = viewOf(ctx)
-  const name = `${entity.name} ${keyOfView(view)} ${key}`
+  const { view, key: viewKey } = keyedViewOf(ctx)
+  const name = `${entity.name} ${viewKey} ${key}`
   const known = ctx.texts.get(name)
   if (known) return known
   const text = textFor(entity, await row(), view)

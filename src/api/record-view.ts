@@ -7,7 +7,7 @@ import { type Entity, entity } from './entity.ts'
 import type { Site } from './site.ts'
 
 /**
- * Everything besides its row that a cached record may depend on. All of it is part of the cache key (`keyOfView`): an entity
+ * Everything besides its row that a cached record may depend on. All of it is part of the cache key (`keyedViewOf`): an entity
  * that reads more of the request does not compile as a `CacheableEntity`.
  */
 export type RecordView = {
@@ -18,7 +18,7 @@ export type RecordView = {
 }
 
 /** Copies only the fields of the type, whatever else `view` (a `Ctx`) contains. */
-export function viewOf({ actor, settings, site, plan }: RecordView): RecordView {
+function viewOf({ actor, settings, site, plan }: RecordView): RecordView {
   return {
     actor: actor && {
       admin: actor.admin,
@@ -32,8 +32,20 @@ export function viewOf({ actor, settings, site, plan }: RecordView): RecordView 
   }
 }
 
-/** A digest of the whole view. */
-export const keyOfView = (view: RecordView): string => hash('md5', JSON.stringify(view), 'base64')
+/** A view, and a digest of all of it. */
+export type KeyedView = { readonly view: RecordView; readonly key: string }
+
+const keyed = new WeakMap<RecordView, KeyedView>()
+
+/** The view of a request with its key, computed once per request: some lists need it for each record. */
+export function keyedViewOf(ctx: Readonly<RecordView>): KeyedView {
+  const known = keyed.get(ctx)
+  if (known) return known
+  const view = viewOf(ctx)
+  const made = { view, key: hash('md5', JSON.stringify(view), 'base64') }
+  keyed.set(ctx, made)
+  return made
+}
 
 /** An entity whose records depend only on a row and a view. */
 export type CacheableEntity<Row, S extends TObject = TObject> = Omit<Entity<Row, S>, 'gather' | 'present'> & {

@@ -24,13 +24,15 @@ export type NewRepository = {
 export async function createBareRepository(gitDir: string, { defaultBranch, key }: NewRepository): Promise<boolean> {
   const temporary = temporaryName(gitDir, 'new')
   try {
-    for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
-      await mkdir(join(temporary, folder), { recursive: true })
-    }
-    await writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`)
-    await writeDurably(join(temporary, 'config'), config)
-    await writeDurably(join(temporary, 'info/attributes'), '')
-    if (key !== undefined) await writeKey(temporary, key)
+    const folders = ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']
+    await allSettled(folders.map((folder) => mkdir(join(temporary, folder), { recursive: true })))
+    // The disk syncs files that are given to it together in about the time of one.
+    await allSettled([
+      writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`),
+      writeDurably(join(temporary, 'config'), config),
+      writeDurably(join(temporary, 'info/attributes'), ''),
+      key === undefined ? undefined : writeKey(temporary, key),
+    ])
     await syncTree(temporary)
     // Renaming onto a non-empty folder fails: of two concurrent calls, one succeeds and the other finds the result.
     await rename(temporary, gitDir)
@@ -41,6 +43,12 @@ export async function createBareRepository(gitDir: string, { defaultBranch, key 
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
     throw error
   }
+}
+
+/** Like `Promise.all`, but waits for all of them before it fails: what they made can then be removed. */
+async function allSettled(work: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  await Promise.allSettled(work)
+  await Promise.all(work)
 }
 
 async function writeDurably(path: string, text: string) {
