@@ -24,9 +24,7 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
     sql`
       with push as (
         insert into pushes (project_id, actor_id, door, token_id, options)
-        values (
-          ${push.projectId}, ${push.actorId}, ${push.transport}, ${push.tokenId ?? null}, ${push.options}
-        )
+        values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.tokenId ?? null}, ${push.options})
         returning id
       ),
       changes as (
@@ -128,12 +126,12 @@ export const findDonePush = (db: Db, id: number): Promise<RowOf<typeof donePushR
       select p.project_id, p.actor_id, p.token_id, p.options,
         (
           select coalesce(
-              json_agg(
-                json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid)
-                order by c.position, c.ref
-              ),
-              '[]'
-            )
+            json_agg(
+              json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid)
+              order by c.position, c.ref
+            ),
+            '[]'
+          )
           from ref_changes c
           where c.push_id = p.id and c.moved
         ) as changes

@@ -31,14 +31,14 @@ describe('merge_request.create', () => {
   test('a push with merge_request.create opens a merge request into the default branch and links to it', async ({
     world,
   }) => {
-    await using at = await withTopic(world, { message: 'Fix the door\n\nIt was open.\nNow it is not.' })
+    await using at = await withTopic(world, { message: 'Fix the window\n\nIt was open.\nNow it is not.' })
     const lines = await push(at.copy, ['topic'], 'merge_request.create')
     const [made, ...others] = await mergeRequests(at.ann, at.copy)
     expect(others).toEqual([])
     expect(made).toMatchObject({
       source_branch: 'topic',
       target_branch: 'main',
-      title: 'Fix the door',
+      title: 'Fix the window',
       description: 'It was open.\nNow it is not.',
       author: { id: at.ann.id },
       assignees: [],
