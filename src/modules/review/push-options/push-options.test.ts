@@ -374,6 +374,15 @@ describe('completion of push options', () => {
     expect(await mergeRequests(at.ann, at.copy)).toMatchObject([{ iid: made.iid, state: 'closed' }])
   })
 
+  test('options that are applied twice at once open one merge request', async ({ world }) => {
+    await using at = await interrupted(world)
+    await world.recover()
+    await world.takeJobs(`apply_push_options:${at.pushId}`)
+    const ctx = await contextFor(world, null)
+    await Promise.all(Array.from({ length: 4 }, () => applyPushOptions.run({ pushId: at.pushId }, ctx)))
+    expect(await mergeRequests(at.ann, at.copy)).toMatchObject([{ title: 'Completed', state: 'opened' }])
+  })
+
   test('a job opens nothing after the access token of the push was revoked', async ({ world }) => {
     await using at = await interrupted(world)
     await world.recover()
