@@ -47,7 +47,7 @@ import { observeLostAndFound } from './modules/projects/index.ts'
 import { recoverPushes } from './modules/pushes/index.ts'
 import { recoverMerges } from './modules/review/index.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
-import { reactions } from './reactions.ts'
+import { answersToPush, reactions } from './reactions.ts'
 import type { Settings } from './settings/settings.ts'
 import { SettingsStore } from './settings/store.ts'
 
@@ -146,6 +146,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     uploadsDir: uploadsDir(config),
     log,
     abandoned: new AbandonedRequests(limits.abandoned),
+    answersToPush,
     open,
     ...overrides,
   }
@@ -190,7 +191,7 @@ export async function createApp(config: Config, services: Services, overrides: O
         import('./edges/git-ssh/server.ts'),
         import('./edges/git-ssh/host-key.ts'),
       ])
-      ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, open }, overrides.sshLimits)
+      ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, answersToPush, open }, overrides.sshLimits)
       await ssh.listen({ host, port: config.sshPort, ...shared })
     },
     async runJobs(onBroken) {

@@ -3,9 +3,11 @@ import { queues } from './jobs/reaction.ts'
 import { forgetNameAfterDeletion } from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
-import { refreshRepository } from './modules/pushes/index.ts'
+import { type AnswerToPush, refreshRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
+  answerWithMergeRequests,
+  applyPushOptions,
   closeUnlinked,
   followMilestones,
   mergeIfPipelineSucceeded,
@@ -33,6 +35,9 @@ const projectWhen = (affected: boolean, event: OfProject) => (affected ? project
 const refreshAfterMs = 1000
 /** Later, because computing languages reads a whole tree and is less urgent. */
 const languagesAfterMs = 3000
+
+/** Later than the process that received the push needs to apply them and to remove the job. */
+const pushOptionsAfterMs = 2 * 60_000
 
 /**
  * The reactions to each event, in its transaction or as an enqueued job. Only this file knows both sides: the module that emits
@@ -67,6 +72,11 @@ export const reactions: Reactions = {
   projects_left_groups: [replaceLeftMilestones],
   pushed: [
     updateMergeRequestsAfterPush,
+    queues(
+      applyPushOptions,
+      ({ payload, facts }) => (facts.push_options.merge_request ? { pushId: payload.push_id } : undefined),
+      pushOptionsAfterMs,
+    ),
     queues(refreshRepository, projectOf, refreshAfterMs),
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
@@ -85,3 +95,6 @@ export const reactions: Reactions = {
     queues(judgeSignatures, (event) => userWhen(event.payload.email_confirmed, event)),
   ],
 }
+
+/** The sources of the lines that clients print after a push, in this order. */
+export const answersToPush: readonly AnswerToPush[] = [answerWithMergeRequests]

@@ -57,6 +57,10 @@ export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readon
   `)
 }
 
+/** Removes a waiting job with a key; one that is running completes. */
+export const dequeue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>): Promise<number> =>
+  tx.run(sql`select graphile_worker.remove_job(${j.key!(input)})`)
+
 const addJob = (
   { name, attempts }: Pick<Job, 'name' | 'attempts'>,
   delayMs: number,

@@ -129,6 +129,7 @@ import { mergingRoutes } from './review/merging/routes.ts'
 import { settleCutOffMerges } from './review/merging/settle.ts'
 import { closeUnlinked } from './review/merging/unlinked.ts'
 import { updateMergeRequests } from './review/merging/update-job.ts'
+import { applyPushOptions } from './review/push-options/jobs.ts'
 import { commitMergeRequestRoutes } from './review/reading/commit-routes.ts'
 import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
@@ -237,6 +238,7 @@ export const jobs: readonly Job<any>[] = [
   checkMergeability,
   closeUnlinked,
   forgetNameInNotes,
+  applyPushOptions,
   mergeAwaited,
   rebaseSource,
   removeMergedBranch,

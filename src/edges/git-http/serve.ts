@@ -67,9 +67,10 @@ async function serve(
     if (!ctx.actor && context.abandoned.retryAfter(remoteAddress) !== undefined)
       return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
-    else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), pushPace, true)
+    else if ('plan' in access)
+      await push(exchange, ctx, await createFromPush(ctx, access.plan), context, pushPace, true)
     else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)
-    else await push(exchange, ctx, access.project, pushPace)
+    else await push(exchange, ctx, access.project, context, pushPace)
   } catch (error) {
     failed(exchange, error, context)
   } finally {
@@ -143,6 +144,7 @@ async function push(
   exchange: Exchange,
   ctx: Ctx,
   project: ProjectSubject,
+  { answersToPush }: HttpContext,
   pace: BodyPace,
   created = false,
 ): Promise<void> {
@@ -150,6 +152,7 @@ async function push(
     transport: 'http',
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
+    answers: answersToPush,
     created,
   })
   try {

@@ -125,7 +125,7 @@ export class SignedIn {
       else {
         const ctx = await open(holder.actor, this.#remoteAddress)
         const refused = keyRefusal(holder.key, ctx.settings)
-        if (refused === undefined) status = await serve(call, command, holder, ctx)
+        if (refused === undefined) status = await serve(call, command, holder, ctx, this.#context.answersToPush)
         else sendMessage(call, refused)
       }
     } catch (error) {

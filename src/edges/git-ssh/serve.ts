@@ -4,7 +4,7 @@ import { receivePack, uploadArchive, uploadPack } from '../../git/transfer/trans
 import type { KeyHolder } from '../../modules/accounts/index.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import { openRepository, type ProjectSubject } from '../../modules/projects/index.ts'
-import { largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
+import { type AnswerToPush, largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
 import { type Access, gitAccess, protocolRefusal, receivePush } from '../../modules/transport/index.ts'
 import { type Call, relay, send, sendMessage } from './call.ts'
 import type { Command } from './command.ts'
@@ -13,7 +13,13 @@ import { recoveryCodes } from './recovery-codes.ts'
 const failed = 1
 
 /** Runs one command of an authorized user. Resolves with its exit status. */
-export async function serve(call: Call, command: Command, { name }: KeyHolder, ctx: Ctx): Promise<number> {
+export async function serve(
+  call: Call,
+  command: Command,
+  { name }: KeyHolder,
+  ctx: Ctx,
+  answers: readonly AnswerToPush[],
+): Promise<number> {
   switch (command.kind) {
     case 'welcome':
       await send(call, `Welcome to Stithy, ${name}!\n`)
@@ -26,7 +32,7 @@ export async function serve(call: Call, command: Command, { name }: KeyHolder, c
       sendMessage(call, "The command you're trying to execute is not allowed.")
       return failed
     case 'transfer':
-      return transfer(call, command, ctx)
+      return transfer(call, command, ctx, answers)
   }
 }
 
@@ -56,6 +62,7 @@ async function transfer(
   call: Call,
   { service, path }: Extract<Command, { kind: 'transfer' }>,
   ctx: Ctx,
+  answers: readonly AnswerToPush[],
 ): Promise<number> {
   // Permission to fetch includes archives.
   const access = await gitAccess(ctx, path, service === 'git-upload-archive' ? 'git-upload-pack' : service, 'ssh')
@@ -65,9 +72,9 @@ async function transfer(
     return failed
   }
   const options = { idleMs: call.stalledMs, protocol: call.protocol }
-  if ('plan' in access) return pushToNothing(call, access.plan, ctx, options)
+  if ('plan' in access) return pushToNothing(call, access.plan, ctx, { ...options, answers })
   const { project } = access as { project: ProjectSubject }
-  if (service === 'git-receive-pack') return push(call, project, ctx, options)
+  if (service === 'git-receive-pack') return push(call, project, ctx, { ...options, answers })
   const repo = openRepository(ctx, project).withSignal(call.signal)
   const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
   return statusOf(await relay(call, await started))
@@ -79,7 +86,12 @@ function refusalOf(access: Access): string | undefined {
   return 'challenge' in access ? 'The project you were looking for could not be found.' : undefined
 }
 
-type Options = { readonly idleMs: number; readonly protocol: string | undefined }
+type Options = {
+  readonly idleMs: number
+  readonly protocol: string | undefined
+  /** Sources of the lines that the client prints after the push. */
+  readonly answers: readonly AnswerToPush[]
+}
 
 /** Ends only after the effects of the push are committed. */
 async function push(
@@ -105,8 +117,9 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
     .open(await ctx.git.emptyDir())
     .withSignal(call.signal)
     .for(ctx.shareKey)
+  const { answers, ...transfer } = options
   const { stream, done } = await receivePack(nothing, {
-    ...options,
+    ...transfer,
     advertise: true,
     onVerdict: async () => ({ ok: false }),
   })
@@ -114,7 +127,7 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
   await done
   if (!(await saysSomething(call))) return 0
   // The rest of the session equals one request of smart HTTP.
-  return push(call, await createFromPush(ctx, plan), ctx, { ...options, statelessRpc: true, created: true })
+  return push(call, await createFromPush(ctx, plan), ctx, { ...transfer, answers, statelessRpc: true, created: true })
 }
 
 const flush = '0000'

@@ -4,6 +4,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Db } from '../../db/db.ts'
 import type { Plan } from '../../kernel/plan.ts'
 import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
+import type { AnswerToPush } from '../../modules/pushes/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
 import type { AbandonedRequests } from './abandoned-requests.ts'
 
@@ -19,6 +20,8 @@ export type HttpContext = {
   readonly uploadsDir: string
   readonly log: Logger
   readonly abandoned: AbandonedRequests
+  /** Sources of the lines that clients print after a push. */
+  readonly answersToPush: readonly AnswerToPush[]
   /** Opens a context for one request; `signal` for read-only requests. */
   open(caller: Caller, remoteAddress: string | undefined, signal?: AbortSignal): Promise<Ctx>
   /** Validates every response against its declaration; tests set it. */

@@ -5,12 +5,15 @@ import { event, flag, id, number, text } from './declare.ts'
 const ref = { type: 'ProtectedRef', name: 'name' } as const
 const protection = { payload: { ref_kind: text, name: text } }
 const oid = Type.Unsafe<Oid>(Type.String())
+/** By namespace, as webhooks show them; `push_id` leads to the texts that the client sent. */
+const pushOptions = Type.Unsafe<{ readonly ci?: object; readonly merge_request?: object }>(Type.Object({}))
 const previous = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
 
 /** Events of repositories: pushes, protection, large files, pipelines, releases. */
 export const codeEvents = {
   pushed: event('Refs of a repository have moved, by whatever transport', ['project'], {
     payload: { push_id: id, ref_count: number, default_branch_moved: flag },
+    facts: { push_options: pushOptions },
     feed: 'lines',
   }),
   ref_protected: event('A branch or tag is protected', ['project'], {

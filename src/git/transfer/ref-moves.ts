@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { parseUpdate, type RefChange } from '../format/ref-change.ts'
 import type { RefName } from '../format/ref-name.ts'
 import { Inbox } from '../runner/inbox.ts'
+import { printableLines } from './verdict.ts'
 
 /**
  * The outcome for a ref. `failed` is the reason shown to the client; `mayHaveMoved` if only the ref itself shows the outcome.
@@ -11,28 +12,44 @@ export type MoveOutcome = 'moved' | { readonly failed: string; readonly mayHaveM
 /** Moves the refs of a push and returns the outcome of each. `isAtomic`: all must move or none. */
 export type MoveRefs = (updates: readonly RefChange[], isAtomic: boolean) => Promise<ReadonlyMap<RefName, MoveOutcome>>
 
+/** Lines that the client prints after `remote: `. Called once, after the refs have moved; must not reject. */
+export type AfterMoves = () => Promise<readonly string[]>
+
 const flush = '0000'
 
 /**
  * The server's side of `hooks/proc-receive`: speaks the protocol of git's hook of that name (version 1, pkt-lines; see
- * githooks) after git has moved the objects of the push out of quarantine. Resolves when the hook is answered, or when git ends
- * without a request. Rejects with the error of `move`: git then reports every ref as failed.
+ * githooks) after git has moved the objects of the push out of quarantine. Git learns of the moves, and reports them to the client,
+ * once `after` has resolved. Resolves when the hook is answered, or when git ends without a request. Rejects with the error of
+ * `move`: git then reports every ref as failed.
  */
-export async function converseOnMoves(channel: Socket, move: MoveRefs): Promise<void> {
+export async function converseOnMoves(channel: Socket, move: MoveRefs, after?: AfterMoves): Promise<void> {
   const packets = readPackets(channel)
   const greeting = await readUntilFlush(packets)
   if (!greeting) return
   // No push options: the pre-receive hook has sent them. Both sides must agree on `atomic`.
   const [, capabilities = ''] = (greeting[0] ?? '').trimEnd().split('\0')
   const isAtomic = capabilities.split(' ').includes('atomic')
-  channel.write(packet(`version=1${isAtomic ? '\0atomic' : ''}\n`) + flush)
-  const lines = await readUntilFlush(packets)
-  if (!lines) return
+  channel.write(`=${escaped(packet(`version=1${isAtomic ? '\0atomic' : ''}\n`) + flush)}\n`)
+  const requested = await readUntilFlush(packets)
+  if (!requested) return
   // The pre-receive hook has rejected names with line breaks. Git rejects every ref without a report.
-  const updates = lines.flatMap((line) => parseUpdate(line.replace(/\n$/, '')) ?? [])
+  const updates = requested.flatMap((line) => parseUpdate(line.replace(/\n$/, '')) ?? [])
   const outcomes = await move(updates, isAtomic)
+  const lines = printableLines((await after?.()) ?? [])
+  channel.write(`${lines.map((line) => `:${escaped(line)}\n`).join('')}report\n`)
   channel.write(updates.map(({ name }) => reportOn(name, outcomes.get(name))).join('') + flush)
 }
+
+/** As `printf %b` of any shell reads it: bytes that are special to a shell, or not ASCII, in octal. */
+const escaped = (text: string): string =>
+  [...Buffer.from(text)]
+    .map((byte) =>
+      byte < 0x20 || byte > 0x7e || byte === 0x5c
+        ? `\\0${byte.toString(8).padStart(3, '0')}`
+        : String.fromCharCode(byte),
+    )
+    .join('')
 
 function reportOn(name: RefName, outcome: MoveOutcome | undefined): string {
   if (outcome === 'moved') return packet(`ok ${name}\n`)

@@ -12,7 +12,7 @@ import type { RefName } from '../format/ref-name.ts'
 import { readBlob } from '../objects/blobs.ts'
 import { readCommit } from '../objects/commits.ts'
 import { findEntry } from '../objects/trees.ts'
-import { listRefs, readRef } from '../refs/refs.ts'
+import { listRefs, readRef, updateRefs } from '../refs/refs.ts'
 import { gitIn, TestGit, testEnv } from '../testing.ts'
 import { type ReceiveOptions, receivePack, uploadPack } from './transfer.ts'
 import type { PushRequest, Verdict } from './verdict.ts'
@@ -188,6 +188,49 @@ describe('pushes', () => {
 
     expect(pushed).toMatchObject({ ok: false, text: expect.stringContaining('exceeds maximum allowed size') })
     expect(await objectsOf(gitDir)).toEqual([])
+  })
+
+  test('lines after the refs have moved reach the client unchanged, but without control characters', async () => {
+    const { repo, gitDir } = await world.repository()
+    const oids: unknown[] = []
+    await using server = await serve(gitDir, {
+      onMove: async (updates) => {
+        await updateRefs(
+          repo,
+          updates.map(({ name, to }) => ({ name, from: 'absent', to })),
+        )
+        return new Map(updates.map(({ name }) => [name, 'moved']))
+      },
+      afterMoves: async () => {
+        oids.push(await readRef(repo, 'refs/heads/ünder/\u0101' as RefName))
+        return ['Ünder \u0101: 100% \\n \\0101 `x` $HOME "q" \'r\'', '  two\nthree', 'a\x1b[2Jb\u009b2J', '']
+      },
+    })
+    const folder = await workingCopy()
+    const pushed = await client(folder, 'push', server.url, 'main:ünder/\u0101')
+    expect(pushed.ok).toBe(true)
+    const shown = pushed.text.split('\n').filter((line) => line.startsWith('remote:'))
+    expect(shown.map((line) => line.trimEnd())).toEqual([
+      'remote: Ünder \u0101: 100% \\n \\0101 `x` $HOME "q" \'r\'',
+      'remote:   two',
+      'remote: three',
+      'remote: a?[2Jb?2J',
+      'remote:',
+    ])
+    expect(oids).toEqual([gitIn(folder, ['rev-parse', 'HEAD'])])
+    expect(server.failures).toEqual([])
+  })
+
+  test('a push whose refs cannot be moved fails without further lines', async () => {
+    const { repo, gitDir } = await world.repository()
+    await using server = await serve(gitDir, {
+      onMove: () => Promise.reject(new Error('the disk is full')),
+      afterMoves: async () => ['never shown'],
+    })
+    const pushed = await client(await workingCopy(), 'push', server.url, 'main')
+    expect(pushed).toMatchObject({ ok: false, text: expect.not.stringContaining('never shown') })
+    expect(await listRefs(repo, 'refs/')).toEqual([])
+    expect(server.failures).toMatchObject([{ message: 'the disk is full' }])
   })
 
   test('a push of 600 refs is decided at once', async () => {

@@ -10,7 +10,7 @@ import type { Child } from '../runner/child.ts'
 import { settingsEnv } from '../runner/environment.ts'
 import type { Exit } from '../runner/protocol.ts'
 import { FetchRequest } from './fetch-request.ts'
-import { converseOnMoves, type MoveRefs } from './ref-moves.ts'
+import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
 
 export type TransferOptions = {
@@ -65,7 +65,9 @@ export type ReceiveOptions = TransferOptions & {
   /** Decides on the push while its objects are in quarantine. Not called for an advertisement. */
   onVerdict(request: PushRequest): Promise<Verdict>
   /** Moves the refs of an accepted push, whose objects are in the repository by then. Default: git moves each ref itself. */
-  onMove?: MoveRefs
+  onMove?: MoveRefs | undefined
+  /** Runs after `onMove` has moved the refs; the client prints its lines. */
+  afterMoves?: AfterMoves | undefined
   /** Rejects larger packs, with a message to the client. */
   maxInputBytes?: number | undefined
 }
@@ -77,7 +79,7 @@ export type ReceiveOptions = TransferOptions & {
  */
 export async function receivePack(
   repo: Repository,
-  { onVerdict, onMove, maxInputBytes, ...options }: ReceiveOptions,
+  { onVerdict, onMove, afterMoves, maxInputBytes, ...options }: ReceiveOptions,
 ): Promise<Transfer> {
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   // Git ignores a hook that it may not execute, and would accept everything.
@@ -95,7 +97,7 @@ export async function receivePack(
     extra: true,
     env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
   })
-  const conversation = hooksOf(child.channel!, repo, onVerdict, onMove)
+  const conversation = hooksOf(child.channel!, repo, { onVerdict, onMove, afterMoves })
   const done = watched(child, options.idleMs).then(async (exit) => {
     const { error } = await conversation
     if (error !== undefined) throw error
@@ -110,8 +112,7 @@ export async function receivePack(
 async function hooksOf(
   channel: Socket,
   repo: Repository,
-  onVerdict: ReceiveOptions['onVerdict'],
-  onMove: MoveRefs | undefined,
+  { onVerdict, onMove, afterMoves }: Pick<ReceiveOptions, 'onVerdict' | 'onMove' | 'afterMoves'>,
 ): Promise<{ error?: unknown }> {
   const objectDir = join(repo.gitDir, 'objects')
   /** Object folders into which git moves files after the push is accepted. */
@@ -129,7 +130,7 @@ async function hooksOf(
     return onMove!(...moves)
   }
   try {
-    if (onMove) await converseOnMoves(channel, moveDurably)
+    if (onMove) await converseOnMoves(channel, moveDurably, afterMoves)
     return {}
   } catch (error) {
     // For an aborted push, the exit code tells the reason.

@@ -38,9 +38,9 @@ export async function converse(
     const { objectDir, isText, ...rest } = request
     await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
     const verdict = isText ? await decide({ ...rest, quarantine }) : notText
-    const lines = (verdict.messages ?? []).flatMap((message) => message.split(/\r?\n/))
-    // Git would pass control characters to the terminal of the user.
-    const text = lines.map((line) => `:${line.replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, '?')}\n`).join('')
+    const text = printableLines(verdict.messages ?? [])
+      .map((line) => `:${line}\n`)
+      .join('')
     // Helpers hold files of the quarantine open; they end before git moves it.
     await quarantine[Symbol.asyncDispose]()
     accepted = verdict.ok === true
@@ -54,6 +54,12 @@ export async function converse(
     if (!accepted) channel.end()
   }
 }
+
+/** Splits messages into lines without control characters, which git would pass to the terminal of the user. */
+export const printableLines = (messages: readonly string[]): string[] =>
+  messages
+    .flatMap((message) => message.split(/\r?\n/))
+    .map((line) => line.replaceAll(/[\x00-\x08\x0a-\x1f\x7f-\x9f]/g, '?'))
 
 /** Whether the error means that git ended before the hook was finished. */
 export const isCutOff = (error: unknown): boolean =>

@@ -13,13 +13,28 @@ export { openStorage, type Storage } from './large-files/storage.ts'
 export { protectOneBranch, unprotectOneBranch } from './protected-branches/service.ts'
 export { protectFirstBranch } from './protected-refs/default-branch.ts'
 export { loadProtections } from './protected-refs/protections.ts'
+export {
+  type AnswerToPush,
+  type CompletedPush,
+  collectAnswers,
+  linesOf,
+  type PushAnswer,
+} from './push-options/answer.ts'
+export {
+  type ParsedPushOptions,
+  type PushOptions,
+  parsePushOptions,
+  type Repeated,
+  shown,
+  withoutMergeRequests,
+} from './push-options/parse.ts'
 export { decide, refusedPush } from './pushes/decide.ts'
 export { commitReadme } from './pushes/first-commit.ts'
 export { refreshRepository } from './pushes/jobs.ts'
 export { completePush, discardChanges, discardPush, recordIntent, settle } from './pushes/journal.ts'
 export { changesRef, movePushedRefs } from './pushes/move-pushed-refs.ts'
 export { moveRefs } from './pushes/move-refs.ts'
-export type { NewPush } from './pushes/queries.ts'
+export { findDonePush, type NewPush } from './pushes/queries.ts'
 export { recoverPushes, releaseLocks } from './pushes/recovery.ts'
 export { repositoryFacts } from './pushes/repository-facts.ts'
 export { sizeViolation } from './pushes/size-limit-rule.ts'

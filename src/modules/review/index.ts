@@ -12,5 +12,7 @@ export {
 export { recoverMerges } from './merging/settle.ts'
 export { closeUnlinked } from './merging/unlinked.ts'
 export { updateMergeRequestsAfterFailedMerge, updateMergeRequestsAfterPush } from './merging/update-job.ts'
+export { answerWithMergeRequests } from './push-options/answer.ts'
+export { applyPushOptions } from './push-options/jobs.ts'
 export { findMergeRequests } from './reading/list.ts'
 export type { MergeRequestSet } from './reading/list-queries.ts'

@@ -97,3 +97,18 @@ export const findUsableMilestone = async (
       sql`select ms.id from milestones ms where ms.id = ${milestoneId} and ${reaching('ms', sql`${projectId}`)}`,
     )
   )?.id
+
+/** The id of a milestone with this title that a project may use: its own, else that of the nearest group. */
+export const findMilestoneByTitle = async (db: Db, projectId: number, title: string): Promise<number | undefined> =>
+  (
+    await db.row(
+      { id: integer },
+      sql`
+        select ms.id
+        from milestones ms left join namespaces g on g.id = ms.namespace_id
+        where ms.title = ${title} and ${reaching('ms', sql`${projectId}`)}
+        order by ms.project_id is not null desc, cardinality(g.traversal_ids) desc, ms.id desc
+        limit 1
+      `,
+    )
+  )?.id

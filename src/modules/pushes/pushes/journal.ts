@@ -16,6 +16,7 @@ import {
   rootFilesAt,
 } from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
+import { parsePushOptions } from '../push-options/parse.ts'
 import { feedOfPush } from './feed.ts'
 import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, settlePush } from './queries.ts'
 
@@ -93,10 +94,10 @@ export async function completePush(
   repo: Repository,
   push: NewPush & { id: number },
   main: string | null,
-): Promise<void> {
+): Promise<readonly RefChange[]> {
   const { id, projectId, changes } = push
   const known = new Set(changes.map(({ name }) => name))
-  if (main === null) return void (await settle(ctx, id, known))
+  if (main === null) return settle(ctx, id, known)
   const effects = await buildEffects(ctx, repo, changes, main)
   try {
     await ctx.transaction(async (tx) => {
@@ -108,9 +109,10 @@ export async function completePush(
       ])
       if (!settled || branch !== main) throw staleAssumption
     })
+    return changes
   } catch {
     // The transaction was rolled back; `settle` reads everything again.
-    await settle(ctx, id, known)
+    return settle(ctx, id, known)
   }
 }
 
@@ -152,7 +154,7 @@ async function buildEffects(
 async function writeEffects(
   tx: Tx,
   projectId: number,
-  { id, actorId, changes }: Omit<NewPush, 'projectId'> & { id: number },
+  { id, actorId, options, changes }: Omit<NewPush, 'projectId'> & { id: number },
   { feed, rootFiles, first }: Effects,
 ): Promise<string | null | undefined> {
   const [branch] = await Promise.all([
@@ -162,6 +164,7 @@ async function writeEffects(
       projectId,
       actorId,
       payload: { push_id: id, ref_count: changes.length, default_branch_moved: rootFiles !== undefined },
+      facts: { push_options: parsePushOptions(options).options },
       lines: feed,
     }),
   ])

@@ -10,6 +10,9 @@ export type NewPush = {
   projectId: number
   actorId: number | null
   transport: Transport
+  /** The access token that was used; absent if there was none. */
+  tokenId?: number | undefined
+  /** The valid options as they were sent (`push-options/parse.ts`). */
   options: readonly string[]
   changes: readonly RefChange[]
 }
@@ -20,8 +23,8 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
     { id: integer },
     sql`
       with push as (
-        insert into pushes (project_id, actor_id, door, options)
-        values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.options})
+        insert into pushes (project_id, actor_id, door, token_id, options)
+        values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.tokenId ?? null}, ${push.options})
         returning id
       ),
       changes as (
@@ -103,6 +106,37 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
         ) as changes
       from pushes p
       where p.id = ${id}
+    `,
+  )
+
+export const donePushRow = {
+  project_id: integer,
+  actor_id: nullable(integer),
+  token_id: nullable(integer),
+  options: listOf(text),
+  /** The refs that moved, in the order of the push. */
+  changes: json<RefChange[]>(),
+}
+
+/** A push whose effects are committed. */
+export const findDonePush = (db: Db, id: number): Promise<RowOf<typeof donePushRow> | undefined> =>
+  db.row(
+    donePushRow,
+    sql`
+      select p.project_id, p.actor_id, p.token_id, p.options,
+        (
+          select coalesce(
+            json_agg(
+              json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid)
+              order by c.position, c.ref
+            ),
+            '[]'
+          )
+          from ref_changes c
+          where c.push_id = p.id and c.moved
+        ) as changes
+      from pushes p
+      where p.id = ${id} and p.state = 'done'
     `,
   )
 

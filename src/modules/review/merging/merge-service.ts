@@ -55,6 +55,19 @@ export async function merge(ctx: Ctx, subject: MergeRequestSubject, wish: MergeW
   await awaitPipeline(ctx, row, source, wish)
 }
 
+/**
+ * Merges a merge request for the caller once the pipeline of its head succeeds, which may not exist yet. Fails as `merge` does if
+ * the caller may not merge, or if something else than the pipeline prevents it.
+ */
+export async function mergeOncePipelineSucceeds(ctx: Ctx, subject: MergeRequestSubject): Promise<void> {
+  await requireMergeAccess(ctx, subject)
+  await syncWithBranches(ctx, subject.id)
+  const row = await getMerging(ctx, subject.id)
+  const heads = await readHeads(ctx, row)
+  await requireMergeable(ctx, row, heads, 'awaited')
+  await awaitPipeline(ctx, row, await requireClean(ctx, row, heads), {})
+}
+
 async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
   const row = await findMerging(ctx.db, id)
   if (!row) throw rowNotFound()

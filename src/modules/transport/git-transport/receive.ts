@@ -1,19 +1,26 @@
-import { accountOf } from '../../../access/actor.ts'
+import { type Actor, accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer/transfer.ts'
 import { openForWriting, type ProjectSubject } from '../../projects/index.ts'
 import {
+  type AnswerToPush,
   changesRef,
+  collectAnswers,
   completePush,
   decide,
   discardChanges,
   discardPush,
+  linesOf,
   movePushedRefs,
   type NewPush,
+  type ParsedPushOptions,
+  parsePushOptions,
   recordIntent,
   settle,
+  withoutMergeRequests,
 } from '../../pushes/index.ts'
 import { type GitTransport, urlToRepo } from './access.ts'
 
@@ -21,26 +28,37 @@ const mebibyte = 1024 * 1024
 
 export type Push = Transfer & {
   /**
-   * Writes the effects of the push. Await it after `done` settles either way, because refs may have moved even if the
-   * client disconnected, and before the response to the client ends, so that a client that waits for git sees the
-   * effects.
+   * Writes the effects of the push, unless that has happened. Await it after `done` settles either way, because refs may have
+   * moved even if the client disconnected, and before the response to the client ends, so that a client that waits for git sees
+   * the effects.
    */
   settled(): Promise<void>
 }
 
+type ReceiveOptions = TransferOptions & {
+  readonly transport: GitTransport
+  /** Sources of the lines that the client prints after the push. */
+  readonly answers: readonly AnswerToPush[]
+  /** The project was created for this push. */
+  readonly created?: boolean
+}
+
 /**
  * Receives a push that `gitAccess` allowed. Rules are checked and the intent is journaled while the objects are in
- * quarantine. `created`: the project was created for this push.
+ * quarantine. Effects are committed, and the client has its answers, before git reports the refs.
  */
 export async function receivePush(
   ctx: Ctx,
   project: ProjectSubject,
-  { transport, created = false, ...transfer }: TransferOptions & { transport: GitTransport; created?: boolean },
+  { transport, answers, created = false, ...transfer }: ReceiveOptions,
 ): Promise<Push> {
+  const actor = ctx.actor!
   const limit = ctx.settings.receive_max_input_size ?? 0
   let push: (NewPush & { id: number }) | undefined
   /** No ref was touched unless this is set. */
   let outcomes: ReadonlyMap<RefName, MoveOutcome> | 'unknown' | undefined
+  let parsed: ParsedPushOptions = { options: {}, valid: [], warnings: [] }
+  let settling: Promise<readonly RefChange[]> | undefined
   const repo = await openForWriting(ctx, project)
   const { stream, done } = await receivePack(repo, {
     ...transfer,
@@ -48,11 +66,14 @@ export async function receivePush(
     async onVerdict({ updates, pushOptions, quarantine }) {
       const { refused } = await decide(ctx, project.id, updates, async () => quarantine, { transport })
       if (refused !== undefined) return { ok: false, messages: [refused] }
+      parsed = parsePushOptions(pushOptions)
       const intended = {
         projectId: project.id,
-        actorId: accountOf(ctx.actor!),
+        actorId: accountOf(actor),
         transport,
-        options: pushOptions,
+        tokenId: actor.tokenId,
+        // What follows from options has the rights of the actor, who is not the machine but its creator.
+        options: isMachine(actor) ? withoutMergeRequests(parsed.valid) : parsed.valid,
         changes: updates.filter(changesRef),
       }
       if (intended.changes.length > 0) push = { id: await recordIntent(ctx, intended), ...intended }
@@ -66,29 +87,47 @@ export async function receivePush(
       outcomes = await movePushedRefs(repo, updates, isAtomic)
       return outcomes
     },
+    async afterMoves() {
+      try {
+        const changes = await settled()
+        if (!push || changes.length === 0) return []
+        const { options, warnings } = parsed
+        const completed = { id: push.id, projectId: project.id, options, changes }
+        return linesOf([{ warnings, notices: [] }, ...(await collectAnswers(ctx, answers, completed))])
+      } catch {
+        // `settled` rejects again, and breaks the response.
+        return []
+      }
+    },
   })
   async function concludeBy(
     outcomes: ReadonlyMap<RefName, MoveOutcome>,
     push: NewPush & { id: number },
-  ): Promise<void> {
+  ): Promise<readonly RefChange[]> {
     const by = Object.groupBy(push.changes, ({ name }) => certaintyOf(outcomes.get(name)))
     const { moved = [], unmoved = [], unknown = [] } = by
-    if (moved.length + unknown.length === 0) return void (await discardPush(ctx, push.id))
+    if (moved.length + unknown.length === 0) return discard(push.id)
     if (unmoved.length > 0) await discardChanges(ctx, push.id, unmoved)
-    if (unknown.length > 0) await settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
-    else await completePush(ctx, repo, { ...push, changes: moved }, project.default_branch)
+    if (unknown.length > 0) return settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
+    return completePush(ctx, repo, { ...push, changes: moved }, project.default_branch)
   }
-  return {
-    stream,
-    done,
-    async settled() {
-      if (!push) return
-      if (!outcomes) await discardPush(ctx, push.id)
-      else if (outcomes === 'unknown') await settle(ctx, push.id)
-      else await concludeBy(outcomes, push)
-    },
+  async function discard(id: number): Promise<readonly RefChange[]> {
+    await discardPush(ctx, id)
+    return []
   }
+  async function conclude(): Promise<readonly RefChange[]> {
+    if (!push) return []
+    if (!outcomes) return discard(push.id)
+    return outcomes === 'unknown' ? settle(ctx, push.id) : concludeBy(outcomes, push)
+  }
+  function settled(): Promise<readonly RefChange[]> {
+    settling ??= conclude()
+    return settling
+  }
+  return { stream, done, settled: async () => void (await settled()) }
 }
+
+const isMachine = ({ deployKey, deployToken }: Actor): boolean => (deployKey ?? deployToken) !== undefined
 
 /** Git refused a change without an outcome before it ran the hook. */
 const certaintyOf = (outcome: MoveOutcome | undefined): 'moved' | 'unmoved' | 'unknown' =>
