@@ -39,7 +39,8 @@ export type TokenRequest = {
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
   /**
-   * Fails if the database and the data folder belong to different installations. Must run before `migrate`; changes nothing.
+   * Fails if the database is newer than this version, or if it and the data folder belong to different installations. Must run
+   * before `migrate`; changes nothing.
    */
   requireOwn(config: Config, databaseUrl: string): Promise<void>
   /** Migrates the schema, under a lock in the database; reports steps that take long to `progress`. */
