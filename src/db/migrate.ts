@@ -45,7 +45,7 @@ function requireKnown(applied: ReadonlySet<string>, files: readonly string[]): v
 
 /**
  * Updates the schema, one transaction per migration, under a lock for which other processes wait. Forward only; applied files are
- * never edited. Calls `progress` for each step. Refuses a schema that is newer than this version.
+ * never edited. Calls `progress` for each step of an upgrade, and once for a new database. Refuses a schema that is newer than this version.
  */
 export async function migrate(url: string, progress: (line: string) => void = () => {}): Promise<void> {
   const client = new pg.Client({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
@@ -60,9 +60,10 @@ export async function migrate(url: string, progress: (line: string) => void = ()
     )
     const [applied, files] = [await appliedTo(client), await migrationFiles()]
     requireKnown(applied, files)
+    if (applied.size === 0) progress('creating the tables of the database')
     for (const file of files) {
       if (applied.has(file)) continue
-      progress(`migrating the database: ${file.replace(/\.sql$/, '')}`)
+      if (applied.size > 0) progress(`migrating the database: ${file.replace(/\.sql$/, '')}`)
       await client.query('begin')
       await client.query(await readFile(new URL(file, folder), 'utf8'))
       await client.query('insert into schema_migrations (name) values ($1)', [file])

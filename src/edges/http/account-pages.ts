@@ -122,7 +122,7 @@ export const accountPages =
   (app) => {
     const serve = async (request: FastifyRequest, reply: FastifyReply, answer: (ctx: Ctx) => Promise<Page>) => {
       reply.hijack()
-      const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+      const exchange = beginExchange(request, reply, context.siteUrl)
       try {
         const ctx = await context.open(null, request.ip)
         if (await refusedByLimits(exchange, ctx, null, request.ip, 'web')) return

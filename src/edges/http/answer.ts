@@ -19,6 +19,10 @@ export type Exchange = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly requestId: string
+  /** Address of the client, as a proxy on this machine reports it. */
+  readonly remoteAddress: string
+  /** Pattern of the URL, such as `/api/v4/projects/:id`; of a bounded set. */
+  readonly route: string
   /** `performance.now()` at its start. */
   readonly began: number
   /** CORS and other headers that do not depend on the response. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Caller } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Db } from '../../db/db.ts'
+import type { Activity } from '../../kernel/activity.ts'
 import type { Plan } from '../../kernel/plan.ts'
 import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
@@ -19,6 +20,7 @@ export type HttpContext = {
   readonly uploadsDir: string
   readonly log: Logger
   readonly abandoned: AbandonedRequests
+  readonly activity: Activity
   /** Opens a context for one request; `signal` for read-only requests. */
   open(caller: Caller, remoteAddress: string | undefined, signal?: AbortSignal): Promise<Ctx>
   /** Validates every response against its declaration; tests set it. */

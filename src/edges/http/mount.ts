@@ -142,8 +142,11 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
   const hearsOfRevoked = (remoteAddress: string) =>
     onRevokedToken && (async (token: string) => onRevokedToken(await context.open(null, remoteAddress), token))
 
+  const route = apiPrefix + e.path
+
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+    const exchange = beginExchange(request, reply, context.siteUrl, route)
+    const { remoteAddress } = exchange
     const served: Served = { caller: null }
     let body: ParsedBody | undefined
     let leaveBodies = () => {}
@@ -151,8 +154,8 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       const query = queryOf(request.raw.url!)
       const queryParams = parseUrlencoded(query)
       const settings = await context.settings.get()
-      const onRevoked = hearsOfRevoked(request.ip)
-      const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, kind: 'api' }
+      const onRevoked = hearsOfRevoked(remoteAddress)
+      const visitor: Visitor = { exchange, remoteAddress, settings, kind: 'api' }
       const token = shownToken(request.raw.headers, queryParams)
       const caller = await admit(token, visitor, context, onRevoked)
       if (caller === undefined) return
@@ -161,7 +164,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
         if (served.caller)
           leaveBodies = await bodies.enter(
             request.raw.headers,
-            shareKeyOf(served.caller, request.ip),
+            shareKeyOf(served.caller, remoteAddress),
             disconnectSignal(exchange),
           )
         body = await readBody({
@@ -191,7 +194,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
       const signal = e.method === 'GET' ? disconnectSignal(exchange) : undefined
       signal?.throwIfAborted()
-      const ctx = await context.open(served.caller, request.ip, signal)
+      const ctx = await context.open(served.caller, remoteAddress, signal)
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
