@@ -164,7 +164,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       metricsFrom: config.metricsFrom,
     }),
     openApiRoutes({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
-    homeRoutes(settings),
+    homeRoutes(context),
     docsPage(site.url),
     appearanceRoutes(context),
     avatarRoutes(context),

@@ -163,6 +163,7 @@ export function parseConfig(
   return config
 }
 
+const prefix = 'STITHY_'
 /** Variables of the test run, which services that tests start inherit. */
 const testVariable = /^STITHY_(TEST|EXAMPLES)_/
 /** Kubernetes describes a service named `stithy` to every pod of its namespace in these variables. */
@@ -170,8 +171,9 @@ const kubernetesVariable = /^STITHY_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|U
 
 /** One sentence for each variable that looks like a setting and is none, so that a misspelt one is not ignored. */
 function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
+  const isInKubernetes = env[`${prefix}SERVICE_HOST`] !== undefined
   const isForeign = (name: string) =>
-    testVariable.test(name) || (env['STITHY_SERVICE_HOST'] !== undefined && kubernetesVariable.test(name))
+    testVariable.test(name) || (isInKubernetes && kubernetesVariable.test(name))
   return Object.keys(env)
     .filter((name) => /^stithy_/i.test(name) && !(settingNames as readonly string[]).includes(name) && !isForeign(name))
     .sort()

@@ -2,9 +2,9 @@ import type { Logger } from 'pino'
 import { Counter } from 'prom-client'
 
 /** The ways to present a credential. `account` is the API for the second factor, which asks for a password or a code again. */
-export type SignInTransport = 'api' | 'web' | 'oauth' | 'git-http' | 'lfs' | 'ssh' | 'account'
+type SignInTransport = 'api' | 'web' | 'oauth' | 'git-http' | 'lfs' | 'ssh' | 'account'
 
-export type FailedSignIn = Readonly<{
+type FailedSignIn = Readonly<{
   transport: SignInTransport
   /** One of a closed set of names; `unknown` for a token that does not exist. */
   reason: string

@@ -8,7 +8,7 @@ import type { Running } from './supervisor.ts'
 const endWithinMs = 2_000
 
 /** What a process reports without a question. */
-export type Listeners = Readonly<{ onProgress(line: string): void; onBusy(process: object, busy: Busy): void }>
+type Listeners = Readonly<{ onProgress(line: string): void; onBusy(process: object, busy: Busy): void }>
 
 /** A worker or the jobs process, as the primary sees it. */
 export class Forked implements Running {

@@ -45,7 +45,7 @@ export class ShutdownReport {
 }
 
 /** `2 requests, 1 transfer and 3 jobs`; undefined if nothing runs. */
-export function waitingFor(busy: Busy): string | undefined {
+function waitingFor(busy: Busy): string | undefined {
   const parts = (
     [
       ['request', busy.requests],

@@ -48,7 +48,7 @@ const transfers = new Histogram({
   buckets: [0.025, 0.1, 0.5, 2.5, 10, 60, 600],
 })
 
-export type GitOperation = 'git-upload-pack' | 'git-receive-pack' | 'git-upload-archive' | 'other'
+type GitOperation = 'git-upload-pack' | 'git-receive-pack' | 'git-upload-archive' | 'other'
 
 /** Counts a fetch, a push, or another command of a git client. */
 export function observeGit(

@@ -18,7 +18,7 @@ import { isOffered } from '../../kernel/plan.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, type Visitor } from './admit.ts'
-import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
+import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords, sendText } from './answer.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
@@ -30,6 +30,7 @@ import type { HttpContext } from './context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
+import { errorPage, hasPages, html, pageHeaders as htmlHeaders, wantsPage } from './html-page.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -277,8 +278,8 @@ async function answer(
   sendJson(exchange, status, answered, headers)
 }
 
-/** Sends the error response; logs errors that the caller did not cause. */
-export function fail(exchange: Exchange, error: unknown, { log }: Pick<HttpContext, 'log'>): void {
+/** Sends the error response, to a browser as a page; logs errors that the caller did not cause. */
+export function fail(exchange: Exchange, error: unknown, { log, siteUrl }: Pick<HttpContext, 'log' | 'siteUrl'>): void {
   if (error instanceof ClientDisconnected) {
     exchange.res.statusCode = clientDisconnectedStatus
     return
@@ -294,7 +295,16 @@ export function fail(exchange: Exchange, error: unknown, { log }: Pick<HttpConte
   }
   // The rest of the body is not read.
   const close: Headers = req.complete ? {} : { connection: 'close' }
-  sendJson(exchange, status, body, { ...headers, ...close })
+  const varying: Headers = hasPages(req) ? { vary: 'Origin, Accept' } : {}
+  if (wantsPage(req))
+    sendText(exchange, status, html(errorPage(status, siteUrl)), {
+      ...headers,
+      ...close,
+      ...varying,
+      ...htmlHeaders,
+      'cache-control': 'no-cache',
+    })
+  else sendJson(exchange, status, body, { ...headers, ...close, ...varying })
 }
 
 function requireUnmodified(since: number, changedAt: string | undefined): void {

@@ -97,7 +97,9 @@ export function createHttpServer(
     // Errors before routing: only the path can be malformed.
     frameworkErrors(_error, request, reply) {
       reply.hijack()
-      fail(beginExchange(request, reply, context.siteUrl), malformedPath(), context)
+      const exchange = beginExchange(request, reply, context.siteUrl, noRoute)
+      fail(exchange, malformedPath(), context)
+      logAnswer(context.log, exchange, null)
     },
   })
   // For responses that Fastify sends; the API writes its own.
