@@ -172,8 +172,7 @@ const kubernetesVariable = /^STITHY_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|U
 /** One sentence for each variable that looks like a setting and is none, so that a misspelt one is not ignored. */
 function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
   const isInKubernetes = env[`${prefix}SERVICE_HOST`] !== undefined
-  const isForeign = (name: string) =>
-    testVariable.test(name) || (isInKubernetes && kubernetesVariable.test(name))
+  const isForeign = (name: string) => testVariable.test(name) || (isInKubernetes && kubernetesVariable.test(name))
   return Object.keys(env)
     .filter((name) => /^stithy_/i.test(name) && !(settingNames as readonly string[]).includes(name) && !isForeign(name))
     .sort()
