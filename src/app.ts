@@ -21,7 +21,7 @@ import { docsPage } from './edges/http/docs-page.ts'
 import { goGetMatcher } from './edges/http/go-get.ts'
 import { homeRoutes } from './edges/http/home-routes.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
-import { measurePools, ownMetrics } from './edges/http/metrics.ts'
+import { measureDisk, measurePools, observeBuild, ownMetrics } from './edges/http/metrics.ts'
 import { oauthRoutes } from './edges/http/oauth-routes.ts'
 import { openApiRoutes } from './edges/http/openapi/routes.ts'
 import { createHttpServer } from './edges/http/server.ts'
@@ -35,6 +35,7 @@ import { Runner } from './git/runner/client.ts'
 import { defaultTimeouts, type Timeouts } from './git/runner/timeouts.ts'
 import { observeJobs } from './jobs/queue-state.ts'
 import { startJobs } from './jobs/runner.ts'
+import { Activity } from './kernel/activity.ts'
 import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
 import { FileMailer } from './mail/file-mailer.ts'
@@ -88,6 +89,8 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   const db = stack.use(openDatabase(services.databaseUrl))
   observeJobs(db)
+  measureDisk(config.dataDir)
+  observeBuild(productVersion)
   observeLostAndFound(repositoriesDir(config))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications, config.plan)
@@ -136,6 +139,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const open = async (caller: Caller, remoteAddress?: string, signal?: AbortSignal): Promise<Ctx> =>
     contextOf(await settings.get(), caller, remoteAddress, signal)
 
+  const activity = new Activity()
   const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const context: HttpContext = {
     db,
@@ -146,6 +150,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     uploadsDir: uploadsDir(config),
     log,
     abandoned: new AbandonedRequests(limits.abandoned),
+    activity,
     answersToPush,
     open,
     ...overrides,
@@ -160,7 +165,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       metricsFrom: config.metricsFrom,
     }),
     openApiRoutes({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
-    homeRoutes(settings),
+    homeRoutes(context),
     docsPage(site.url),
     appearanceRoutes(context),
     avatarRoutes(context),
@@ -191,7 +196,11 @@ export async function createApp(config: Config, services: Services, overrides: O
         import('./edges/git-ssh/server.ts'),
         import('./edges/git-ssh/host-key.ts'),
       ])
-      ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, answersToPush, open }, overrides.sshLimits)
+      ssh = new SshServer(
+        ensureHostKey(config.dataDir),
+        { db, log, activity, answersToPush, open },
+        overrides.sshLimits,
+      )
       await ssh.listen({ host, port: config.sshPort, ...shared })
     },
     async runJobs(onBroken) {
@@ -199,9 +208,10 @@ export async function createApp(config: Config, services: Services, overrides: O
       if (recovered > 0) log.info({ pushes: recovered }, 'settled interrupted pushes')
       await recoverMerges(await open(null), 0)
       const { databaseUrl } = services
-      const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, onBroken })
+      const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, activity, onBroken })
       stopJobs = () => running.stop()
     },
+    busy: () => activity.busy,
     open: (caller) => open(caller),
     async stop(graceMs) {
       const hurry = setTimeout(() => http.server.closeAllConnections(), graceMs)

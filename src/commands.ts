@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { createApp, repositoriesDir } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
+import { refuseNewerSchema } from './db/migrate.ts'
 import { invalid, notFound } from './kernel/failure.ts'
 import {
   findAccount,
@@ -29,10 +30,11 @@ export { createApp }
 const folderOf = (config: Config) => ({ dataDir: config.dataDir, repositoriesDir: repositoriesDir(config) })
 
 /**
- * Fails if the database and the data folder belong to different installations. Must be called before `migrate`, which would
- * change the database.
+ * Fails if the database is newer than this version, or if it and the data folder belong to different installations. Must be
+ * called before `migrate`, which would change the database.
  */
 export async function requireOwn(config: Config, databaseUrl: string): Promise<void> {
+  await refuseNewerSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await refuseOther(db, folderOf(config))
 }
@@ -59,6 +61,7 @@ export async function createToken(
   databaseUrl: string,
   { username, scopes, name, expiresOn }: TokenRequest,
 ): Promise<string> {
+  await refuseNewerSchema(databaseUrl)
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   if (expiresOn !== undefined && Number.isNaN(Date.parse(expiresOn))) throw invalid(`${expiresOn} is not a date`)
   return await db.transaction(async (tx) => {
@@ -81,6 +84,7 @@ export async function checkData(
   services: Services,
   progress: (line: string) => void,
 ): Promise<readonly string[]> {
+  await refuseNewerSchema(services.databaseUrl)
   await using db = openDatabase(services.databaseUrl, { readers: 1, writers: 1 })
   await requirePair(db, folderOf(config))
   await using app = await createApp(config, services)

@@ -94,6 +94,35 @@ describe('parseConfig', () => {
     expect(() => parse(wrong)).toThrow(/^12 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
+  test.for([
+    { name: 'STITHY_HTP_PORT', nearest: 'STITHY_HTTP_PORT' },
+    { name: 'STITHY_EXTERNAL_ULR', nearest: 'STITHY_EXTERNAL_URL' },
+    { name: 'STITHY_DATADIR', nearest: 'STITHY_DATA_DIR' },
+    { name: 'stithy_log_level', nearest: 'STITHY_LOG_LEVEL' },
+    { name: 'STITHY_PORT', nearest: 'STITHY_HTTP_PORT or STITHY_SSH_PORT' },
+  ])('the misspelt setting $name is refused with the nearest known one', ({ name, nearest }) => {
+    expect(mistakesOf({ [name]: 'secret' })).toEqual([`${name} is not a setting: did you mean ${nearest}?`])
+  })
+
+  test('an unknown setting is refused even if it is empty', () => {
+    expect(() => parse({ STITHY_DATABASE: '' })).toThrow(
+      'Invalid setting: STITHY_DATABASE is not a setting: did you mean STITHY_DATABASE_URL?',
+    )
+  })
+
+  test('the variables that Kubernetes sets for a service named stithy are not settings', () => {
+    const kubernetes = {
+      STITHY_SERVICE_HOST: '10.0.0.1',
+      STITHY_SERVICE_PORT: '80',
+      STITHY_SERVICE_PORT_HTTP: '80',
+      STITHY_PORT: 'tcp://10.0.0.1:80',
+      STITHY_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      STITHY_PORT_80_TCP_ADDR: '10.0.0.1',
+    }
+    expect(mistakesOf(kubernetes)).toEqual([])
+    expect(mistakesOf({ ...kubernetes, STITHY_SERVICE: 'x' })).toHaveLength(1)
+  })
+
   test('a violation never shows a secret', () => {
     const text = mistakesOf({
       STITHY_ROOT_PASSWORD: 'hunter2',

@@ -2,7 +2,29 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { nearestNames } from './kernel/nearest-name.ts'
 import { type Plan, plans } from './kernel/plan.ts'
+
+/** Every environment variable that is a setting. */
+const settingNames = [
+  'STITHY_DATA_DIR',
+  'STITHY_HTTP_HOST',
+  'STITHY_HTTP_PORT',
+  'STITHY_SSH_PORT',
+  'STITHY_EXTERNAL_URL',
+  'STITHY_DATABASE_URL',
+  'STITHY_BLOB_URL',
+  'STITHY_PROCESSES',
+  'STITHY_PLAN',
+  'STITHY_ROOT_PASSWORD',
+  'STITHY_ROOT_TOKEN',
+  'STITHY_SMTP_URL',
+  'STITHY_MAIL_FROM',
+  'STITHY_IMPERSONATION',
+  'STITHY_METRICS_FROM',
+  'STITHY_LOG_LEVEL',
+] as const
+type SettingName = (typeof settingNames)[number]
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -68,11 +90,11 @@ export function parseConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
   folder: string = process.cwd(),
 ): Config {
-  const mistakes: string[] = []
-  const read = (name: string): string | undefined => env[name]?.trim() || undefined
+  const mistakes = unknownSettings(env)
+  const read = (name: SettingName): string | undefined => env[name]?.trim() || undefined
 
   /** A mistake yields the default, so that parsing continues and finds the others. */
-  const parsed = <T>(name: string, fallback: T, parse: (text: string) => T | string[]): T => {
+  const parsed = <T>(name: SettingName, fallback: T, parse: (text: string) => T | string[]): T => {
     const text = read(name)
     if (text === undefined) return fallback
     const value = parse(text)
@@ -80,19 +102,19 @@ export function parseConfig(
     mistakes.push(`${name} ${value.join(' ')}`)
     return fallback
   }
-  const whole = (name: string, fallback: number, least: number, most: number): number =>
+  const whole = (name: SettingName, fallback: number, least: number, most: number): number =>
     parsed(name, fallback, (text) =>
       /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
         ? Number(text)
         : [`must be a whole number from ${least} to ${most}, not "${text}"`],
     )
-  const oneOf = <T extends string>(name: string, fallback: T, choices: readonly T[]): T =>
+  const oneOf = <T extends string>(name: SettingName, fallback: T, choices: readonly T[]): T =>
     parsed<T>(
       name,
       fallback,
       (text) => choices.find((choice) => choice === text) ?? [`must be one of ${choices.join(', ')}, not "${text}"`],
     )
-  const secret = (name: string, leastLength: number): string | undefined =>
+  const secret = (name: SettingName, leastLength: number): string | undefined =>
     parsed<string | undefined>(name, undefined, (text) =>
       text.length < leastLength
         ? [`must have at least ${leastLength} characters`]
@@ -139,6 +161,22 @@ export function parseConfig(
   })
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return config
+}
+
+const prefix = 'STITHY_'
+/** Variables of the test run, which services that tests start inherit. */
+const testVariable = /^STITHY_(TEST|EXAMPLES)_/
+/** Kubernetes describes a service named `stithy` to every pod of its namespace in these variables. */
+const kubernetesVariable = /^STITHY_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/
+
+/** One sentence for each variable that looks like a setting and is none, so that a misspelt one is not ignored. */
+function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
+  const isInKubernetes = env[`${prefix}SERVICE_HOST`] !== undefined
+  const isForeign = (name: string) => testVariable.test(name) || (isInKubernetes && kubernetesVariable.test(name))
+  return Object.keys(env)
+    .filter((name) => /^stithy_/i.test(name) && !(settingNames as readonly string[]).includes(name) && !isForeign(name))
+    .sort()
+    .map((name) => `${name} is not a setting: did you mean ${nearestNames(name, settingNames).join(' or ')}?`)
 }
 
 function parseHost(text: string): string | string[] {

@@ -10,9 +10,42 @@ const lock = 7_180_339
 /** `server_version_num` of PostgreSQL 14. */
 const oldestServer = 140_000
 
+const migrationFiles = async (): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+
+/**
+ * Fails with one sentence if a newer version of Stithy has migrated the database: this version does not know what that one
+ * stores. Changes nothing.
+ */
+export async function refuseNewerSchema(url: string): Promise<void> {
+  const client = new pg.Client(connectionOptions(url, 'schema'))
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ is_there: boolean }>(
+      `select to_regclass('schema_migrations') is not null as is_there`,
+    )
+    if (rows[0]!.is_there) requireKnown(await appliedTo(client), await migrationFiles())
+  } finally {
+    await client.end()
+  }
+}
+
+const appliedTo = async (client: pg.Client): Promise<Set<string>> =>
+  new Set((await client.query<{ name: string }>('select name from schema_migrations')).rows.map(({ name }) => name))
+
+function requireKnown(applied: ReadonlySet<string>, files: readonly string[]): void {
+  const unknown = [...applied].filter((name) => !files.includes(name)).sort()
+  if (unknown.length === 0) return
+  const last = unknown.at(-1)!.replace(/\.sql$/, '')
+  throw new Failure(
+    'unavailable',
+    `A newer version of Stithy has migrated this database (to ${last}): install that version again, or restore the backup from before the upgrade.`,
+  )
+}
+
 /**
  * Updates the schema, one transaction per migration, under a lock for which other processes wait. Forward only; applied files are
- * never edited. Calls `progress` for each step.
+ * never edited. Calls `progress` for each step of an upgrade, and once for a new database. Refuses a schema that is newer than this version.
  */
 export async function migrate(url: string, progress: (line: string) => void = () => {}): Promise<void> {
   const client = new pg.Client({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
@@ -25,13 +58,12 @@ export async function migrate(url: string, progress: (line: string) => void = ()
     await client.query(
       'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',
     )
-    const applied = new Set(
-      (await client.query<{ name: string }>('select name from schema_migrations')).rows.map(({ name }) => name),
-    )
-    const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+    const [applied, files] = [await appliedTo(client), await migrationFiles()]
+    requireKnown(applied, files)
+    if (applied.size === 0) progress('creating the tables of the database')
     for (const file of files) {
       if (applied.has(file)) continue
-      progress(`migrating the database: ${file.replace(/\.sql$/, '')}`)
+      if (applied.size > 0) progress(`migrating the database: ${file.replace(/\.sql$/, '')}`)
       await client.query('begin')
       await client.query(await readFile(new URL(file, folder), 'utf8'))
       await client.query('insert into schema_migrations (name) values ($1)', [file])

@@ -13,6 +13,14 @@ export const queueStateRow = {
   /** Time since a job was last taken; null before the first. */
   idle_seconds: nullable(double),
   running: integer,
+  /** Jobs that are due and wait. */
+  due: integer,
+  /** Jobs that are to run later, for the first time. */
+  scheduled: integer,
+  /** Jobs that have failed and will be tried again. */
+  retrying: integer,
+  /** Jobs that have failed at every attempt. */
+  failed: integer,
 }
 export type QueueState = RowOf<typeof queueStateRow>
 
@@ -37,7 +45,13 @@ const queueStateSql = sql`
     )::float8 as oldest_due_seconds,
     (select to_char(taken_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from job_runner) as last_taken_at,
     (select extract(epoch from now() - taken_at) from job_runner)::float8 as idle_seconds,
-    (select count(*) from jobs where locked_at is not null)::integer as running
+    (select count(*) from jobs where locked_at is not null)::integer as running,
+    (select count(*) from jobs where locked_at is null and attempts < max_attempts and run_at <= now())::integer as due,
+    (select count(*) from jobs where locked_at is null and attempts = 0 and run_at > now())::integer as scheduled,
+    (
+      select count(*) from jobs where locked_at is null and attempts between 1 and max_attempts - 1 and run_at > now()
+    )::integer as retrying,
+    (select count(*) from jobs where locked_at is null and attempts >= max_attempts)::integer as failed
 `
 
 /** One query. */
@@ -106,5 +120,17 @@ new Gauge({
     const found = await measure()
     if (found) this.set(found.last_taken_at === null ? 0 : Date.parse(found.last_taken_at) / 1000)
     else this.reset()
+  },
+})
+new Gauge({
+  name: 'stithy_jobs',
+  help: 'Jobs in the queue, by state',
+  labelNames: ['state'],
+  aggregator: 'max',
+  async collect() {
+    const found = await measure()
+    if (!found) return this.reset()
+    for (const state of ['due', 'scheduled', 'running', 'retrying', 'failed'] as const)
+      this.labels(state).set(found[state])
   },
 })

@@ -7,6 +7,7 @@ import { Value } from 'typebox/value'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
 import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
+import { Activity } from '../kernel/activity.ts'
 import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job } from './job.ts'
@@ -36,6 +37,7 @@ export type JobRunnerOptions = {
   log: Pino
   concurrency?: number
   throttle?: Throttle
+  activity?: Activity
   /** Called at most once, when the runner takes no more jobs and cannot recover. */
   onBroken: (error: Error) => void
   times?: RunnerTimes
@@ -70,6 +72,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     onBroken,
     times = usualTimes,
     throttle = new Throttle(),
+    activity = new Activity(),
   } = options
   const pool = new RunnerPool({
     ...connectionOptions(databaseUrl, 'jobs'),
@@ -98,7 +101,11 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
           ...Object.fromEntries(
             jobs.map((job) => [
               job.name,
-              (payload: unknown) => watch.taking(() => runJob(job, payload, { open, log, throttle })),
+              (payload: unknown) =>
+                watch.taking(async () => {
+                  const end = activity.begin('jobs')
+                  await runJob(job, payload, { open, log, throttle }).finally(end)
+                }),
             ]),
           ),
         },
@@ -279,7 +286,7 @@ async function runJob(job: Job<any>, payload: unknown, { open, log, throttle }: 
   await job.run(payload, ctx)
   const tookMs = performance.now() - began
   if (key !== undefined) throttle.begin(key, tookMs)
-  log.info({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
+  log[job.every ? 'debug' : 'info']({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
 }
 
 const cronItems = (jobs: readonly Job<any>[]) =>

@@ -1,4 +1,5 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
+import { plainLine } from './plain-line.ts'
 
 /** A batch is written when it reaches this size, and at every interval. */
 const batchBytes = 64 * 1024
@@ -10,11 +11,12 @@ const urgentLevel = 40
 export type Log = { readonly log: Logger } & Disposable
 
 /**
- * Passes lines to the writer in batches: the writer measures its whole buffer anew for each write, so writing line by line is
+ * JSON lines with time and level by name; on a terminal, text. Passes lines to the writer in batches: the writer measures its whole buffer anew for each write, so writing line by line is
  * quadratic.
  */
 export function openLog(level: NonNullable<LoggerOptions['level']>): Log {
   const output = pino.destination({ sync: false, minLength: batchBytes, maxWrite: 4 * batchBytes })
+  const isRead = process.stdout.isTTY === true
   let lines = ''
   const handOver = () => {
     if (lines !== '') output.write(lines)
@@ -29,13 +31,21 @@ export function openLog(level: NonNullable<LoggerOptions['level']>): Log {
     [pino.symbols.needsMetadataGsym]: true as const,
     lastLevel: 0,
     write(line: string) {
-      lines += line
+      lines += isRead ? plainLine(line) : line
       if (lines.length >= batchBytes || this.lastLevel >= urgentLevel) handOver()
     },
   }
   const flushing = setInterval(flush, flushMs).unref()
   return {
-    log: pino({ level, base: { pid: process.pid } }, batches),
+    log: pino(
+      {
+        level,
+        base: { pid: process.pid },
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (name) => ({ level: name }) },
+      },
+      batches,
+    ),
     [Symbol.dispose]() {
       clearInterval(flushing)
       flush()

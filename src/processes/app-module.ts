@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Busy } from '../kernel/activity.ts'
 
 /** Services that the primary process has started for the others. */
 export type Services = Readonly<{
@@ -17,6 +18,8 @@ export interface App extends AsyncDisposable {
    * Resolves when jobs are taken. Calls `onBroken` at most once, when jobs are no longer taken and only a new process helps.
    */
   runJobs(onBroken: (error: Error) => void): Promise<void>
+  /** What this process is doing now. */
+  busy(): Busy
   /**
    * Stops accepting requests and jobs, lets running ones finish within `graceMs`, and hands back the rest. Must itself close
    * connections that become idle meanwhile (`server.close()` closes only those idle at once); otherwise a browser delays the
@@ -39,7 +42,8 @@ export type TokenRequest = {
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
   /**
-   * Fails if the database and the data folder belong to different installations. Must run before `migrate`; changes nothing.
+   * Fails if the database is newer than this version, or if it and the data folder belong to different installations. Must run
+   * before `migrate`; changes nothing.
    */
   requireOwn(config: Config, databaseUrl: string): Promise<void>
   /** Migrates the schema, under a lock in the database; reports steps that take long to `progress`. */

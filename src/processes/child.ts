@@ -19,6 +19,8 @@ import { askForMetrics } from './metrics.ts'
 const sharesPorts = process.platform === 'linux'
 /** Grace period if only this process receives a signal. */
 const ownGraceMs = 10_000
+/** Interval of reports of what a stopping process waits for. */
+const busyEveryMs = 500
 /** Interval of connection attempts while the database is unavailable. */
 const waitMs = 500
 
@@ -77,6 +79,9 @@ async function open({ config, services }: Extract<Order, { kind: 'start' }>, mod
 async function stop(graceMs: number): Promise<void> {
   if (stopping) return
   stopping = true
+  const tell = () => app && void report({ kind: 'busy', busy: app.busy() })
+  tell()
+  setInterval(tell, busyEveryMs).unref()
   try {
     await app?.stop(graceMs)
     await app?.[Symbol.asyncDispose]()

@@ -1,4 +1,5 @@
 import type { ChildProcess, Serializable } from 'node:child_process'
+import type { Busy } from '../kernel/activity.ts'
 import { Failure } from '../kernel/failure.ts'
 import type { Order, Report } from './messages.ts'
 import type { Running } from './supervisor.ts'
@@ -6,20 +7,23 @@ import type { Running } from './supervisor.ts'
 /** Maximum time to exit after the grace period, in ms. */
 const endWithinMs = 2_000
 
+/** What a process reports without a question. */
+type Listeners = Readonly<{ onProgress(line: string): void; onBusy(process: object, busy: Busy): void }>
+
 /** A worker or the jobs process, as the primary sees it. */
 export class Forked implements Running {
   readonly #child: ChildProcess
   readonly ended: Promise<string>
   /** Pending `report` calls, by kind. */
   readonly #waiting = new Map<Report['kind'], { resolve(report: Report): void; reject(error: Error): void }>()
-  readonly #onProgress: (line: string) => void
+  readonly #listeners: Listeners
   /** Reports that arrived before they were requested: `loaded` comes unrequested. */
   readonly #early: Report[] = []
   #failure: string | undefined
 
-  constructor(child: ChildProcess, onProgress: (line: string) => void) {
+  constructor(child: ChildProcess, listeners: Listeners) {
     this.#child = child
-    this.#onProgress = onProgress
+    this.#listeners = listeners
     this.ended = new Promise((resolve) => {
       const finish = (reason: string) => {
         resolve(this.#failure ?? reason)
@@ -69,7 +73,8 @@ export class Forked implements Running {
   #take(report: Report): void {
     const waiting = this.#waiting.get(report.kind)
     this.#waiting.delete(report.kind)
-    if (report.kind === 'progress') this.#onProgress(report.line)
+    if (report.kind === 'progress') this.#listeners.onProgress(report.line)
+    else if (report.kind === 'busy') this.#listeners.onBusy(this, report.busy)
     // Pending calls reject when the process has ended.
     else if (report.kind === 'failed') this.#failure = report.sentence
     else if (waiting === undefined) this.#early.push(report)

@@ -21,7 +21,11 @@ export async function main(parts: Parts): Promise<never> {
       return config
     },
     parts,
-    terminal: { out: (line) => console.log(line), err: (line) => console.error(line) },
+    terminal: {
+      out: (line) => console.log(line),
+      err: (line) => console.error(line),
+      isInteractive: process.stdout.isTTY,
+    },
   })
   process.exit(code)
 }

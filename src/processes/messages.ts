@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { Busy } from '../kernel/activity.ts'
 import type { Credentials, Services } from './app-module.ts'
 
 /** From the primary to a worker or the jobs process. */
@@ -13,4 +14,6 @@ export type Report =
   | { kind: 'progress'; line: string }
   | { kind: 'prepared'; credentials: Credentials | undefined }
   | { kind: 'ready' }
+  /** While the process stops: what it waits for. */
+  | { kind: 'busy'; busy: Busy }
   | { kind: 'failed'; sentence: string }

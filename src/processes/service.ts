@@ -13,12 +13,15 @@ import { compileCacheDir } from './data-dir.ts'
 import { Forked } from './forked.ts'
 import { answerMetrics } from './metrics.ts'
 import { gitRunner, type Parts } from './parts.ts'
+import { ShutdownReport } from './shutdown-report.ts'
 import { type Supervised, Supervisor } from './supervisor.ts'
-import type { Terminal } from './terminal.ts'
+import type { Notices, Terminal } from './terminal.ts'
 
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
 /** V8's default of up to 48 MB for young objects per process does not measurably speed up anything here. */
 const execArgv = ['--max-semi-space-size=4']
+
+const hintOf = ({ isInteractive }: Terminal): string => (isInteractive ? ' Press Ctrl-C again to stop at once.' : '')
 
 /**
  * All processes of a running Stithy: PostgreSQL, the git runner, the HTTP workers and the jobs process. The caller holds the
@@ -30,7 +33,8 @@ export class Service {
   readonly #gaveUp: (failure: Failure) => void
   readonly #config: Config
   readonly #parts: Parts
-  readonly #terminal: Terminal
+  readonly #notices: Notices
+  readonly #shutdown: ShutdownReport
   readonly #database: Supervisor | undefined
   readonly #runner: Supervisor
   readonly #jobs: Supervisor
@@ -40,10 +44,11 @@ export class Service {
   readonly #services = Promise.withResolvers<Services>()
   readonly #runnerSocket: string
 
-  constructor(config: Config, parts: Parts, terminal: Terminal) {
+  constructor(config: Config, parts: Parts, { terminal, notices }: { terminal: Terminal; notices: Notices }) {
     this.#config = config
     this.#parts = parts
-    this.#terminal = terminal
+    this.#notices = notices
+    this.#shutdown = new ShutdownReport((line, busy) => notices.say(`${line}${hintOf(terminal)}`, busy))
     this.#runnerSocket = join(shortFolder(join(config.dataDir, 'run')), 'runner.sock')
     // An environment variable instead of a call, so that it applies to every module of a child from the first one.
     setForChildren('NODE_COMPILE_CACHE', compileCacheDir(config.dataDir))
@@ -84,6 +89,7 @@ export class Service {
       Promise.all(clients.map((client) => client.stop(graceMs))),
       urgent.then(() => Promise.all(clients.map((client) => client.stop(0)))),
     ])
+    this.#shutdown.end()
     await this.#runner.stop(graceMs)
     await this.#database?.stop(graceMs)
   }
@@ -93,7 +99,7 @@ export class Service {
     return {
       name: 'PostgreSQL',
       start: async (signal) => {
-        const log = (line: string) => this.#terminal.out(line)
+        const log = (line: string) => this.#notices.say(line)
         const { url, pid, exited, stop } = await startEmbedded({ dataDir, log, signal })
         this.#databaseUrl.resolve(url)
         return { pid, ended: exited.then(() => undefined), stop }
@@ -145,7 +151,11 @@ export class Service {
 
   /** Starts a child; ends it if it fails to start, or if `signal` aborts meanwhile. */
   async #started(process: ChildProcess, signal: AbortSignal, start: (child: Forked) => Promise<void>): Promise<Forked> {
-    const child = new Forked(process, (line) => this.#terminal.out(line))
+    const child = new Forked(process, {
+      onProgress: (line) => this.#notices.say(line),
+      onBusy: (each, busy) => this.#shutdown.update(each, busy),
+    })
+    child.ended.then(() => this.#shutdown.remove(child))
     const end = () => child.stop(0)
     signal.addEventListener('abort', end)
     try {

@@ -54,9 +54,18 @@ describe('a first start', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(first.out).toContain(file)
     for (const secret of [password!, token!]) expect(first.out.split(secret)).toHaveLength(2)
-    expect(first.out.trim().split('\n').at(-1)).toBe(
-      `Stithy is ready at ${first.url} (to push: git push ${first.url}/root/hello.git main)`,
-    )
+    const lines = first.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.at(-1)).toMatchObject({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      msg: `Stithy is ready at ${first.url} (to push: git push ${first.url}/root/hello.git main)`,
+      url: first.url,
+      data_dir: first.env['STITHY_DATA_DIR'],
+    })
+    expect(lines.at(-2)).toMatchObject({ username: 'root', password, token })
     expect(first.err).toBe('')
     first.process.kill('SIGTERM')
     expect(await first.exit).toBe(0)
@@ -120,12 +129,14 @@ describe('stopping the service', () => {
     },
   )
 
-  test('a second stop signal aborts running requests', async () => {
+  test('a stop says what it waits for, and a second signal aborts it at once', async () => {
     const service = await serve()
-    const response = await fetch(`${service.url}/slow?ms=250000`)
-    const text = response.text().catch(() => 'cut')
+    const responses = [1, 2].map(() => fetch(`${service.url}/slow?ms=250000`))
+    const text = (await responses[0]!).text().catch(() => 'cut')
+    await responses[1]
     service.process.kill('SIGTERM')
-    await delay(1_100)
+    await eventually(() => expect(service.out).toContain('"msg":"Stopping: waiting for 2 requests."'))
+    expect(JSON.parse(service.out.trim().split('\n').at(-1)!)).toMatchObject({ requests: 2, transfers: 0, jobs: 0 })
     service.process.kill('SIGTERM')
     expect(await service.exit).toBe(0)
     expect(await text).toBe('cut')

@@ -1,11 +1,23 @@
-/** Output for the user: results to `out`, errors to `err`. */
-export type Terminal = Readonly<{ out(line: string): void; err(line: string): void }>
+/** Output for the user: results to `out`, errors to `err`. `isInteractive` if a user reads `out` as it is written. */
+export type Terminal = Readonly<{ out(line: string): void; err(line: string): void; isInteractive?: boolean }>
+
+/** Reports of the service about itself. `fields` are for programs. */
+export type Notices = Readonly<{ say(line: string, fields?: object): void }>
+
+/** Lines of text on a terminal; elsewhere JSON with the fields of the log, to which the other processes write as well. */
+export const noticesOn = ({ out, isInteractive }: Terminal): Notices =>
+  isInteractive
+    ? { say: (line) => out(line) }
+    : {
+        say: (msg, fields) =>
+          out(JSON.stringify({ level: 'info', time: new Date().toISOString(), pid: process.pid, ...fields, msg })),
+      }
 
 /** A request to stop, from the user or the system. A second one cuts the grace period short. */
 export type StopRequest = Readonly<{ asked: Promise<void>; isAsked(): boolean; urgent: Promise<void> }>
 
-/** One request often arrives twice: from the terminal, and forwarded by npm. */
-const sameRequestMs = 1_000
+/** Under npm or a starter, one request arrives twice: from the terminal, and forwarded by the parent. */
+const sameRequestMs = 500
 
 /** How often the parent process is checked, in milliseconds. */
 const parentCheckMs = 500
@@ -17,12 +29,13 @@ const parentCheckMs = 500
 export function listenForStop(): StopRequest {
   const asked = Promise.withResolvers<void>()
   const urgent = Promise.withResolvers<void>()
+  const isForwarded = process.env['npm_lifecycle_event'] !== undefined || process.connected
   let askedAt: number | undefined
   const ask = () => {
     if (askedAt === undefined) {
       askedAt = performance.now()
       asked.resolve()
-    } else if (performance.now() - askedAt > sameRequestMs) urgent.resolve()
+    } else if (!isForwarded || performance.now() - askedAt > sameRequestMs) urgent.resolve()
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, ask)
   process.on('disconnect', ask)

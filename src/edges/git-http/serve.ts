@@ -17,6 +17,7 @@ import type { HttpContext } from '../http/context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import type { HttpLimits } from '../http/limits.ts'
+import { observeGit } from '../http/metrics.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
@@ -34,7 +35,11 @@ export const gitMatcher =
   (context: HttpContext, limits: HttpLimits): RouteMatcher =>
   (method, url) => {
     const asked = method === 'PUT' ? undefined : parseGitUrl(url)
-    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context, limits))
+    if (!asked) return undefined
+    return {
+      route: asked.kind === 'service' ? `/*.git/${asked.service}` : '/*.git/info/refs',
+      serve: (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context, limits),
+    }
   }
 
 async function serve(
@@ -77,6 +82,8 @@ async function serve(
     // Unread bytes would be taken for the next request on the connection.
     if (!req.readableEnded) req.resume()
     logAnswer(context.log, exchange, ctx?.actor ?? null)
+    if (asked.kind === 'service' && req.method === 'POST')
+      observeGit(asked.service, 'http', exchange.res.statusCode < 400, (performance.now() - exchange.began) / 1000)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import ssh2 from 'ssh2'
 import type { Db } from '../../db/db.ts'
+import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import { isKnownKey, sha256Of } from '../../modules/accounts/index.ts'
 import { isThrottled, recordFailure, throttleKeys } from '../../modules/instance/index.ts'
 import type { SshLimits } from './limits.ts'
@@ -24,10 +25,14 @@ export function signIn(
   const keys = throttleKeys(undefined, remoteAddress)
   let refused = 0
   let known = false
+  let isOver = false
   const refuse = async (attempt: ssh2.AuthContext) => {
     const isFirst = ++refused === 1
-    if (refused >= limits.maxAttempts || (isFirst && (await isThrottled(db, keys)) !== undefined))
+    if (isFirst && (await isThrottled(db, keys)) !== undefined) {
+      isOver = true
       return connection.end()
+    }
+    if (refused >= limits.maxAttempts) return connection.end()
     attempt.reject(['publickey'])
   }
   const failed = (error: unknown) => {
@@ -35,7 +40,9 @@ export function signIn(
     connection.end()
   }
   connection.once('close', () => {
-    if (refused > 0 && !known) recordFailure(db, keys).catch(failed)
+    if (refused === 0 || known) return
+    logFailedSignIn(log, { transport: 'ssh', reason: isOver ? 'throttled' : 'unknown_key', remoteAddress })
+    recordFailure(db, keys).catch(failed)
   })
   connection.on('authentication', (attempt) => {
     // Clients use this to list the supported methods.

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Connection, ServerChannel, Session } from 'ssh2'
+import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import { Failure } from '../../kernel/failure.ts'
-import { findKeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
+import { findKeyHolder, type KeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
+import { observeGit } from '../http/metrics.ts'
 import { type Call, sendMessage } from './call.ts'
 import { parseCommand } from './command.ts'
 import type { ConnectionLimiter } from './connection-limiter.ts'
@@ -87,12 +90,14 @@ export class SignedIn {
   async #run(call: Call, text: string | undefined): Promise<void> {
     const { channel } = call
     const began = performance.now()
+    const end = this.#context.activity.begin('transfers')
     this.#idle.remove(this.#socket)
     this.#channels.add(channel)
     // Errors of a channel show as its end.
     channel.on('error', () => {})
     channel.stderr.on('error', () => {})
     const status = await this.#answer(call, text, began)
+    end()
     if (!call.signal.aborted) {
       channel.exit(status)
       channel.end()
@@ -115,13 +120,18 @@ export class SignedIn {
   async #answer(call: Call, text: string | undefined, began: number): Promise<number> {
     const { db, log, open } = this.#context
     const command = parseCommand(text)
-    let keyId: number | undefined
+    const requestId = randomUUID()
+    let holder: KeyHolder | undefined
+    const remoteAddress = this.#remoteAddress
+    const refuse = (reason: string, text: string) => {
+      logFailedSignIn(log, { transport: 'ssh', reason, remoteAddress })
+      sendMessage(call, text)
+    }
     let status = 1
     try {
-      const holder = await findKeyHolder(db, this.#sha256)
-      keyId = holder?.keyId
-      if (!holder) sendMessage(call, 'This key is no longer registered.')
-      else if ('refused' in holder) sendMessage(call, holder.refused)
+      holder = await findKeyHolder(db, this.#sha256)
+      if (!holder) refuse('key_removed', 'This key is no longer registered.')
+      else if ('refused' in holder) refuse('account_refused', holder.refused)
       else {
         const ctx = await open(holder.actor, this.#remoteAddress)
         const refused = keyRefusal(holder.key, ctx.settings)
@@ -131,17 +141,24 @@ export class SignedIn {
     } catch (error) {
       if (error instanceof Failure) sendMessage(call, error.message)
       else if (!call.signal.aborted) {
-        log.error({ err: error, command: command.kind }, 'git over SSH failed')
+        log.error({ err: error, command: command.kind, request_id: requestId }, 'git over SSH failed')
         sendMessage(call, 'Internal server error.')
       }
     }
+    const name = command.kind === 'transfer' ? command.service : command.kind
+    const actor = holder && 'actor' in holder ? holder.actor : undefined
+    const seconds = (performance.now() - began) / 1000
+    observeGit(command.kind === 'transfer' ? command.service : 'other', 'ssh', status === 0, seconds)
     log.info(
       {
-        command: command.kind === 'transfer' ? command.service : command.kind,
+        command: name,
         ...(command.kind === 'transfer' && { path: command.path }),
         status,
-        duration_ms: Math.round((performance.now() - began) * 1e3) / 1e3,
-        ...(keyId !== undefined && { 'key.id': keyId }),
+        duration_ms: Math.round(seconds * 1e6) / 1e3,
+        remote_address: remoteAddress,
+        request_id: requestId,
+        ...(holder && { 'key.id': holder.keyId }),
+        ...(actor && { 'user.id': actor.id, user: actor.username }),
       },
       'ssh command',
     )

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
+import { observeSshConnection } from '../http/metrics.ts'
 import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
 import { ConnectionLimiter } from './connection-limiter.ts'
@@ -56,9 +57,11 @@ export class SshServer implements AsyncDisposable {
       if (remoteAddress === undefined) return void socket.destroy()
       const name = `${remoteAddress} ${remotePort}`
       this.#open.add(socket)
+      observeSshConnection(1)
       this.#arriving.set(name, socket)
       socket.once('close', () => {
         this.#open.delete(socket)
+        observeSshConnection(-1)
         this.#unauthenticated.remove(socket)
         if (this.#arriving.get(name) === socket) this.#arriving.delete(name)
       })

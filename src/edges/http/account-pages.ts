@@ -9,34 +9,13 @@ import { readBytes } from './body/read-bytes.ts'
 import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
+import { html, type Page, pageHeaders } from './html-page.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Routes } from './server.ts'
 
 /** The URL of a page contains a secret: it must not leak as a referrer, be cached or be framed. */
-const headers = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-}
-
-type Page = { readonly status: number; readonly title: string; readonly body: string }
-
-const html = ({ title, body }: Page): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
-</head>
-<body>
-<h1>${escaped(title)}</h1>
-${body}
-</body>
-</html>
-`
+const headers = { ...pageHeaders, 'cache-control': 'no-store' }
 
 const text = (status: number, title: string, sentence: string): Page => ({
   status,
@@ -122,7 +101,7 @@ export const accountPages =
   (app) => {
     const serve = async (request: FastifyRequest, reply: FastifyReply, answer: (ctx: Ctx) => Promise<Page>) => {
       reply.hijack()
-      const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+      const exchange = beginExchange(request, reply, context.siteUrl)
       try {
         const ctx = await context.open(null, request.ip)
         if (await refusedByLimits(exchange, ctx, null, request.ip, 'web')) return

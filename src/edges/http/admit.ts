@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
+import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Exchange } from './answer.ts'
 import { callerOf } from './authenticate.ts'
@@ -21,14 +22,16 @@ export type Visitor = {
 export async function admit(
   token: string | undefined,
   { exchange, remoteAddress, settings, kind }: Visitor,
-  { db, authenticator }: HttpContext,
+  { db, authenticator, log }: HttpContext,
   onRevoked?: ((token: string) => Promise<void>) | undefined,
 ): Promise<Caller | undefined> {
   const isLimited = async (caller: Caller) =>
     hasLimits(settings, kind) && refusedByLimits(exchange, { db, settings }, caller, remoteAddress, kind)
   let caller: Caller
   try {
-    caller = await callerOf(token, authenticator, onRevoked)
+    caller = await callerOf(token, authenticator, onRevoked, (reason) =>
+      logFailedSignIn(log, { transport: kind, reason, remoteAddress }),
+    )
   } catch (error) {
     if (await isLimited(null)) return undefined
     throw error

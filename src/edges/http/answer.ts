@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { listBytes, type RecordText } from '../../api/record-texts.ts'
+import { acceptedEncoding, compressed, type Encoding, isCompressible } from './compress.ts'
 import { disconnectSignal } from './disconnect.ts'
 
 export type Headers = Record<string, string | number>
@@ -19,6 +20,10 @@ export type Exchange = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly requestId: string
+  /** Address of the client, as a proxy on this machine reports it. */
+  readonly remoteAddress: string
+  /** Pattern of the URL, such as `/api/v4/projects/:id`; of a bounded set. */
+  readonly route: string
   /** `performance.now()` at its start. */
   readonly began: number
   /** CORS and other headers that do not depend on the response. */
@@ -83,12 +88,16 @@ function sendTagged(
     const etag = given === undefined ? `W/"${hash('md5', tagged(), 'hex')}"` : String(given)
     all['etag'] = etag
     all['cache-control'] ??= 'max-age=0, private, must-revalidate'
+    const varies = isCompressible(all, body.length)
+    if (varies) all.vary = `${all.vary}, Accept-Encoding`
     if (isNamed(req.headers['if-none-match'], etag)) {
       delete all['content-type']
       res.writeHead(304, all)
       res.end()
       return
     }
+    const encoding = varies ? acceptedEncoding(req.headers['accept-encoding']) : undefined
+    if (encoding) return sendCompressed(exchange, body, encoding, all)
     // With a given ETag, a handler may skip the body of a HEAD.
     if (req.method !== 'HEAD' || given === undefined) all['content-length'] = body.length
   } else {
@@ -97,6 +106,29 @@ function sendTagged(
   res.writeHead(status, all)
   if (req.method === 'HEAD') res.end()
   else finish(res, body)
+}
+
+/** Sends a 200 with a compressed body; uncompressed if that cannot be made now. The weak ETag is that of the uncompressed one. */
+function sendCompressed(exchange: Exchange, body: Buffer | AsciiText, encoding: Encoding, headers: Headers): void {
+  const { req, res } = exchange
+  const encoded = { ...headers, 'content-encoding': encoding }
+  if (req.method === 'HEAD') {
+    // The length is unknown without compressing.
+    res.writeHead(200, encoded)
+    res.end()
+    return
+  }
+  const send = (smaller: Buffer | undefined) => {
+    if (res.destroyed) return
+    if (smaller) res.writeHead(200, { ...encoded, 'content-length': smaller.length })
+    else res.writeHead(200, { ...headers, 'content-length': body.length })
+    finish(res, smaller ?? body)
+  }
+  const result = compressed(typeof body === 'string' ? Buffer.from(body, 'latin1') : body, encoding)
+  if (!(result instanceof Promise)) return send(result)
+  // The log reads the status before the body is ready.
+  res.statusCode = 200
+  void result.then(send)
 }
 
 /** One byte per character, in UTF-8 and in latin1. */

@@ -17,7 +17,7 @@ export const appearanceRoutes =
       url: '/uploads/-/system/appearance/:name/1/:filename',
       async handler(request, reply) {
         reply.hijack()
-        const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+        const exchange = beginExchange(request, reply, context.siteUrl)
         const { name, filename } = request.params
         try {
           const ctx = await context.open(null, request.ip)

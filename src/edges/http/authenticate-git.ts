@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
+import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import { gitRefusals, type SignInRefusal, signIn } from '../../modules/accounts/index.ts'
 import { authenticateDeployToken } from '../../modules/groups/index.ts'
 import { basicCredentials } from './basic.ts'
@@ -18,15 +19,19 @@ export async function authenticateGit(
 ): Promise<Shown> {
   if (header === undefined) return { caller: null }
   const shown = basicCredentials(header)
-  if (!shown || shown.password === '' || shown.username === '') return { denied: 'wrong' }
+  const refuse = (denied: SignInRefusal): Denial => {
+    logFailedSignIn(context.log, { transport: 'git-http', reason: denied, remoteAddress, login: shown?.username })
+    return { denied }
+  }
+  if (!shown || shown.password === '' || shown.username === '') return refuse('wrong')
   const byToken = await context.authenticator.authenticate(shown.password)
   if ('actor' in byToken) return { caller: byToken.actor }
-  if (byToken.refused !== 'unknown') return { denied: byToken.refused }
+  if (byToken.refused !== 'unknown') return refuse(byToken.refused)
   // PostgreSQL rejects NUL in text.
-  if (/\0/.test(shown.username)) return { denied: 'wrong' }
+  if (/\0/.test(shown.username)) return refuse('wrong')
   const byDeployToken = await authenticateDeployToken(context.db, { username: shown.username, token: shown.password })
   if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
-  if (byDeployToken.refused !== 'unknown') return { denied: byDeployToken.refused }
+  if (byDeployToken.refused !== 'unknown') return refuse(byDeployToken.refused)
   const { username: login, password } = shown
   const signedIn = await signIn(await context.open(null, remoteAddress), { login, password, transport: 'git' })
   if ('actor' in signedIn) return { caller: signedIn.actor }

@@ -60,16 +60,18 @@ export function refusal(reason: Refusal): Error {
 
 /**
  * The caller that a token authenticates. Throws for an invalid token, even where anonymous callers are allowed; calls
- * `onRevoked` first for a revoked one.
+ * `onRevoked` first for a revoked one, and `onRefused` for each.
  */
 export async function callerOf(
   token: string | undefined,
   authenticator: TokenAuthenticator,
   onRevoked?: ((token: string) => Promise<void>) | undefined,
+  onRefused?: (reason: Refusal) => void,
 ): Promise<Caller> {
   if (token === undefined) return null
   const found = await authenticator.authenticate(token)
   if ('refused' in found) {
+    onRefused?.(found.refused)
     if (found.refused === 'revoked') await onRevoked?.(token)
     throw refusal(found.refused)
   }

@@ -43,7 +43,7 @@ export const avatarRoutes =
       url: '/uploads/-/system/:owner/avatar/:id/:filename',
       async handler(request, reply) {
         reply.hijack()
-        const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+        const exchange = beginExchange(request, reply, context.siteUrl)
         const { owner, id, filename } = request.params
         let ctx: Ctx | undefined
         try {

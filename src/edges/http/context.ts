@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Caller } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Db } from '../../db/db.ts'
+import type { Activity } from '../../kernel/activity.ts'
 import type { Plan } from '../../kernel/plan.ts'
 import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { AnswerToPush } from '../../modules/pushes/index.ts'
@@ -20,6 +21,7 @@ export type HttpContext = {
   readonly uploadsDir: string
   readonly log: Logger
   readonly abandoned: AbandonedRequests
+  readonly activity: Activity
   /** Sources of the lines that clients print after a push. */
   readonly answersToPush: readonly AnswerToPush[]
   /** Opens a context for one request; `signal` for read-only requests. */

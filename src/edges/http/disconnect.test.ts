@@ -13,7 +13,7 @@ async function exchangesOf(bytes: string, count: number) {
   const exchanges: Exchange[] = []
   const arrived = Promise.withResolvers<void>()
   const server = createServer((req, res) => {
-    exchanges.push(beginExchange(req, res, 'http://127.0.0.1'))
+    exchanges.push(beginExchange({ raw: req, ip: '127.0.0.1', routeOptions: {} }, { raw: res }, 'http://127.0.0.1'))
     if (exchanges.length === count) arrived.resolve()
   })
   server.listen(0, '127.0.0.1')

@@ -25,6 +25,21 @@ function onClose(socket: Socket, work: () => void): void {
   })
 }
 
+/** Calls `work` once: when the response is sent, or when the connection closes before. */
+export function onEnd(
+  { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  work: () => void,
+): void {
+  const end = () => {
+    closing.get(req.socket)?.delete(end)
+    res.off('close', end)
+    work()
+  }
+  if (res.destroyed || req.socket.destroyed) return end()
+  onClose(req.socket, end)
+  res.once('close', end)
+}
+
 const signals = new WeakMap<ServerResponse, AbortSignal>()
 
 /**
@@ -42,14 +57,8 @@ export function disconnectSignal({
   if (known) return known
   const disconnected = new AbortController()
   signals.set(res, disconnected.signal)
-  const leave = () => {
-    closing.get(req.socket)?.delete(leave)
+  onEnd({ req, res }, () => {
     if (!res.writableFinished) disconnected.abort(new ClientDisconnected('the client closed the connection'))
-  }
-  if (res.destroyed || req.socket.destroyed) leave()
-  else {
-    onClose(req.socket, leave)
-    res.once('close', leave)
-  }
+  })
   return disconnected.signal
 }

@@ -61,7 +61,7 @@ export const docsPage =
   (app) => {
     const send = (request: FastifyRequest, reply: FastifyReply, text: string, headers: Headers) => {
       reply.hijack()
-      sendText(beginExchange(request.raw, reply.raw, siteUrl), 200, text, headers)
+      sendText(beginExchange(request, reply, siteUrl), 200, text, headers)
     }
     app.route({
       method: ['GET', 'HEAD'],

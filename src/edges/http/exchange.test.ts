@@ -4,7 +4,8 @@ import { beginExchange } from './exchange.ts'
 
 const allowed = (origin: string, siteUrl: string) => {
   const req = { headers: { origin } } as IncomingMessage
-  const { headers } = beginExchange(req, {} as ServerResponse, siteUrl)
+  const request = { raw: req, ip: '127.0.0.1', routeOptions: {} }
+  const { headers } = beginExchange(request, { raw: {} as ServerResponse }, siteUrl)
   return [headers['access-control-allow-origin'], headers['access-control-allow-credentials']]
 }
 

@@ -25,13 +25,34 @@ export const preflightHeaders = (req: IncomingMessage): Headers => ({
 
 const echoed = /^[\w.:-]{1,255}$/
 
-/** `siteUrl` is the site's own origin, for CORS. A request id from the client is used if it is harmless. */
-export function beginExchange(req: IncomingMessage, res: ServerResponse, siteUrl: string): Exchange {
+/** A request as Fastify passes it on, or a part of it in tests. */
+type Incoming = {
+  readonly raw: IncomingMessage
+  readonly ip: string
+  readonly routeOptions: { readonly url?: string | undefined }
+}
+
+/** The route of a request that matches none. */
+export const noRoute = 'none'
+
+/**
+ * `siteUrl` is the site's own origin, for CORS. A request id from the client is used if it is harmless. `route` is for handlers
+ * that match more precisely than the router.
+ */
+export function beginExchange(
+  request: Incoming,
+  { raw: res }: { readonly raw: ServerResponse },
+  siteUrl: string,
+  route: string = request.routeOptions.url ?? noRoute,
+): Exchange {
+  const { raw: req, ip: remoteAddress } = request
   const given = req.headers['x-request-id']
   return {
     req,
     res,
     requestId: typeof given === 'string' && echoed.test(given) ? given : randomUUID(),
+    remoteAddress,
+    route,
     began: performance.now(),
     headers: corsHeaders(req.headers.origin, siteUrl),
   }

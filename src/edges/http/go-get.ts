@@ -20,7 +20,11 @@ export const goGetMatcher =
   (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const path = method === 'GET' ? address.exec(url)?.[1] : undefined
-    return path === undefined ? undefined : (exchange, remoteAddress) => serve(exchange, path, remoteAddress, context)
+    if (path === undefined) return undefined
+    return {
+      route: '/*?go-get=1',
+      serve: (exchange, remoteAddress) => serve(exchange, path, remoteAddress, context),
+    }
   }
 
 async function serve(exchange: Exchange, path: string, remoteAddress: string, context: HttpContext): Promise<void> {

@@ -1,16 +1,26 @@
-import type { SettingsReader } from '../../settings/store.ts'
+import { sendText } from './answer.ts'
+import type { HttpContext } from './context.ts'
+import { beginExchange } from './exchange.ts'
+import { html, pageHeaders, wantsPage, welcomePage } from './html-page.ts'
+import { logAnswer } from './request-log.ts'
 import type { Routes } from './server.ts'
 
-/** Redirects `/` to the configured home page; 404 without one. */
+/** `/`: redirects to the configured home page; without one, a page for browsers and 404 for other clients. */
 export const homeRoutes =
-  (settings: SettingsReader): Routes =>
+  ({ settings, siteUrl, log }: HttpContext): Routes =>
   (app) => {
     app.route({
       method: ['GET', 'HEAD'],
       url: '/',
-      async handler(_request, reply) {
+      async handler(request, reply) {
         const { home_page_url } = await settings.get()
-        return home_page_url ? reply.redirect(home_page_url, 302) : reply.callNotFound()
+        if (home_page_url) return reply.redirect(home_page_url, 302)
+        if (!wantsPage(request.raw)) return reply.callNotFound()
+        reply.hijack()
+        const exchange = beginExchange(request, reply, siteUrl)
+        sendText(exchange, 200, html(welcomePage(siteUrl)), { ...pageHeaders, vary: 'Origin, Accept' })
+        logAnswer(log, exchange, null)
+        return reply
       },
     })
   }

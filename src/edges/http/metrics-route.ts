@@ -28,7 +28,7 @@ export function metricsRoute(app: FastifyInstance, context: HttpContext, { metri
     url: '/-/metrics',
     async handler(request, reply) {
       reply.hijack()
-      const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+      const exchange = beginExchange(request, reply, context.siteUrl)
       try {
         const { monitoring_metrics_enabled } = await settingsOf(context)
         if (!monitoring_metrics_enabled) throw unknownRoute()

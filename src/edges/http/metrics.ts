@@ -1,17 +1,20 @@
+import type { StatsFs } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import type { Load } from '../../kernel/shares.ts'
 
 const answers = new Counter({
   name: 'stithy_http_requests_total',
-  help: 'Requests answered, by method and status',
-  labelNames: ['method', 'status'],
+  help: 'Requests answered, by method, route (a pattern of the URL) and status',
+  labelNames: ['method', 'route', 'status'],
 })
 
 const durations = new Histogram({
   name: 'stithy_http_request_duration_seconds',
-  help: 'Time to answer, by method',
-  labelNames: ['method'],
-  buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+  help: 'Time to answer, by method and route',
+  labelNames: ['method', 'route'],
+  // Few, because each is a series for every route.
+  buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
 })
 
 collectDefaultMetrics({ prefix: 'stithy_' })
@@ -21,22 +24,56 @@ type Series = { count(): void; time(seconds: number): void }
 /** Cached, because looking up a series by its labels costs as much as updating it. */
 const series = new Map<string, Series>()
 
-function seriesOf(method: string, status: number): Series {
-  const key = `${method} ${status}`
+function seriesOf(method: string, route: string, status: number): Series {
+  const key = `${method} ${route} ${status}`
   let known = series.get(key)
   if (!known) {
-    const [counter, histogram] = [answers.labels(method, String(status)), durations.labels(method)]
+    const [counter, histogram] = [answers.labels(method, route, String(status)), durations.labels(method, route)]
     known = { count: () => counter.inc(), time: (seconds) => histogram.observe(seconds) }
     series.set(key, known)
   }
   return known
 }
 
-export function observeAnswer(method: string, status: number, seconds: number): void {
-  const { count, time } = seriesOf(method, status)
+export function observeAnswer(method: string, route: string, status: number, seconds: number): void {
+  const { count, time } = seriesOf(method, route, status)
   count()
   time(seconds)
 }
+
+const transfers = new Histogram({
+  name: 'stithy_git_operation_duration_seconds',
+  help: 'Time of git operations, by operation, transport and result',
+  labelNames: ['operation', 'transport', 'result'],
+  buckets: [0.025, 0.1, 0.5, 2.5, 10, 60, 600],
+})
+
+type GitOperation = 'git-upload-pack' | 'git-receive-pack' | 'git-upload-archive' | 'other'
+
+/** Counts a fetch, a push, or another command of a git client. */
+export function observeGit(
+  operation: GitOperation,
+  transport: 'http' | 'ssh',
+  isSuccess: boolean,
+  seconds: number,
+): void {
+  transfers.labels(operation, transport, isSuccess ? 'success' : 'failure').observe(seconds)
+}
+
+const sshConnections = new Gauge({ name: 'stithy_ssh_connections', help: 'Open SSH connections', aggregator: 'sum' })
+
+/** Counts an SSH connection that opens (1) or closes (-1). */
+export const observeSshConnection = (change: 1 | -1): void => sshConnections.inc(change)
+
+const build = new Gauge({
+  name: 'stithy_build_info',
+  help: 'Always 1; the labels are the versions of Stithy and Node',
+  labelNames: ['version', 'node'],
+  aggregator: 'max',
+})
+
+/** Sets the version in the metrics. */
+export const observeBuild = (version: string): void => build.labels(version, process.version).set(1)
 
 type Loads = Readonly<Record<string, Load>>
 type Pools = { git(): Promise<Loads>; database(): Promise<Loads> }
@@ -84,6 +121,32 @@ function gaugesOf(kind: keyof Pools, prefix: string, label: string, noun: string
     'max',
   )
 }
+
+/** Sets the folder whose disk is measured. */
+export function measureDisk(folder: string): void {
+  measuredFolder = folder
+}
+let measuredFolder: string | undefined
+
+/** All workers measure the same disk. */
+function diskGauge(name: string, help: string, bytesOf: (disk: StatsFs) => number): void {
+  new Gauge({
+    name,
+    help,
+    aggregator: 'max',
+    async collect() {
+      const disk = measuredFolder === undefined ? undefined : await statfs(measuredFolder).catch(() => undefined)
+      if (disk) this.set(bytesOf(disk))
+      else this.reset()
+    },
+  })
+}
+diskGauge(
+  'stithy_disk_free_bytes',
+  'Bytes that the service can still write to the disk of the data folder',
+  (disk) => disk.bavail * disk.bsize,
+)
+diskGauge('stithy_disk_size_bytes', 'Size of the disk of the data folder', (disk) => disk.blocks * disk.bsize)
 
 gaugesOf('git', 'stithy_git_lane', 'lane', 'git processes', 'max')
 gaugesOf('database', 'stithy_database_pool', 'pool', 'uses of connections', 'sum')

@@ -18,7 +18,7 @@ import { isOffered } from '../../kernel/plan.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, type Visitor } from './admit.ts'
-import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
+import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords, sendText } from './answer.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
@@ -30,6 +30,7 @@ import type { HttpContext } from './context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
+import { errorPage, hasPages, html, pageHeaders as htmlHeaders, wantsPage } from './html-page.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -142,8 +143,11 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
   const hearsOfRevoked = (remoteAddress: string) =>
     onRevokedToken && (async (token: string) => onRevokedToken(await context.open(null, remoteAddress), token))
 
+  const route = apiPrefix + e.path
+
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+    const exchange = beginExchange(request, reply, context.siteUrl, route)
+    const { remoteAddress } = exchange
     const served: Served = { caller: null }
     let body: ParsedBody | undefined
     let leaveBodies = () => {}
@@ -151,8 +155,8 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       const query = queryOf(request.raw.url!)
       const queryParams = parseUrlencoded(query)
       const settings = await context.settings.get()
-      const onRevoked = hearsOfRevoked(request.ip)
-      const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, kind: 'api' }
+      const onRevoked = hearsOfRevoked(remoteAddress)
+      const visitor: Visitor = { exchange, remoteAddress, settings, kind: 'api' }
       const token = shownToken(request.raw.headers, queryParams)
       const caller = await admit(token, visitor, context, onRevoked)
       if (caller === undefined) return
@@ -161,7 +165,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
         if (served.caller)
           leaveBodies = await bodies.enter(
             request.raw.headers,
-            shareKeyOf(served.caller, request.ip),
+            shareKeyOf(served.caller, remoteAddress),
             disconnectSignal(exchange),
           )
         body = await readBody({
@@ -191,7 +195,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
       const signal = e.method === 'GET' ? disconnectSignal(exchange) : undefined
       signal?.throwIfAborted()
-      const ctx = await context.open(served.caller, request.ip, signal)
+      const ctx = await context.open(served.caller, remoteAddress, signal)
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
@@ -274,8 +278,8 @@ async function answer(
   sendJson(exchange, status, answered, headers)
 }
 
-/** Sends the error response; logs errors that the caller did not cause. */
-export function fail(exchange: Exchange, error: unknown, { log }: Pick<HttpContext, 'log'>): void {
+/** Sends the error response, to a browser as a page; logs errors that the caller did not cause. */
+export function fail(exchange: Exchange, error: unknown, { log, siteUrl }: Pick<HttpContext, 'log' | 'siteUrl'>): void {
   if (error instanceof ClientDisconnected) {
     exchange.res.statusCode = clientDisconnectedStatus
     return
@@ -291,7 +295,16 @@ export function fail(exchange: Exchange, error: unknown, { log }: Pick<HttpConte
   }
   // The rest of the body is not read.
   const close: Headers = req.complete ? {} : { connection: 'close' }
-  sendJson(exchange, status, body, { ...headers, ...close })
+  const varying: Headers = hasPages(req) ? { vary: 'Origin, Accept' } : {}
+  if (wantsPage(req))
+    sendText(exchange, status, html(errorPage(status, siteUrl)), {
+      ...headers,
+      ...close,
+      ...varying,
+      ...htmlHeaders,
+      'cache-control': 'no-cache',
+    })
+  else sendJson(exchange, status, body, { ...headers, ...close, ...varying })
 }
 
 function requireUnmodified(since: number, changedAt: string | undefined): void {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RawParams } from '../../api/params/raw.ts'
+import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
 import {
   findOauthToken,
   grantByPassword,
@@ -89,7 +90,7 @@ export const oauthRoutes =
       (answer: (exchange: Exchange, params: RawParams, remoteAddress: string) => Promise<unknown>) =>
       async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
         reply.hijack()
-        const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+        const exchange = beginExchange(request, reply, context.siteUrl)
         try {
           const limits = { db: context.db, settings: await context.settings.get() }
           // A token request is anonymous; a request for token information is authenticated.
@@ -120,8 +121,10 @@ export const oauthRoutes =
     app.route({
       method: ['GET', 'HEAD'],
       url: '/oauth/token/info',
-      handler: serve(async ({ req }, params) => {
-        const actor = await callerOf(shownToken(req.headers, params), context.authenticator)
+      handler: serve(async ({ req, remoteAddress }, params) => {
+        const actor = await callerOf(shownToken(req.headers, params), context.authenticator, undefined, (reason) =>
+          logFailedSignIn(context.log, { transport: 'oauth', reason, remoteAddress }),
+        )
         const row = actor?.tokenId === undefined ? undefined : await findOauthToken(context.db, actor.tokenId)
         if (!row)
           throw new WireFailure({

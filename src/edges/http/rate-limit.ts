@@ -8,7 +8,7 @@ import { type Exchange, sendText } from './answer.ts'
 /** The API, or other paths: Git and LFS. */
 export type LimitedRequests = 'api' | 'web'
 
-type Limited = { retryAfterSeconds: number }
+export type Limited = { retryAfterSeconds: number }
 
 const plain = { 'content-type': 'text/plain' }
 

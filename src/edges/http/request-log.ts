@@ -5,17 +5,19 @@ import { observeAnswer } from './metrics.ts'
 
 /** Writes one log line per request, without the query, which may contain a token. */
 export function logAnswer(log: Logger, exchange: Exchange, caller: Caller): void {
-  const { req, res, requestId, began } = exchange
+  const { req, res, requestId, remoteAddress, route, began } = exchange
   const seconds = (performance.now() - began) / 1000
-  observeAnswer(req.method!, res.statusCode, seconds)
+  observeAnswer(req.method!, route, res.statusCode, seconds)
   log.info(
     {
       method: req.method,
       path: req.url!.split('?', 1)[0],
+      route,
       status: res.statusCode,
       duration_ms: Math.round(seconds * 1e6) / 1e3,
+      remote_address: remoteAddress,
       request_id: requestId,
-      ...(caller && { 'user.id': caller.id }),
+      ...(caller && { 'user.id': caller.id, user: caller.username }),
     },
     'request',
   )

@@ -7,11 +7,13 @@ import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { HttpContext } from './context.ts'
-import { beginExchange, preflightHeaders } from './exchange.ts'
+import { onEnd } from './disconnect.ts'
+import { beginExchange, noRoute, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
 import { type HttpLimits, httpLimits } from './limits.ts'
 import { apiPrefix, fail, mount } from './mount.ts'
-import { exceedsPathLimit, sendTooMany } from './rate-limit.ts'
+import { exceedsPathLimit, type Limited, sendTooMany } from './rate-limit.ts'
+import { logAnswer } from './request-log.ts'
 import { verbsByPath } from './verbs.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
@@ -32,6 +34,10 @@ function tidied(path: string): string | undefined {
   const bare = single.endsWith('.json') && !single.endsWith('.json.json') ? single.slice(0, -5) : single
   return bare === path ? undefined : bare
 }
+
+/** Whether the request carries a git pack or a large file, which may take minutes. */
+const isTransfer = (url: string): boolean =>
+  /\.git\/(git-(upload|receive)-pack|(gitlab-lfs|info\/lfs)\/objects\/[0-9a-f]{64}[^?]*)(\?|$)/.test(url)
 
 /** Malformed or incomplete HTTP request; not logged. */
 function handleClientError(error: Error & { code?: string }, socket: Socket): void {
@@ -78,6 +84,7 @@ export function createHttpServer(
       createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, (req, res) => {
         overrideMethod(req)
         endIfStalled(res, limits.stalledMs)
+        onEnd({ req, res }, context.activity.begin(isTransfer(req.url!) ? 'transfers' : 'requests'))
         handler(req, res)
       }),
     trustProxy: 'loopback',
@@ -90,25 +97,32 @@ export function createHttpServer(
     // Errors before routing: only the path can be malformed.
     frameworkErrors(_error, request, reply) {
       reply.hijack()
-      fail(beginExchange(request.raw, reply.raw, context.siteUrl), malformedPath(), context)
+      const exchange = beginExchange(request, reply, context.siteUrl, noRoute)
+      fail(exchange, malformedPath(), context)
+      logAnswer(context.log, exchange, null)
     },
   })
   // For responses that Fastify sends; the API writes its own.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.headers(allHeaders(beginExchange(request.raw, reply.raw, context.siteUrl)))
+    reply.headers(allHeaders(beginExchange(request, reply, context.siteUrl)))
     done()
   })
   // Handlers read bodies as streams.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
+  const refuse = (request: FastifyRequest, reply: FastifyReply, limited: Limited) => {
+    const exchange = beginExchange(request, reply, context.siteUrl)
+    sendTooMany(exchange, limited)
+    logAnswer(context.log, exchange, null)
+  }
   /** True if a limit was exceeded; the response has been sent then. */
   const refuseOverLimit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     const path = request.raw.url!.split('?', 1)[0]!
     const limited = await exceedsPathLimit(context.db, await context.settings.get(), path, request.ip)
     if (!limited) return false
     reply.hijack()
-    sendTooMany(beginExchange(request.raw, reply.raw, context.siteUrl), limited)
+    refuse(request, reply, limited)
     return true
   }
   /**
@@ -116,7 +130,8 @@ export function createHttpServer(
    * the credentials that they have, so theirs are refused when it is known what they may do (edges/git-http). The
    * connection is closed, because a client that keeps it can abandon many requests at once.
    */
-  const refuseAbandoning = ({ raw, ip }: FastifyRequest, reply: FastifyReply): boolean => {
+  const refuseAbandoning = (request: FastifyRequest, reply: FastifyReply): boolean => {
+    const { raw, ip } = request
     if (!isAnonymous(raw)) return false
     context.abandoned.watch(reply.raw, ip)
     if (!raw.url!.startsWith(apiPrefix)) return false
@@ -124,7 +139,7 @@ export function createHttpServer(
     if (retryAfterSeconds === undefined) return false
     reply.hijack()
     reply.raw.setHeader('connection', 'close')
-    sendTooMany(beginExchange(raw, reply.raw, context.siteUrl), { retryAfterSeconds })
+    refuse(request, reply, { retryAfterSeconds })
     return true
   }
   app.addHook('onRequest', (request, reply, done) => {
@@ -141,7 +156,7 @@ export function createHttpServer(
   const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, context.plan)))
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
-    const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
+    const exchange = beginExchange(request, reply, context.siteUrl, noRoute)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
     const [path = '', query] = request.raw.url!.split('?', 2)
     const bare = tidied(path)
@@ -155,6 +170,7 @@ export function createHttpServer(
       /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
       context,
     )
+    logAnswer(context.log, exchange, null)
   }
   app.setNotFoundHandler(refuseRoute)
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
@@ -164,7 +180,7 @@ export function createHttpServer(
     // Fastify's other errors about bodies: a malformed content type.
     const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
     const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
-    fail(beginExchange(request.raw, reply.raw, context.siteUrl), failure, context)
+    fail(beginExchange(request, reply, context.siteUrl), failure, context)
   })
   return app
 }

@@ -26,7 +26,10 @@ export const uploadMatcher =
     if ((method !== 'GET' && method !== 'HEAD') || path === undefined) return undefined
     // The router has rejected malformed encoding. The name is only compared with stored ones.
     const asked = { path, secret: secret!, filename: decodeURIComponent(name!).replaceAll('\0', '/') }
-    return (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context)
+    return {
+      route: '/*/uploads/:secret/:filename',
+      serve: (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context),
+    }
   }
 
 async function serve(

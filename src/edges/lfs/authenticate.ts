@@ -1,5 +1,6 @@
 import type { Caller } from '../../access/actor.ts'
-import { authenticateDerived, findDeployKey } from '../../modules/accounts/index.ts'
+import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
+import { authenticateDerived, findDeployKey, type SignInRefusal } from '../../modules/accounts/index.ts'
 import { authenticateForDeployToken } from '../../modules/groups/index.ts'
 import { type Grant, readCredential } from '../../modules/pushes/index.ts'
 import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
@@ -18,15 +19,19 @@ export async function authenticateLfs(
     const shown = await authenticateGit(header, context, remoteAddress)
     return 'denied' in shown ? shown : { caller: shown.caller, grant: undefined }
   }
+  const refuse = (denied: SignInRefusal): Denial => {
+    logFailedSignIn(context.log, { transport: 'lfs', reason: denied, remoteAddress })
+    return { denied }
+  }
   const grant = await readCredential(context.db, credential)
-  if (!grant) return { denied: 'wrong' }
+  if (!grant) return refuse('wrong')
   if ('deployKeyId' in grant.holder) {
     const actor = await findDeployKey(context.db, grant.holder.deployKeyId)
-    return actor ? { caller: actor, grant } : { denied: 'wrong' }
+    return actor ? { caller: actor, grant } : refuse('wrong')
   }
   const found =
     'deployTokenId' in grant.holder
       ? await authenticateForDeployToken(context.db, grant.holder.deployTokenId)
       : await authenticateDerived(context.db, grant.holder)
-  return 'refused' in found ? { denied: found.refused } : { caller: found.actor, grant }
+  return 'refused' in found ? refuse(found.refused) : { caller: found.actor, grant }
 }

@@ -21,7 +21,11 @@ export const lfsMatcher =
   (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const asked = parseLfsRequest(method, url)
-    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context))
+    if (!asked) return undefined
+    return {
+      route: `/*.git/info/lfs ${asked.call.kind}`,
+      serve: (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context),
+    }
   }
 
 async function serve(

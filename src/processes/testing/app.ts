@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Config } from '../../config.ts'
+import { Activity } from '../../kernel/activity.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import type { App, AppModule, Credentials, Services, TokenRequest } from '../app-module.ts'
 
@@ -51,7 +52,9 @@ export async function checkData(_: Config, { databaseUrl }: Services): Promise<s
 export async function createApp(config: Config, { databaseUrl }: Services): Promise<App> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 })
   pool.on('error', () => {})
+  const activity = new Activity()
   const server = createServer((request, response) => {
+    response.once('close', activity.begin('requests'))
     answer(request, response, pool).catch((error: Error) => response.writeHead(500).end(error.message))
   })
   return {
@@ -63,6 +66,7 @@ export async function createApp(config: Config, { databaseUrl }: Services): Prom
       const { rowCount } = await pool.query(`select from notes where text = 'break jobs'`)
       if (rowCount) throw new Failure('unavailable', 'the jobs are broken')
     },
+    busy: () => activity.busy,
     async stop(graceMs) {
       if (!server.listening) return
       const closed = once(server, 'close')

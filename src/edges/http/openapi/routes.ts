@@ -19,7 +19,7 @@ export const openApiRoutes =
       handler(request: FastifyRequest, reply: FastifyReply) {
         reply.hijack()
         text ??= JSON.stringify(openApiDocument(areas, { plan, version, apiVersion, examples: readExamples() }))
-        sendText(beginExchange(request.raw, reply.raw, siteUrl), 200, text, { 'content-type': 'application/json' })
+        sendText(beginExchange(request, reply, siteUrl), 200, text, { 'content-type': 'application/json' })
       },
     })
   }

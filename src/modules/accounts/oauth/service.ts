@@ -3,6 +3,7 @@ import { isScope, type Scope } from '../../../access/scopes.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { logFailedSignIn } from '../../../kernel/failed-sign-in.ts'
 import { digestOf } from '../../../kernel/token-secret.ts'
 import { signIn } from '../sign-in/service.ts'
 import { accountRefusal } from '../tokens/authenticate.ts'
@@ -97,13 +98,18 @@ export function grantByRefresh(
   ctx: Ctx,
   request: { refreshToken: string; scope: string | undefined },
 ): Promise<TokenAnswer | Refused> {
+  const refuse = (): Refused => {
+    const { log, remoteAddress } = ctx
+    logFailedSignIn(log, { transport: 'oauth', reason: 'refresh_token', remoteAddress })
+    return { error: 'invalid_grant' }
+  }
   return ctx.transaction(async (tx): Promise<TokenAnswer | Refused> => {
     await lockFamilyBySecret(tx, digestOf(request.refreshToken))
     const held = await lockByRefreshToken(tx, digestOf(request.refreshToken), refreshDays)
-    if (!held || accountRefusal(held)) return { error: 'invalid_grant' }
+    if (!held || accountRefusal(held)) return refuse()
     if (held.revoked) {
       await endFamily(tx, held.family_id)
-      return { error: 'invalid_grant' }
+      return refuse()
     }
     const scopes = request.scope ? scopesOf(request.scope, (scope) => held.scopes.includes(scope)) : held.scopes
     if (!scopes) return { error: 'invalid_scope' }

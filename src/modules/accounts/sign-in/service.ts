@@ -2,6 +2,7 @@ import type { Actor } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
+import { logFailedSignIn } from '../../../kernel/failed-sign-in.ts'
 import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
 import { accountRefusal, actorOf, type Refusal } from '../tokens/authenticate.ts'
 import { findPasswordCredential } from '../tokens/queries.ts'
@@ -29,11 +30,14 @@ export type SignInRefusal =
   /** Too many recent failures. */
   | 'throttled'
 
-export type SignIn = { actor: Actor } | { refused: SignInRefusal; retryAfterSeconds?: number }
+export type SignIn = { actor: Actor } | Refused
+
+/** `wrongCode` if the password was correct and the code of the second factor was not. */
+type Refused = { refused: SignInRefusal; retryAfterSeconds?: number; wrongCode?: true }
 
 /**
  * Signs in by user name or e-mail address, password and, if the account has a second factor, a code. Git cannot send a
- * code, so users with a second factor use a token there. Every failure counts against account and address.
+ * code, so users with a second factor use a token there. Every failure counts against account and address, and is logged.
  */
 export async function signIn(ctx: Ctx, shown: Shown): Promise<SignIn> {
   const { settings } = ctx
@@ -41,7 +45,16 @@ export async function signIn(ctx: Ctx, shown: Shown): Promise<SignIn> {
     shown.transport === 'git'
       ? settings.password_authentication_enabled_for_git
       : settings.password_authentication_enabled_for_web
-  return accepted ? inTurnToCheck(ctx.shareKey, () => check(ctx, shown)) : { refused: 'passwords_off' }
+  const result = accepted
+    ? await inTurnToCheck(ctx.shareKey, () => check(ctx, shown))
+    : ({ refused: 'passwords_off' } as const)
+  if ('refused' in result) {
+    const { refused, wrongCode }: Refused = result
+    const transport = shown.transport === 'git' ? 'git-http' : 'oauth'
+    const { log, remoteAddress } = ctx
+    logFailedSignIn(log, { transport, reason: wrongCode ? 'wrong_code' : refused, remoteAddress, login: shown.login })
+  }
+  return result
 }
 
 type Shown = { login: string; password: string; code?: string | undefined; transport: 'git' | 'web' }
@@ -55,7 +68,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
     const retryAfterSeconds = await isThrottled(db, keys)
     return retryAfterSeconds === undefined ? undefined : { refused: 'throttled', retryAfterSeconds }
   }
-  const wrong = async (): Promise<SignIn> => {
+  const wrong = async (): Promise<Refused> => {
     await recordFailure(db, keys)
     await recordFailedSignIn(ctx, login, account?.user_id)
     return { refused: 'wrong' }
@@ -77,7 +90,7 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
   )
   if (state.enabled) {
     if (transport === 'git' || code === undefined) return { refused: 'code_missing' }
-    if (!(await takeCode(ctx, account.user_id, code))) return wrong()
+    if (!(await takeCode(ctx, account.user_id, code))) return { ...(await wrong()), wrongCode: true }
   } else if (state.grace_hours !== null && (await isOverdue(db, account.user_id, state.grace_hours))) {
     return { refused: 'code_demanded' }
   }

@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import { logFailedSignIn } from '../../../kernel/failed-sign-in.ts'
 import { conflict, Failure, inadmissible, invalidFields } from '../../../kernel/failure.ts'
 import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
@@ -41,12 +42,25 @@ const requireProof = (ctx: Ctx, shows: () => Promise<boolean>, violation: Failur
 async function checkProof(ctx: Ctx, shows: () => Promise<boolean>, violation: Failure): Promise<void> {
   const keys = throttleKeys({ userId: ctx.actor!.id }, ctx.remoteAddress)
   const tooMany = new Failure('rate_limited', 'Too many failed attempts. Try again later.')
-  if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
+  const failed = (reason: 'wrong' | 'throttled') =>
+    logFailedSignIn(ctx.log, {
+      transport: 'account',
+      reason,
+      remoteAddress: ctx.remoteAddress,
+      userId: ctx.actor!.id,
+    })
+  const requireFew = async () => {
+    if ((await isThrottled(ctx.db, keys)) === undefined) return
+    failed('throttled')
+    throw tooMany
+  }
+  await requireFew()
   if (!(await shows())) {
+    failed('wrong')
     await recordFailure(ctx.db, keys)
     throw violation
   }
-  if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
+  await requireFew()
   await clearFailures(ctx.db, keys)
 }
 

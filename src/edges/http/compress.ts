@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+
+export type Encoding = 'br' | 'gzip'
+
+/** Smaller bodies fit into one packet with their headers. */
+const minBytes = 1024
+/** Larger bodies are sent as they are. */
+const maxBytes = 16 * 1024 * 1024
+/** Bodies that are compressed at a time, in threads of libuv; others are sent as they are, so that compression delays nothing. */
+const maxAtOnce = 8
+/** Higher levels cost several times as much for a few percent. */
+const brotliQuality = 3
+const gzipLevel = 3
+
+const compressors: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = {
+  br: (body) =>
+    promisify(brotliCompress)(body, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+        [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+      },
+    }),
+  gzip: (body) => promisify(gzip)(body, { level: gzipLevel }),
+}
+
+/** Compressed bodies by encoding and digest. Records and pages that did not change are compressed once. */
+const cache = new LRUCache<string, Buffer>({
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: (body, key) => body.length + key.length + 200,
+})
+
+/**
+ * Whether a response varies by `Accept-Encoding`. Responses that must not be stored contain secrets, such as tokens, and are not
+ * compressed: their size would reveal something of the secret to a client that chooses another part of the body.
+ */
+export const isCompressible = (headers: Readonly<Record<string, string | number>>, sizeBytes: number): boolean =>
+  sizeBytes >= minBytes &&
+  sizeBytes <= maxBytes &&
+  /^(text\/|application\/(json|javascript)\b)/.test(String(headers['content-type'])) &&
+  !/\bno-store\b/.test(String(headers['cache-control'] ?? ''))
+
+/** The encoding that the client prefers, of ours; `undefined` if it accepts none. */
+export function acceptedEncoding(header: string | string[] | undefined): Encoding | undefined {
+  if (header === undefined) return undefined
+  const qualities: Record<Encoding, number> = { br: 0, gzip: 0 }
+  for (const each of String(header).split(',')) {
+    const [, name = '', quality = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q\s*=\s*([\d.]+)\s*)?$/.exec(each.toLowerCase()) ?? []
+    const encoding = name === 'x-gzip' ? 'gzip' : name
+    if (encoding === 'br' || encoding === 'gzip') qualities[encoding] = Number(quality) || 0
+  }
+  if (qualities.br === 0 && qualities.gzip === 0) return undefined
+  return qualities.br >= qualities.gzip ? 'br' : 'gzip'
+}
+
+let running = 0
+
+/** The compressed body, if it is known or can be made now; `undefined` if too many others are being made. Never rejects. */
+export function compressed(body: Buffer, encoding: Encoding): Buffer | Promise<Buffer | undefined> | undefined {
+  const key = `${encoding} ${hash('sha256', body, 'base64')}`
+  const known = cache.get(key)
+  if (known) return known
+  if (running >= maxAtOnce) return undefined
+  running++
+  return compressors[encoding](body)
+    .then((made) => {
+      cache.set(key, made)
+      return made
+    })
+    .catch(() => undefined)
+    .finally(() => {
+      running--
+    })
+}
