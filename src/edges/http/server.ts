@@ -12,6 +12,7 @@ import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failu
 import { type HttpLimits, httpLimits } from './limits.ts'
 import { apiPrefix, fail, mount } from './mount.ts'
 import { exceedsPathLimit, sendTooMany } from './rate-limit.ts'
+import { UnknownRoutes } from './unknown-routes.ts'
 import { verbsByPath } from './verbs.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
@@ -138,6 +139,7 @@ export function createHttpServer(
   mount(app, endpoints, context)
   for (const register of others) register(app)
 
+  const unknownRoutes = new UnknownRoutes(context.log)
   const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, context.plan)))
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
@@ -150,11 +152,10 @@ export function createHttpServer(
       return app.routing(request.raw, reply.raw)
     }
     const verbs = offered(path)
-    fail(
-      exchange,
-      /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
-      context,
-    )
+    if (/^\/api\/v3(\/|$)/.test(path)) return fail(exchange, oldVersion(), context)
+    if (verbs.length > 0) return fail(exchange, verbNotOffered(verbs), context)
+    if (path.startsWith(`${apiPrefix}/`)) unknownRoutes.report(request.method, path, exchange.requestId)
+    fail(exchange, unknownRoute(), context)
   }
   app.setNotFoundHandler(refuseRoute)
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
