@@ -105,6 +105,7 @@ import { releaseLinkRoutes } from './repository/releases/link-routes.ts'
 import { releaseRoutes } from './repository/releases/routes.ts'
 import { judgeSignatures } from './repository/signatures/jobs.ts'
 import { signatureRoutes } from './repository/signatures/routes.ts'
+import { storageRoutes } from './repository/storage/routes.ts'
 import { submoduleRoutes } from './repository/submodules/routes.ts'
 import { tagRoutes } from './repository/tags/routes.ts'
 import { templateRoutes } from './repository/templates/routes.ts'
@@ -196,6 +197,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   statistics: statisticsRoutes,
+  storage: storageRoutes,
   submodules: submoduleRoutes,
   subscriptions: subscriptionRoutes,
   tags: tagRoutes,

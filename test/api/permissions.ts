@@ -88,6 +88,8 @@ export const projectRows: readonly Row[] = [
   // Here the documents override the supplement: "for project owners and admins only".
   ['POST /projects/:id/fork/:forked_from_id', 'owner -', 400],
   ['DELETE /projects/:id/fork', 'owner -', 304],
+  ['GET /projects/:id/storage', 'administrator -', 200],
+  ['GET /projects/:id/snapshot', 'administrator -', 404, { query: 'wiki=true' }],
   ['POST /projects/:id/housekeeping', 'maintainer -', [201, 409]],
   ['GET /projects/:id/import', 'guest P', 200],
   ['GET /projects/:id/avatar', 'guest P', 404],

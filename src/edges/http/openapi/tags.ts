@@ -67,6 +67,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'ssh-keys': tag('SSH keys', 'SSH keys of users'),
   stars: tag('Stars', 'Projects that users starred'),
   statistics: instance,
+  storage: repositories,
   submodules: repositories,
   subscriptions: mergeRequests,
   tags: tag('Tags', 'Tags of a repository'),
