@@ -90,6 +90,7 @@ import { archiveRoutes } from './repository/archive/routes.ts'
 import { blameRoutes } from './repository/blame/routes.ts'
 import { deleteMergedBranches } from './repository/branches/jobs.ts'
 import { branchRoutes } from './repository/branches/routes.ts'
+import { ciLintRoutes } from './repository/ci-lint/routes.ts'
 import { commitDiscussionRoutes } from './repository/commit-comments/discussion-routes.ts'
 import { commitCommentRoutes } from './repository/commit-comments/routes.ts'
 import { jobRoutes } from './repository/commit-statuses/job-routes.ts'
@@ -149,6 +150,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   blame: blameRoutes,
   branches: branchRoutes,
   'broadcast-messages': broadcastMessageRoutes,
+  'ci-lint': ciLintRoutes,
   'commit-comments': [...commitCommentRoutes, ...commitDiscussionRoutes],
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitSequenceRoutes, ...commitWriteRoutes, ...pickRoutes],

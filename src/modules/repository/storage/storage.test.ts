@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
 import { locate } from '../../../../test/contexts.ts'
