@@ -81,7 +81,8 @@ export async function duringMove<T>(
   change: () => void,
 ): Promise<T> {
   const blocked = sql`
-    select from pg_stat_activity
+    select
+    from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock' and query ilike '%into pushes%'
   `
   const { running } = await world.db.transaction(async (tx) => {
