@@ -7,7 +7,7 @@ export const PipelineLint = entity({
   name: 'PipelineLint',
   schema: Type.Object({
     valid: Type.Boolean({ description: 'True if there are no errors' }),
-    status: Type.String({ enum: ['valid', 'invalid'], description: 'The same as a word' }),
+    status: Type.String({ enum: ['valid', 'invalid'], description: '`valid` in words, for older clients' }),
     errors: Type.Array(Type.String(), { description: 'What is wrong, at most 100 texts' }),
     warnings: Type.Array(Type.String(), { description: 'Includes that were not read' }),
     merged_yaml: nullable(Type.String(), {
@@ -15,7 +15,7 @@ export const PipelineLint = entity({
     }),
     includes: Type.Array(
       Type.Object({
-        type: Type.String({ description: 'Always `local`' }),
+        type: Type.String({ description: 'Kind of include, always `local`' }),
         location: Type.String({ description: 'Path in the repository' }),
       }),
       { description: 'Files that were included' },

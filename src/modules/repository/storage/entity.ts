@@ -10,7 +10,7 @@ export const ProjectStorage = entity({
     project_id: Type.Integer({ description: 'ID of the project' }),
     disk_path: Type.String({ description: 'Path of the repository in its storage, without `.git`' }),
     created_at: timestamp('Time at which the project was created'),
-    repository_storage: Type.String({ description: 'Name of the storage' }),
+    repository_storage: Type.String({ description: 'Storage that has the repository, such as `default`' }),
   }),
   present: ({ project, path, created_at }: { project: ProjectRow; path: string; created_at: Timestamp }) => ({
     project_id: project.id,
