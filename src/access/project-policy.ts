@@ -72,6 +72,8 @@ export const projectPolicy = {
   admin_variable: { from: 'maintainer', feature: 'builds' },
   share_project: { from: 'maintainer' },
   admin_deploy_key: { from: 'maintainer' },
+  /** Read where the repository is stored, and copy it as it is, with hidden refs. */
+  read_storage: { from: 'administrator' },
   read_audit_event: { from: 'maintainer' },
   keep_house: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },

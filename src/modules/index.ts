@@ -90,6 +90,7 @@ import { archiveRoutes } from './repository/archive/routes.ts'
 import { blameRoutes } from './repository/blame/routes.ts'
 import { deleteMergedBranches } from './repository/branches/jobs.ts'
 import { branchRoutes } from './repository/branches/routes.ts'
+import { ciLintRoutes } from './repository/ci-lint/routes.ts'
 import { commitDiscussionRoutes } from './repository/commit-comments/discussion-routes.ts'
 import { commitCommentRoutes } from './repository/commit-comments/routes.ts'
 import { jobRoutes } from './repository/commit-statuses/job-routes.ts'
@@ -105,6 +106,7 @@ import { releaseLinkRoutes } from './repository/releases/link-routes.ts'
 import { releaseRoutes } from './repository/releases/routes.ts'
 import { judgeSignatures } from './repository/signatures/jobs.ts'
 import { signatureRoutes } from './repository/signatures/routes.ts'
+import { storageRoutes } from './repository/storage/routes.ts'
 import { submoduleRoutes } from './repository/submodules/routes.ts'
 import { tagRoutes } from './repository/tags/routes.ts'
 import { templateRoutes } from './repository/templates/routes.ts'
@@ -149,6 +151,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   blame: blameRoutes,
   branches: branchRoutes,
   'broadcast-messages': broadcastMessageRoutes,
+  'ci-lint': ciLintRoutes,
   'commit-comments': [...commitCommentRoutes, ...commitDiscussionRoutes],
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitSequenceRoutes, ...commitWriteRoutes, ...pickRoutes],
@@ -197,6 +200,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   statistics: statisticsRoutes,
+  storage: storageRoutes,
   submodules: submoduleRoutes,
   subscriptions: subscriptionRoutes,
   tags: tagRoutes,

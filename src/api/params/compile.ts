@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
 import { type Plan, planOffers } from '../../kernel/plan.ts'
-import { readDate, readDateOfTimestamp, readTimestamp } from './dates.ts'
+import { readDate, readTimestamp } from './dates.ts'
 import { enumReader } from './enums.ts'
 import { freeHashReader, readAnything } from './free-hash.ts'
 import { type Field, hashReader } from './hashes.ts'
@@ -149,7 +149,7 @@ const isAnything = (schema: ParamSchema): boolean =>
 
 function textualReader(schema: ParamSchema): Reader {
   if (schema.format === 'date-time') return readTimestamp
-  if (schema.format === 'date') return schema.dateTime === true ? readDateOfTimestamp : readDate
+  if (schema.format === 'date') return readDate
   if (isFile(schema)) return (raw) => (raw instanceof UploadedFile ? raw : isInvalid)
   return textReader(schema)
 }

@@ -35,16 +35,11 @@ export function readTimestamp(raw: RawValue): Date | Violation {
   return date
 }
 
-/** A calendar day, as text. */
+/** A calendar day as text, or the day that a date-time names in its own zone. */
 export function readDate(raw: RawValue): string | Violation {
-  const parts = typeof raw === 'string' ? dateOnly.exec(raw) : null
-  if (parts === null || !isCalendarDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) return isInvalid
-  return parts[0]
-}
-
-/** A calendar day, or the day a date-time names in its own zone. */
-export function readDateOfTimestamp(raw: RawValue): string | Violation {
   if (typeof raw !== 'string') return isInvalid
   if (raw.length > 10 && !(readTimestamp(raw) instanceof Date)) return isInvalid
-  return readDate(raw.slice(0, 10))
+  const parts = dateOnly.exec(raw.slice(0, 10))
+  if (parts === null || !isCalendarDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) return isInvalid
+  return parts[0]
 }

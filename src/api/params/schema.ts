@@ -34,8 +34,6 @@ export type ParamSchema = TSchema & {
   atMostOne?: boolean
   /** `true`: text that must not leave its folder with `..`. */
   filePath?: boolean
-  /** `true`: accepts a date-time and keeps its day. */
-  dateTime?: boolean
   /** Replaces `is invalid` and `does not have a valid value` of a union. */
   violation?: string
   /** `true`: compares words case-insensitively. */

@@ -70,10 +70,9 @@ export const Decimal = <const O extends BoundedOptions>(options?: O): Defaulted<
 export const Timestamp = <const O extends ParamOptions<Date>>(options?: O): Defaulted<TUnsafe<Date>, O> =>
   made({ type: 'string', format: 'date-time' }, options)
 
-/** `YYYY-MM-DD`, as text. With `dateTime`, also accepts a date-time and keeps its day. */
-export const DateOnly = <const O extends ParamOptions<string> & { dateTime?: boolean }>(
-  options?: O,
-): Defaulted<TUnsafe<string>, O> => made({ type: 'string', format: 'date' }, options)
+/** `YYYY-MM-DD`, as text. Also accepts a date-time, which many clients send, and keeps its day. */
+export const DateOnly = <const O extends ParamOptions<string>>(options?: O): Defaulted<TUnsafe<string>, O> =>
+  made({ type: 'string', format: 'date' }, options)
 
 /** One of the given words or numbers. */
 export const OneOf = <const V extends readonly (string | number)[], const O extends ParamOptions<V[number]>>(

@@ -20,11 +20,16 @@ export async function copyRefs(target: Repository, source: Repository): Promise<
   return refs
 }
 
+/** The content of `packed-refs` for these refs, which are sorted by name. */
+export function packedRefsText(refs: readonly Ref[]): string {
+  const lines = refs.map(({ oid, name, target }) => `${oid} ${name}\n${target === oid ? '' : `^${target}\n`}`)
+  return `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`
+}
+
 /** Writes all refs to one packed file, as git does: one fsync instead of one per ref. Only for a repository without refs. */
 async function writePackedRefs(repo: Repository, refs: readonly Ref[]): Promise<void> {
-  const lines = refs.map(({ oid, name, target }) => `${oid} ${name}\n${target === oid ? '' : `^${target}\n`}`)
   await using file = await open(join(repo.gitDir, 'packed-refs'), 'wx')
-  await file.writeFile(`# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`)
+  await file.writeFile(packedRefsText(refs))
   await file.sync()
   await syncFolder(repo.gitDir)
 }

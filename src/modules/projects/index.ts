@@ -45,7 +45,7 @@ export { loadProject, type ProjectSubject, project, projectFacts } from './proje
 export { checkRepositories } from './repositories/check.ts'
 export { housekeep, housekeepingDueIn, housekeepWhenDue } from './repositories/housekeeping.ts'
 export { claimHousekeeping } from './repositories/housekeeping-queries.ts'
-export { type Located, projectRepositoryDir, repositoryDir } from './repositories/location.ts'
+export { diskPath, type Located, projectRepositoryDir, repositoryDir } from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
 export { setAside } from './repositories/set-aside.ts'

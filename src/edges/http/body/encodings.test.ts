@@ -82,7 +82,7 @@ const types: Record<string, TSchema> = {
   decimal: Decimal(),
   timestamp: Timestamp(),
   date: DateOnly(),
-  'date or null': Nullable(DateOnly({ dateTime: true })),
+  'date or null': Nullable(DateOnly()),
   word: OneOf(['asc', 'desc']),
   level: OneOf([10, 20, 30]),
   'word or level': OneOf([0, 'none']),

@@ -15,7 +15,6 @@ const ours: ReadonlySet<string> = new Set([
   'single',
   'atMostOne',
   'filePath',
-  'dateTime',
   'violation',
   'ignoreCase',
   'atLeastOneOf',

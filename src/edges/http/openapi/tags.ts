@@ -9,6 +9,7 @@ const repositories = tag('Repositories', 'Trees, blobs, archives, comparisons, s
 const files = tag('Files', 'Files of a repository: content, blame, create, update and delete')
 const projects = tag('Projects', 'Create, list, update, archive, delete and restore projects')
 const mergeRequests = tag('Merge requests', 'Create, review, rebase and merge merge requests')
+const pipelines = tag('Pipelines', 'Pipelines that commit statuses form, and checks of their configuration')
 const users = tag('Users', 'Users, their email addresses, states and statuses, and who follows whom')
 const instance = tag('Instance', 'Version, appearance, statistics and terms of the instance')
 
@@ -26,6 +27,7 @@ const tags: Readonly<Record<string, Tag>> = {
   blame: files,
   branches: tag('Branches', 'Branches of a repository'),
   'broadcast-messages': tag('Broadcast messages', 'Messages that all users see, for administrators'),
+  'ci-lint': pipelines,
   'commit-comments': tag('Commit comments', 'Comments and discussions on commits'),
   'commit-statuses': tag('Commit statuses', 'Results that external CI systems report for commits, also as jobs'),
   commits,
@@ -54,7 +56,7 @@ const tags: Readonly<Record<string, Tag>> = {
   notes: tag('Notes and discussions', 'Comments and discussions on merge requests'),
   'notification-settings': tag('Notification settings', 'What the caller is notified about'),
   pictures: tag('Avatars', 'Avatars of users, groups and projects'),
-  pipelines: tag('Pipelines', 'Pipelines that commit statuses form'),
+  pipelines,
   'project-creation': projects,
   projects,
   'protected-branches': tag('Protected branches', 'Who may push to and merge into branches'),
@@ -67,6 +69,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'ssh-keys': tag('SSH keys', 'SSH keys of users'),
   stars: tag('Stars', 'Projects that users starred'),
   statistics: instance,
+  storage: repositories,
   submodules: repositories,
   subscriptions: mergeRequests,
   tags: tag('Tags', 'Tags of a repository'),

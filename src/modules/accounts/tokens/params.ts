@@ -5,7 +5,7 @@ import type { Limits } from './service.ts'
 /** Attributes of a new token. */
 export const newTokenParams = {
   name: Text({ description: 'Name of the token' }),
-  expires_at: Optional(DateOnly({ dateTime: true, description: 'Expiry date (UTC); invalid from this day on' })),
+  expires_at: Optional(DateOnly({ description: 'Expiry date (UTC); invalid from this day on' })),
   scopes: CommaList(Text({ known: scopes }), { description: 'Scopes of the token: what it may be used for' }),
 }
 
@@ -30,7 +30,6 @@ export const limitsOf = (params: { project_ids?: number[]; group_ids?: number[] 
 export const rotationParams = {
   expires_at: Optional(
     DateOnly({
-      dateTime: true,
       description: 'Expiry date of the new token; default: in one week',
     }),
   ),

@@ -40,7 +40,7 @@ export const activityRoutes = [
     subject: instance,
     allow: 'administer',
     params: Params({
-      from: Optional(DateOnly({ dateTime: true, description: 'First day; default: six months ago' })),
+      from: Optional(DateOnly({ description: 'First day; default: six months ago' })),
     }),
     paged: true,
     returns: UserActivity,

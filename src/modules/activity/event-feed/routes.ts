@@ -39,8 +39,8 @@ const params = Params({
   target_type: Optional(
     OneOf(Object.keys(targetTypes) as (keyof typeof targetTypes)[], { description: 'Type of the target' }),
   ),
-  before: Optional(DateOnly({ dateTime: true, description: 'Only events before this day (UTC)' })),
-  after: Optional(DateOnly({ dateTime: true, description: 'Only events after this day (UTC)' })),
+  before: Optional(DateOnly({ description: 'Only events before this day (UTC)' })),
+  after: Optional(DateOnly({ description: 'Only events after this day (UTC)' })),
   sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction by time; default: desc' }),
 })
 

@@ -30,10 +30,11 @@ describe.for(bases)('deploy tokens of %s', (base) => {
     expect((await world.root.get(one)).json).toEqual(record)
     expect((await world.root.get(tokens)).json).toEqual([record])
     expect((await world.root.delete(one)).status).toBe(204)
-    expect((await world.root.get(one)).json).toEqual({ ...record, revoked: true })
+    expect(await world.root.get(one)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    expect((await world.root.get(tokens)).json).toEqual([])
     expect(await world.root.delete(one)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
     expect((await world.root.get(`${tokens}?active=true`)).json).toEqual([])
-    expect((await world.root.get(`${tokens}?active=false`)).json).toHaveLength(1)
+    expect((await world.root.get(`${tokens}?active=false`)).json).toEqual([{ ...record, revoked: true }])
   })
 
   test('deploy tokens are stored as digests', async ({ world }) => {
@@ -72,10 +73,15 @@ describe.for(bases)('deploy tokens of %s', (base) => {
     expect((await world.root.get(`${tokens}?active=true`)).json).toEqual([])
   })
 
-  test('administrators list all deploy tokens', async ({ world }) => {
+  test('administrators list all deploy tokens except revoked ones', async ({ world }) => {
     const { id } = (await world.root.post(await placeIn(world, base), attributes)).json
     const all = await world.root.get(`/deploy_tokens?active=true&pagination=keyset&id_after=${id - 1}`)
     expect(all.json[0]).toMatchObject({ id })
+    const revoked = await world.project()
+    const gone = (await world.root.post(`/projects/${revoked.id}/deploy_tokens`, attributes)).json
+    await world.root.delete(`/projects/${revoked.id}/deploy_tokens/${gone.id}`)
+    const left = await world.root.get(`/deploy_tokens?pagination=keyset&id_after=${id - 1}`)
+    expect(left.json.map((token: { id: number }) => token.id)).not.toContain(gone.id)
     expect((await (await world.user()).get('/deploy_tokens')).status).toBe(403)
     expect((await world.anonymous.get('/deploy_tokens')).status).toBe(401)
   })

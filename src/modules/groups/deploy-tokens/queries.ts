@@ -29,21 +29,28 @@ const username = raw(`coalesce(t.username, 'gitlab+deploy-token-' || t.id)`)
 const expired = raw('coalesce(t.expires_at <= now(), false)')
 const columns = sql`t.id, t.name, ${username} as username, t.scopes, t.revoked, ${expired} as expired, t.expires_at`
 
-/** Tokens of a holder; of all holders if `undefined`. `active` selects usable or unusable tokens. */
+/**
+ * Tokens of a holder; of all holders if `undefined`. `active` selects usable or unusable tokens; by default, all that are
+ * not revoked, because for clients a deleted token no longer exists.
+ */
 export const deployTokensOf = (holder: Holder | undefined, active: boolean | undefined): List => ({
   type: 'DeployToken',
   select: sql`select ${columns} from deploy_tokens t`,
   from: sql`from deploy_tokens t`,
   where: [
     ...(holder === undefined ? [] : [heldBy('t', holder)]),
-    ...(active === undefined ? [] : [sql`(not t.revoked and not ${expired}) = ${active}`]),
+    active === undefined ? sql`not t.revoked` : sql`(not t.revoked and not ${expired}) = ${active}`,
   ],
   order: [{ by: raw('t.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
 
+/** `undefined` if it is revoked. */
 export const findDeployToken = (db: Db, holder: Holder, id: number): Promise<DeployTokenRow | undefined> =>
-  db.row(deployTokenRow, sql`select ${columns} from deploy_tokens t where t.id = ${id} and ${heldBy('t', holder)}`)
+  db.row(
+    deployTokenRow,
+    sql`select ${columns} from deploy_tokens t where t.id = ${id} and not t.revoked and ${heldBy('t', holder)}`,
+  )
 
 export type NewDeployToken = {
   name: string

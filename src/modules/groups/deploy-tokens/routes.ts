@@ -9,7 +9,12 @@ import { deployTokenRow, deployTokensOf, findDeployToken } from './queries.ts'
 import { deployTokenScopes } from './scopes.ts'
 import { createDeployToken, endDeployToken } from './service.ts'
 
-const active = Optional(Flag({ description: 'Only active tokens (true) or only inactive ones (false)' }))
+const active = Optional(
+  Flag({
+    description:
+      'Only active tokens (true), or only expired and revoked ones (false); default: all except revoked ones',
+  }),
+)
 const tokenId = Id({ description: 'ID of the token' })
 
 const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {

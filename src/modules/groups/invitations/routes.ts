@@ -12,7 +12,7 @@ const level = OneOf(memberLevels, {
   levels: true,
   description: 'Access level of the new member; owners only in groups',
 })
-const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })))
+const expiry = Optional(Nullable(DateOnly({ description: 'Expiry date; no access from this day on' })))
 const email = Text({ description: 'Invited email address' })
 
 export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {

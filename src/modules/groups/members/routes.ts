@@ -16,7 +16,7 @@ type Holder = ProjectSubject | GroupSubject
 type MemberAbility = 'read_member' | 'admin_member'
 
 const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'ID of the user' })
-const expiry = DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })
+const expiry = DateOnly({ description: 'Expiry date; no access from this day on' })
 
 const filters = {
   query: Optional(Text({ description: 'Part of the name or username' })),

@@ -10,7 +10,7 @@ import { groupSharedAt, projectSharedAt } from './queries.ts'
 import { shareGroup, shareProject, unshareGroup, unshareProject } from './service.ts'
 
 const groupId = Id({ description: 'ID of the group' })
-const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })))
+const expiry = Optional(Nullable(DateOnly({ description: 'Expiry date; no access from this day on' })))
 const levelDescription = { levels: true, description: 'Maximum access level for members of the group' } as const
 
 export const shareRoutes = [

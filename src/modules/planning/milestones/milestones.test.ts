@@ -63,6 +63,22 @@ describe.for(bases)('milestones of %s', (base) => {
     expect((await world.root.post(milestones, { title: 'third' })).json.iid).toBe(3)
   })
 
+  test('the dates of a milestone are the days of a date-time, because clients send times', async ({ world }) => {
+    const { milestones } = await placeIn(world, base)
+    const times = { start_date: '2020-01-01T23:30:00-05:00', due_date: '2020-01-31T00:00:00.000Z' }
+    const made = await world.root.post(milestones, { title: 'timed', ...times })
+    expect(made).toMatchObject({ status: 201, json: { start_date: '2020-01-01', due_date: '2020-01-31' } })
+    expect(await world.root.put(`${milestones}/${made.json.id}`, { due_date: '2020-02-29T12:00:00Z' })).toMatchObject({
+      status: 200,
+      json: { due_date: '2020-02-29' },
+    })
+    for (const due_date of ['2020-02-30T12:00:00Z', '2020-02-29 or so'])
+      expect(await world.root.put(`${milestones}/${made.json.id}`, { due_date })).toMatchObject({
+        status: 400,
+        json: { error: 'due_date is invalid' },
+      })
+  })
+
   test('milestones are listed newest first, by iid, state, title and search', async ({ world }) => {
     const { milestones } = await placeIn(world, base)
     for (const title of ['alpha', 'beta', 'gamma'])

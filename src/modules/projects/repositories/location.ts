@@ -23,9 +23,12 @@ export function repositoryDir(
 ): string {
   if (!Number.isSafeInteger(projectId) || projectId <= 0) throw new Error(`not a project id: ${projectId}`)
   if (!/^[a-z0-9_-]{1,50}$/.test(storage)) throw new Error(`not a storage: ${storage}`)
-  const shard = (projectId % 4096).toString(16).padStart(3, '0')
-  return join(root, storage, shard, kind === 'wiki' ? `${projectId}.wiki.git` : `${projectId}.git`)
+  return join(root, storage, `${diskPath({ id: projectId })}${kind === 'wiki' ? '.wiki' : ''}.git`)
 }
+
+/** Path of the repository in its storage, without `.git`. */
+export const diskPath = ({ id }: { readonly id: number }): string =>
+  `${(id % 4096).toString(16).padStart(3, '0')}/${id}`
 
 /** The columns that determine the path of a project's repository. */
 export const placedRow = {

@@ -6,12 +6,12 @@ import { callerSignature } from '../../accounts/index.ts'
 import { initialBranch, type Located, openForWriting } from '../../projects/index.ts'
 import { moveRefs } from './move-refs.ts'
 
-/** Creates the first commit of a new project: a README with its name and description. */
+/** Creates the first commit of a project: a README with its name and description. `stale` if the branch exists. */
 export async function commitReadme(
   ctx: Ctx,
-  project: Located & { name: string; description: string | null },
+  project: Located & { name: string; description?: string | null },
   branch: string = initialBranch,
-): Promise<void> {
+): Promise<'moved' | 'stale'> {
   const name = branchRef(branch)
   if (!name) throw invalidFields({ default_branch: ['is invalid'] })
   const repo = await openForWriting(ctx, { ...project, default_branch: branch })
@@ -20,5 +20,5 @@ export async function commitReadme(
   const tree = await writeTree(repo, [{ mode: '100644', name: 'README.md', oid: blob }])
   const who = callerSignature(ctx)
   const to = await writeCommit(repo, { tree, parents: [], author: who, committer: who, message: 'Initial commit' })
-  await moveRefs(ctx, project.id, repo, [{ name, from: null, to }])
+  return moveRefs(ctx, project.id, repo, [{ name, from: null, to }])
 }

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { allScopes, git, temporaryFolder, test, unique } from '../../../../test/world.ts'
-import { hostileRefs, storedProject } from '../commits/testing.ts'
+import { duringMove, hostileRefs, storedProject } from '../commits/testing.ts'
 import { deleteMergedBranches } from './jobs.ts'
 
 const branchesOf = (id: number) => `/projects/${id}/repository/branches`
@@ -172,6 +172,40 @@ describe('POST branches', () => {
     })
   })
 
+  test.for(['master', 'HEAD'])(
+    'a branch from %s of an empty repository starts the default branch with a README',
+    async (ref, { world }) => {
+      const ann = await world.user()
+      const project = await world.project({ members: [[ann, 'maintainer']] })
+      expect(await ann.post(branchesOf(project.id), { branch: 'feature', ref })).toMatchObject({
+        status: 201,
+        json: { name: 'feature', default: false, commit: { message: 'Initial commit' } },
+      })
+      const all = (await ann.get(branchesOf(project.id))).json
+      expect(all.map(({ name, default: isDefault }: { name: string; default: boolean }) => [name, isDefault])).toEqual([
+        ['feature', false],
+        ['master', true],
+      ])
+      expect(all[0].commit.id).toBe(all[1].commit.id)
+    },
+  )
+
+  test('the default branch of an empty repository can be created from itself', async ({ world }) => {
+    const project = await world.project()
+    expect(await world.root.post(branchesOf(project.id), { branch: 'master', ref: 'master' })).toMatchObject({
+      status: 201,
+      json: { name: 'master', default: true, protected: true },
+    })
+  })
+
+  test('a developer who may not push to the default branch cannot start it with another branch', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'master' })
+    expect((await ann.post(branchesOf(project.id), { branch: 'x', ref: 'master' })).status).toBe(403)
+    expect((await ann.get(branchesOf(project.id))).json).toEqual([])
+  })
+
   test('one of twelve concurrent creations of the same branch succeeds', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })
@@ -231,6 +265,34 @@ describe('DELETE branches', () => {
       status: 400,
       json: { message: 'The default branch of a project cannot be deleted.' },
     })
+  })
+
+  test('a branch that moves during its deletion is deleted', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    repository.git('update-ref', 'refs/heads/x', first)
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(at(id, 'x')),
+      () => repository.git('update-ref', 'refs/heads/x', 'main'),
+    )
+    expect(deletion).toMatchObject({ status: 204, text: '' })
+    expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+  })
+
+  test('404 for a branch that another client deletes first', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    repository.git('update-ref', 'refs/heads/x', 'main')
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(at(id, 'x')),
+      () => repository.git('update-ref', '-d', 'refs/heads/x'),
+    )
+    expect(deletion).toMatchObject({ status: 404, json: { message: '404 Branch Not Found' } })
   })
 
   test('412 when the commit of a branch is newer than If-Unmodified-Since', async ({ world }) => {

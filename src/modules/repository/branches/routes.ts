@@ -64,6 +64,8 @@ export const branchRoutes = [
     method: 'POST',
     path: '/projects/:id/repository/branches',
     summary: 'Create a branch',
+    description:
+      'From the default branch of an empty repository, it first creates that branch, with a README as its first commit.',
     subject: project,
     allow: 'push_code',
     params: Params({

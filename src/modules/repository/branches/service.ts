@@ -9,9 +9,10 @@ import { formatSignatureTime } from '../../../git/objects/signature.ts'
 import { listRefTips, type RefOrder, type RefTip, readRef } from '../../../git/refs/refs.ts'
 import { resolve } from '../../../git/refs/resolve.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { conflict, invalid, notFound } from '../../../kernel/failure.ts'
-import { openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { canPushToBranch, loadProtections, moveRefs } from '../../pushes/index.ts'
+import { invalid, notFound } from '../../../kernel/failure.ts'
+import { initialBranch, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { canPushToBranch, commitReadme, loadProtections, moveRefs } from '../../pushes/index.ts'
+import { deleteRef } from '../commits/delete-ref.ts'
 import { Branch, type BranchRow, branchKey } from './entity.ts'
 import { searchNames } from './ref-search.ts'
 
@@ -90,7 +91,8 @@ export async function branchChangedAt(ctx: Ctx, project: ProjectSubject, name: s
 
 /**
  * Creates a branch at `from`: a branch, in preference to a tag of the same name, or a commit. Of two concurrent
- * requests one succeeds.
+ * requests one succeeds. Compat: clients that set up a project expect a branch from the default branch of an empty
+ * repository. That branch is created first, with a README.
  */
 export async function createBranch(ctx: Ctx, project: ProjectSubject, name: string, from: string): Promise<BranchRow> {
   const ref = branchRef(name)
@@ -98,18 +100,31 @@ export async function createBranch(ctx: Ctx, project: ProjectSubject, name: stri
   const repo = openRepository(ctx, project)
   const [existing, to] = await Promise.all([readRef(repo, ref), resolve(repo, from, { prefer: 'branch' })])
   if (existing) throw invalid('Branch already exists')
-  if (!to) throw invalid(`Invalid reference name: ${from}`)
+  if (!to) {
+    const first = await unbornDefault(repo, project)
+    if (first === undefined || (from !== first && from !== 'HEAD')) throw invalid(`Invalid reference name: ${from}`)
+    const isStarted = (await commitReadme(ctx, project, first)) === 'moved'
+    const started = { ...project, default_branch: first }
+    return isStarted && name === first ? getBranch(ctx, started, name) : createBranch(ctx, started, name, first)
+  }
   const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })
   if (outcome === 'stale') throw invalid('Branch already exists')
   return getBranch(ctx, project, name)
 }
 
-/** Deletes a branch. Throws `conflict` if it moves meanwhile. */
+/** Name of the default branch, if the repository has no branch yet. */
+async function unbornDefault(repo: Repository, project: ProjectSubject): Promise<string | undefined> {
+  const [branch] = await listRefTips(repo, 'refs/heads/', { limit: 1 })
+  return branch ? undefined : (project.default_branch ?? initialBranch)
+}
+
+/** Deletes a branch, even if it moves in the meantime. */
 export async function deleteBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
   const repo = openRepository(ctx, project)
   const ref = branchRef(name)
-  const from = ref && (await readRef(repo, ref))
-  if (!ref || !from) throw notFound('Branch')
-  const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from, to: null }], { refusal: invalid })
-  if (outcome === 'stale') throw conflict('The branch has changed meanwhile')
+  const isDeleted = await deleteRef(ctx, project, repo, async () => {
+    const oid = ref && (await readRef(repo, ref))
+    return ref && oid && { name: ref, oid }
+  })
+  if (!isDeleted) throw notFound('Branch')
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
 import { locate } from '../../../../test/contexts.ts'
+import { waitMs } from '../../../../test/waiting.ts'
 import type { Client, TestGroup, World } from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
 import { sql } from '../../../db/sql.ts'
@@ -66,6 +68,32 @@ export async function gitCommands(world: World, work: () => Promise<unknown>): P
     runner.start = start
   }
   return started
+}
+
+/**
+ * The result of `request`, which moves a ref of the project, if `change` runs after the request has read the ref and before
+ * it moves it: the request waits for a lock on the project until then.
+ */
+export async function duringMove<T>(
+  world: World,
+  projectId: number,
+  request: () => Promise<T>,
+  change: () => void,
+): Promise<T> {
+  const blocked = sql`
+    select
+    from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query ilike '%into pushes%'
+  `
+  const { running } = await world.db.transaction(async (tx) => {
+    await tx.run(sql`select from projects where id = ${projectId} for update`)
+    const running = request()
+    await expect.poll(() => world.db.exists(blocked), { timeout: waitMs }).toBe(true)
+    change()
+    // In an object, because the transaction must end before the request can.
+    return { running }
+  })
+  return running
 }
 
 /** A pseudo-random number below `below`, derived from the words. */

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { type RefName, tagName, tagRef } from '../../../git/format/ref-name.ts'
+import { tagName, tagRef } from '../../../git/format/ref-name.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { writeTag } from '../../../git/objects/objects.ts'
 import { formatSignatureTime } from '../../../git/objects/signature.ts'
@@ -13,6 +13,7 @@ import { callerSignature } from '../../accounts/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { moveRefs } from '../../pushes/index.ts'
 import { searchNames } from '../branches/ref-search.ts'
+import { deleteRef } from '../commits/delete-ref.ts'
 import type { TagRow } from './entity.ts'
 import { deleteRelease, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
 
@@ -38,10 +39,10 @@ async function tagRow(repo: Repository, project: ProjectSubject, name: string, o
 export const tagRows = (repo: Repository, project: ProjectSubject, refs: readonly RefTip[]): Promise<TagRow[]> =>
   Promise.all(refs.map((ref) => tagRow(repo, project, nameOfTag(ref), ref.oid)))
 
-async function findTagRef(repo: Repository, name: string): Promise<{ ref: RefName; oid: Oid } | undefined> {
+async function findTagRef(repo: Repository, name: string): Promise<RefTip | undefined> {
   const ref = tagRef(name)
   const oid = ref && (await readRef(repo, ref))
-  return ref && oid && { ref, oid }
+  return ref && oid && { name: ref, oid }
 }
 
 /** A tag; throws `not_found` if there is none of this name. Two round trips. */
@@ -102,14 +103,10 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
   return tagRow(repo, project, name, to)
 }
 
-/** Deletes a tag with its release notes. Throws `conflict` if it moves meanwhile. */
+/** Deletes a tag with its release notes, even if it moves in the meantime. */
 export async function deleteTag(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
   const repo = openRepository(ctx, project)
-  const found = await findTagRef(repo, name)
-  if (!found) throw notFound('Tag')
-  const change = { name: found.ref, from: found.oid, to: null }
-  if ((await moveRefs(ctx, project.id, repo, [change], { refusal: invalid })) === 'stale')
-    throw conflict('The tag has changed meanwhile')
+  if (!(await deleteRef(ctx, project, repo, () => findTagRef(repo, name)))) throw notFound('Tag')
   await ctx.transaction((tx) => deleteRelease(tx, project.id, name))
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test } from '../../../../test/world.ts'
-import { hostileRefs, storedProject } from '../commits/testing.ts'
+import { duringMove, hostileRefs, storedProject } from '../commits/testing.ts'
 
 const tagsOf = (id: number) => `/projects/${id}/repository/tags`
 const at = (id: number, name: string) => `${tagsOf(id)}/${encodeURIComponent(name)}`
@@ -194,6 +194,21 @@ describe('release notes of tags', () => {
 })
 
 describe('DELETE tags', () => {
+  test('a tag that moves during its deletion is deleted', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    repository.git('update-ref', 'refs/tags/v1', first)
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(at(id, 'v1')),
+      () => repository.git('update-ref', 'refs/tags/v1', 'main'),
+    )
+    expect(deletion).toMatchObject({ status: 204, text: '' })
+    expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+  })
+
   test('deleting a tag deletes its ref, and is a 412 when the tag is newer', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' }, { seconds: 1_600_000_000 })

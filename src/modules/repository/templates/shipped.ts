@@ -2,13 +2,10 @@ import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type Kind, kinds, type Template } from './kinds.ts'
 
-const shippedKinds: readonly Kind[] = ['gitignores', 'licenses']
-
 const known = new Map<Kind, readonly Template[]>()
 
-/** Built-in templates, by name. The product has none for CI and container builds. */
+/** Built-in templates, by name. */
 export function shippedTemplates(kind: Kind): readonly Template[] {
-  if (!shippedKinds.includes(kind)) return []
   let templates = known.get(kind)
   if (!templates) known.set(kind, (templates = readShipped(kind)))
   return templates

@@ -1,0 +1,116 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { storedProject } from '../commits/testing.ts'
+import { shippedTemplates } from '../templates/shipped.ts'
+
+describe('POST /ci/lint', () => {
+  test('a valid pipeline is valid, with its extends merged', async ({ world }) => {
+    const ann = await world.user()
+    const content =
+      '.base: {image: node, variables: {A: 1}}\ntest:\n  extends: .base\n  script: [npm test]\n  variables: {B: 2}\n'
+    expect(await ann.post('/ci/lint', { content })).toMatchObject({
+      status: 200,
+      json: {
+        valid: true,
+        status: 'valid',
+        errors: [],
+        warnings: [],
+        merged_yaml: expect.stringMatching(/test:\n {2}image: node\n {2}variables:\n {4}A: 1\n {4}B: 2\n {2}script:/),
+      },
+    })
+  })
+
+  test.for([
+    ['', 'Please provide content of .gitlab-ci.yml'],
+    ['- a', 'Invalid configuration format'],
+    ['a: [', /line 1/],
+    ['.hidden: {script: x}', 'jobs config should contain at least one visible job'],
+    ['a: {stage: test}', 'jobs:a config should implement the script:, run:, or trigger: keyword'],
+    ['a: {script: x, colour: red}', 'jobs:a config contains unknown keys: colour'],
+    ['a: {script: [{x: y}]}', /^jobs:a:script config should be a string/],
+    ['a: {script: x, stage: ship}', /^a job: chosen stage ship does not exist; available stages are .pre, build, test/],
+    ['a: {script: x, needs: [b]}', 'a job: undefined need: b'],
+    ['a: {script: x, extends: .b}', 'a: unknown keys in `extends` (.b)'],
+    ['.b: {extends: a}\na: {script: x, extends: .b}', /circular dependency detected in `extends`/],
+    ['a: {script: x, needs: [b]}\nb: {script: x, needs: [a]}', 'The pipeline has circular dependencies: a, b'],
+    ['include: other.yml\na: {script: x}', /Local file `other.yml` does not have project!/],
+  ] as const)('the pipeline %j is invalid: %s', async ([content, error], { world }) => {
+    const { status, json } = await world.root.post('/ci/lint', { content })
+    expect([status, json.valid, json.status]).toEqual([200, false, 'invalid'])
+    expect(json.errors).toContainEqual(typeof error === 'string' ? error : expect.stringMatching(error))
+  })
+
+  test('unknown names are no errors when an include cannot be read', async ({ world }) => {
+    const content = 'include: {template: Go.gitlab-ci.yml}\na: {script: x, extends: .b, stage: ship, needs: [c]}'
+    expect((await world.root.post('/ci/lint', { content })).json).toMatchObject({
+      valid: true,
+      warnings: [expect.stringContaining('Go.gitlab-ci.yml')],
+    })
+  })
+
+  const nine = (name: string) => `[${Array(9).fill(name).join(',')}]`
+  test.for([
+    ['nested lists', 'a: '.concat('['.repeat(30_000)), /nested more than 50 levels/],
+    [
+      'aliases that expand without end',
+      Array.from({ length: 30 }, (_, at) => `a${at}: &a${at} ${nine(at === 0 ? 'x' : `*a${at - 1}`)}`).join('\n'),
+      /expand to too much/,
+    ],
+    ['a large file', 'x'.repeat(70_000), /larger than 65536 bytes/],
+    ['a prototype', '__proto__: {script: x, extends: __proto__}', /__proto__|visible job/],
+  ] as const)('hostile YAML is refused: %s', async ([, content, error], { world }) => {
+    const { status, json } = await world.root.post('/ci/lint', { content })
+    expect(status).toBe(200)
+    expect(json.errors).toContainEqual(expect.stringMatching(error))
+    expect(({} as { script?: string }).script).toBeUndefined()
+  })
+
+  test('401 without an account', async ({ world }) => {
+    expect((await world.anonymous.post('/ci/lint', { content: 'a: {script: x}' })).status).toBe(401)
+  })
+
+  test('every built-in pipeline template is valid', async ({ world }) => {
+    for (const { key, read } of shippedTemplates('gitlab_ci_ymls'))
+      expect([key, (await world.root.post('/ci/lint', { content: await read() })).json.errors]).toEqual([key, []])
+  })
+})
+
+describe('/projects/:id/ci/lint', () => {
+  test('the configuration of a branch is checked, with local files that it includes', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({
+      '.gitlab-ci.yml': 'include: [/ci/jobs.yml, {local: ci/base.yml}]\nbuild: {extends: .base}\n',
+      'ci/jobs.yml': 'include: ci/base.yml\ntest: {script: x}\n',
+      'ci/base.yml': 'include: ci/jobs.yml\n.base: {script: make}\n',
+    })
+    repository.commit(
+      { '.gitlab-ci.yml': 'include: gone.yml\nbuild: {script: x}\n' },
+      { branch: 'broken', parents: [] },
+    )
+    const found = await world.anonymous.get(`/projects/${id}/ci/lint`)
+    expect(found.json).toMatchObject({
+      valid: true,
+      includes: [
+        { type: 'local', location: 'ci/jobs.yml' },
+        { type: 'local', location: 'ci/base.yml' },
+      ],
+      merged_yaml: expect.stringContaining('build:\n  script: make\n'),
+    })
+    expect((await world.root.get(`/projects/${id}/ci/lint?content_ref=broken`)).json).toMatchObject({
+      valid: false,
+      errors: ['Included file `gone.yml`: Local file `gone.yml` does not exist!'],
+    })
+    expect((await world.root.get(`/projects/${id}/ci/lint?sha=none`)).status).toBe(404)
+    const content = 'include: ci/base.yml\nship: {extends: .base}'
+    expect((await world.root.post(`/projects/${id}/ci/lint`, { content })).json.valid).toBe(true)
+  })
+
+  test('a project without a configuration is invalid', async ({ world }) => {
+    const { id } = await world.project()
+    expect((await world.root.get(`/projects/${id}/ci/lint`)).json).toMatchObject({
+      valid: false,
+      errors: ['Please provide content of .gitlab-ci.yml'],
+      merged_yaml: null,
+    })
+  })
+})

@@ -1,0 +1,84 @@
+import { stringify } from 'yaml'
+import { type Fields, isFields, jobErrors } from './jobs.ts'
+import { Budget, extendJobs, mergeFields, TooMuch } from './merge.ts'
+import { parseYaml, Reference } from './yaml.ts'
+
+export type Lint = {
+  readonly errors: readonly string[]
+  readonly warnings: readonly string[]
+  /** Null if the file cannot be parsed. */
+  readonly mergedYaml: string | null
+  /** Paths of the local files that were included. */
+  readonly includes: readonly string[]
+}
+
+/** Reads a file of the repository for `include`; a text that says why it cannot be read is an error. */
+export type ReadFile = (path: string) => Promise<{ text: string } | { error: string }>
+
+const maxIncludes = 50
+const maxErrors = 100
+
+const invalid = (error: string): Lint => ({ errors: [error], warnings: [], mergedYaml: null, includes: [] })
+
+/**
+ * Checks a pipeline configuration: syntax, keywords, scripts, stages, `needs`, `dependencies` and `extends`, with local
+ * files that it includes. It cannot read other kinds of `include`, which it says in a warning; then errors about names that
+ * such a file might define are left out.
+ */
+export async function lintPipeline(text: string, readFile: ReadFile): Promise<Lint> {
+  if (text.trim() === '') return invalid('Please provide content of .gitlab-ci.yml')
+  const parsed = parseYaml(text)
+  if ('error' in parsed) return invalid(parsed.error)
+  if (!isFields(parsed.value)) return invalid('Invalid configuration format')
+  const budget = new Budget()
+  const errors: string[] = []
+  const warnings: string[] = []
+  const included = new Map<string, Fields>()
+  try {
+    const whole = await withIncludes(parsed.value)
+    const complete = warnings.length === 0
+    const extended = extendJobs(whole, complete, budget)
+    errors.push(...extended.errors, ...jobErrors(extended.config, complete))
+    return {
+      errors: errors.slice(0, maxErrors),
+      warnings,
+      mergedYaml: stringify(extended.config, replaceReferences, { aliasDuplicateObjects: true }),
+      includes: [...included.keys()],
+    }
+  } catch (error) {
+    if (error instanceof TooMuch) return invalid(error.message)
+    throw error
+  }
+
+  /** The file over those that it includes, which are read once each, however they include each other. */
+  async function withIncludes({ include, ...own }: Fields): Promise<Fields> {
+    let base: Fields = {}
+    for (const entry of include === undefined ? [] : Array.isArray(include) ? include : [include]) {
+      const path = localPath(entry)
+      if (path === undefined) warnings.push(`An include was not read: ${JSON.stringify(entry)?.slice(0, 200)}`)
+      else base = mergeFields(base, await fileAt(path), budget)
+    }
+    return mergeFields(base, own, budget)
+  }
+
+  async function fileAt(path: string): Promise<Fields> {
+    if (included.has(path)) return {}
+    if (included.size >= maxIncludes) throw new TooMuch(`Maximum of ${maxIncludes} nested includes are allowed!`)
+    included.set(path, {})
+    const found = await readFile(path)
+    const content = 'error' in found ? found : parseYaml(found.text)
+    if ('error' in content) errors.push(`Included file \`${path}\`: ${content.error}`)
+    else if (isFields(content.value)) return withIncludes(content.value)
+    else errors.push(`Included file \`${path}\` does not have valid YAML syntax!`)
+    return {}
+  }
+}
+
+/** The path of a local include; undefined for other kinds, and for patterns. */
+function localPath(entry: unknown): string | undefined {
+  const path = isFields(entry) ? entry['local'] : entry
+  if (typeof path !== 'string' || /^https?:|[*$]/.test(path)) return undefined
+  return path.replace(/^\/+/, '')
+}
+
+const replaceReferences = (_key: unknown, value: unknown): unknown => (value instanceof Reference ? value.path : value)

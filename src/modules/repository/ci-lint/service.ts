@@ -1,0 +1,36 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { decodeText } from '../../../git/format/text.ts'
+import { readBlob } from '../../../git/objects/blobs.ts'
+import { findEntry } from '../../../git/objects/trees.ts'
+import { Failure, notFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectRow } from '../../projects/index.ts'
+import { defaultRef, findCommitId } from '../commits/revision.ts'
+import { type Lint, lintPipeline, type ReadFile } from './lint.ts'
+
+const maxBytes = 64 * 1024
+const usualPath = '.gitlab-ci.yml'
+
+/** Reads files of a project at a ref; of the default branch without one. Throws `not_found` for an unknown ref. */
+export async function filesAt(ctx: Ctx, project: ProjectRow, ref: string | undefined): Promise<ReadFile> {
+  const repo = openRepository(ctx, project)
+  const commit = await findCommitId(repo, ref || defaultRef(project))
+  if (!commit && ref) throw notFound('Commit')
+  return async (path) => {
+    const entry = commit && (await findEntry(repo, commit, path))
+    if (entry?.type !== 'blob') return { error: `Local file \`${path}\` does not exist!` }
+    try {
+      const blob = await readBlob(repo, entry.oid, { maxBytes })
+      return blob ? { text: decodeText(blob.content) } : { error: `Local file \`${path}\` does not exist!` }
+    } catch (error) {
+      if (error instanceof Failure && error.kind === 'too_large') return { error: 'the file is too large' }
+      throw error
+    }
+  }
+}
+
+/** Checks the configuration that a commit has. */
+export async function lintCommit(ctx: Ctx, project: ProjectRow, ref: string | undefined): Promise<Lint> {
+  const readFile = await filesAt(ctx, project, ref)
+  const file = await readFile(usualPath)
+  return 'text' in file ? lintPipeline(file.text, readFile) : lintPipeline('', readFile)
+}

@@ -1,0 +1,29 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { conflict, invalid } from '../../../kernel/failure.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { moveRefs } from '../../pushes/index.ts'
+
+/** Maximum attempts when other processes move the ref first. */
+const attempts = 30
+
+/**
+ * Deletes the ref that `find` returns, and calls it again if the ref moved in the meantime. False if there is none. Throws
+ * `invalid` with the reason of a refusal, and `conflict` if the ref moves each time.
+ */
+export async function deleteRef(
+  ctx: Ctx,
+  project: ProjectSubject,
+  repo: Repository,
+  find: () => Promise<{ readonly name: RefName; readonly oid: Oid } | undefined>,
+): Promise<boolean> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const found = await find()
+    if (!found) return false
+    const change = { name: found.name, from: found.oid, to: null }
+    if ((await moveRefs(ctx, project.id, repo, [change], { refusal: invalid })) === 'moved') return true
+  }
+  throw conflict('The reference is being changed by other clients')
+}
