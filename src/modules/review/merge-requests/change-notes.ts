@@ -2,7 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { addSystemNote, type Noteable } from '../../discussion/index.ts'
 import { milestoneTitle, usernamesOf } from './edit-queries.ts'
 import type { MergeRequestFacts } from './event-queries.ts'
-import { isWorkInProgress } from './title.ts'
+import { isDraft } from './title.ts'
 
 /** Adds system notes about changed attributes. Labels have events of their own. */
 export async function addChangeNotes(
@@ -31,8 +31,8 @@ export async function addChangeNotes(
 
 function titleNote(before: string, now: string): string | undefined {
   if (before === now) return undefined
-  const [wasDraft, isDraft] = [isWorkInProgress(before), isWorkInProgress(now)]
-  if (wasDraft !== isDraft) return `${isDraft ? 'marked' : 'unmarked'} as a **Work In Progress**`
+  const [wasMarked, isMarked] = [isDraft(before), isDraft(now)]
+  if (wasMarked !== isMarked) return `${isMarked ? 'marked' : 'unmarked'} as a **Work In Progress**`
   return `changed title from **${before}** to **${now}**`
 }
 

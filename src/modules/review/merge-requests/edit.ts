@@ -28,12 +28,15 @@ import { requireRules } from './rules.ts'
 import { anotherOpen, assigneesOf, assignment, mayAllowCollaboration, refused } from './service.ts'
 import { authorReadsSource } from './source-access.ts'
 import type { MergeRequestSubject } from './subject.ts'
+import { titleAs } from './title.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
 
 /** Absent fields stay unchanged; empty lists, 0 and null clear. */
 export type MergeRequestEdit = {
   readonly title?: string
+  /** Whether the title gets, or loses, the prefix of a draft. */
+  readonly draft?: boolean
   readonly description?: string | null
   readonly target_branch?: string
   readonly state_event?: 'close' | 'reopen'
@@ -81,7 +84,8 @@ const attributes = [
  * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
  */
 export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> {
-  requireRules(edit)
+  const retitled = edit.draft === undefined ? edit.title : titleAs(edit.title ?? subject.title, edit.draft)
+  requireRules({ ...edit, ...(retitled !== undefined && { title: retitled }) })
   const { project } = subject
   const isOwn = subject.source_project_id === subject.project_id
   if (isOwn && edit.target_branch !== undefined && edit.target_branch === subject.source_branch)
@@ -212,7 +216,7 @@ const valuesOf = (
   { milestoneId, mayAllowCollaboration }: Prepared,
   actorId: number,
 ): MergeRequestValues => ({
-  title: edit.title ?? row.title,
+  title: titleAs(edit.title ?? row.title, edit.draft),
   description: edit.description === undefined ? row.description : edit.description,
   targetBranch: (mayMove(row) ? edit.target_branch : undefined) ?? row.target_branch,
   milestoneId: milestoneId === undefined ? row.milestone_id : milestoneId,

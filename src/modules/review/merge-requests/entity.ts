@@ -18,7 +18,7 @@ import type { MergeRequestRecordRow } from './record-queries.ts'
 import { references, type Within } from './reference.ts'
 import { mergeRequestStates, mergeStatuses } from './states.ts'
 import { countTasks } from './tasks.ts'
-import { isWorkInProgress } from './title.ts'
+import { isDraft } from './title.ts'
 
 /** A merge request as one caller sees it. */
 export type MergeRequestShown = {
@@ -101,7 +101,10 @@ export const basicFields = {
     description: 'Label titles; records with `with_labels_details=true`',
   }),
   milestone: nullable(MilestoneSchema, { description: 'Milestone; null if there is none' }),
-  work_in_progress: Type.Boolean({ description: 'True if the title starts with `WIP:`' }),
+  draft: Type.Boolean({
+    description: 'True if the title starts with `Draft:`, `WIP:` or the like; drafts do not merge',
+  }),
+  work_in_progress: Type.Boolean({ description: 'Same as `draft`' }),
   merge_when_pipeline_succeeds: Type.Boolean({ description: 'True if it merges as soon as the pipeline succeeds' }),
   merge_status: Type.String({
     enum: mergeStatuses,
@@ -205,7 +208,8 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
     user_notes_count: row.user_notes_count,
     labels: labelDetails ? row.labels.map(labelDetail) : row.labels.map(({ name }) => name),
     milestone: row.milestone && milestoneRecord(row.milestone, ctx),
-    work_in_progress: isWorkInProgress(row.title),
+    draft: isDraft(row.title),
+    work_in_progress: isDraft(row.title),
     merge_when_pipeline_succeeds: row.auto_merge,
     merge_status: row.merge_status as string,
     has_conflicts: row.merge_status === 'cannot_be_merged',

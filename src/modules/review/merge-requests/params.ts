@@ -15,6 +15,9 @@ export const attributeParams = {
   ),
   allow_maintainer_to_push: Optional(Flag({ description: 'Same as `allow_collaboration`', deprecated: true })),
   squash: Optional(Flag({ description: 'Squash the commits on merge' })),
+  draft: Optional(
+    Flag({ description: 'Mark it as a draft by the prefix `Draft:` of its title, or remove such prefixes' }),
+  ),
 }
 
 export const approvals_before_merge = Optional(

@@ -77,6 +77,7 @@ export const mergeRequestRoutes = [
           'title',
           'discussion_locked',
           'squash',
+          'draft',
         ],
       },
     ),

@@ -21,6 +21,7 @@ import {
 import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
+import { titleAs } from './title.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
 export type MergeRequestInput = {
@@ -29,6 +30,8 @@ export type MergeRequestInput = {
   /** Defaults to the source project. */
   readonly target_project_id?: number
   readonly title: string
+  /** Whether the title gets, or loses, the prefix of a draft. */
+  readonly draft?: boolean
   readonly description?: string
   readonly assignee_ids?: readonly number[]
   readonly labels?: readonly string[]
@@ -60,8 +63,9 @@ export const anotherOpen = (iid: number | undefined): Failure =>
 export async function createMergeRequest(
   ctx: Ctx,
   source: ProjectSubject,
-  input: MergeRequestInput,
+  { draft, ...given }: MergeRequestInput,
 ): Promise<{ readonly target: ProjectSubject; readonly id: number }> {
+  const input = { ...given, title: titleAs(given.title, draft) }
   const target = await findTarget(ctx, source, input.target_project_id)
   requireRules(input)
   if (target.id === source.id && input.source_branch === input.target_branch)

@@ -5,7 +5,7 @@ import { hasUnresolved } from '../../discussion/index.ts'
 import { isApproved } from '../approvals/queries.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeStatus } from '../merge-requests/queries.ts'
-import { isWorkInProgress } from '../merge-requests/title.ts'
+import { isDraft } from '../merge-requests/title.ts'
 import type { Heads } from './heads.ts'
 import type { MergingRow } from './queries.ts'
 
@@ -36,8 +36,7 @@ export async function requireMergeable(
   heads: Heads,
   pipeline: PipelineRow | undefined | 'awaited',
 ): Promise<void> {
-  const isPlain =
-    row.state === 'opened' && !isWorkInProgress(row.title) && row.commits > 0 && heads.source && heads.target
+  const isPlain = row.state === 'opened' && !isDraft(row.title) && row.commits > 0 && heads.source && heads.target
   if (!isPlain || isKnownAs('cannot_be_merged', row, heads)) throw notMergeable()
   if (row.target.needs_pipeline && pipeline !== 'awaited' && pipeline && !isPassing(pipeline)) throw notMergeable()
   if (row.target.needs_resolution && (await hasUnresolved(ctx.db, asNoteable(row)))) throw notMergeable()

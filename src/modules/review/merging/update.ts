@@ -6,7 +6,7 @@ import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
 import { addSystemNote, finishTodos } from '../../discussion/index.ts'
 import { type AttributeChanges, emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
-import { isWorkInProgress } from '../merge-requests/title.ts'
+import { isDraft } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
 import { branchStateOf, mergeCommitOf } from './branch-state.ts'
@@ -139,8 +139,7 @@ const commitsNote = ({ count, commits }: Added): string =>
 async function emitPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
   const noteable = asNoteable(row)
   const note = (text: string) => addSystemNote(tx, noteable, actorId ?? row.author_id, text)
-  const isUnfinished =
-    !isWorkInProgress(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
+  const isUnfinished = !isDraft(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
   const title = isUnfinished ? `WIP: ${row.title}` : row.title
   await forgetConsent(tx, row.id, title)
   if (added.count > 0) await note(commitsNote(added))

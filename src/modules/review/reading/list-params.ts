@@ -75,7 +75,10 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
   search: Optional(Text({ description: 'Search terms in the title or description' })),
 })
 
-const wip = Optional(OneOf(['yes', 'no'], { description: 'Only works in progress (yes) or none (no)' }))
+const draftFilters = {
+  wip: Optional(OneOf(['yes', 'no'], { description: 'Only drafts (yes) or none (no)' })),
+  draft: Optional(Flag({ description: 'Only drafts, or only others' })),
+}
 
 /** Mutually exclusive parameters, in every list. */
 const rules = {
@@ -93,18 +96,18 @@ export const allParams = Params(
         description: 'Fields to search: `title`, `description`; default: both. Other words are ignored',
       }),
     ),
-    wip,
+    ...draftFilters,
   },
-  rules,
+  { mutuallyExclusive: [...rules.mutuallyExclusive, ['wip', 'draft']] },
 )
 
 export const projectParams = Params(
   {
     ...listParams('all'),
     iids: Optional(List(Id(), { description: 'Numbers within the project' })),
-    wip,
+    ...draftFilters,
   },
-  rules,
+  { mutuallyExclusive: [...rules.mutuallyExclusive, ['wip', 'draft']] },
 )
 
 export const groupParams = Params(
@@ -188,7 +191,7 @@ export function filtersOf(input: ListInput, plan: Plan): MergeRequestFilters {
     targetBranch: input.target_branch,
     sourceProjectId: input.source_project_id,
     search: searchOf(input),
-    workInProgress: input.wip && input.wip === 'yes',
+    draft: input.draft ?? (input.wip && input.wip === 'yes'),
     iids: input.iids,
     createdAfter: input.created_after,
     createdBefore: input.created_before,

@@ -8,7 +8,7 @@ import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
 import type { MergeRequestState } from '../merge-requests/queries.ts'
 import { recordSelect } from '../merge-requests/record-queries.ts'
-import { workInProgressPattern } from '../merge-requests/title.ts'
+import { draftPattern } from '../merge-requests/title.ts'
 
 /** Scope of a list of merge requests. */
 export type MergeRequestSet =
@@ -37,7 +37,7 @@ export type MergeRequestFilters = {
   readonly targetBranch?: string
   readonly sourceProjectId?: number
   readonly search?: { readonly text: string; readonly in: readonly ('title' | 'description')[] }
-  readonly workInProgress?: boolean
+  readonly draft?: boolean
   readonly iids?: readonly number[]
   readonly createdAfter?: Date
   readonly createdBefore?: Date
@@ -158,7 +158,7 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
         f.search.in.map((column) => `m.${column}`),
       ),
     )
-  if (f.workInProgress !== undefined) where.push(sql`(m.title ~* ${workInProgressPattern}) = ${f.workInProgress}`)
+  if (f.draft !== undefined) where.push(sql`(m.title ~* ${draftPattern}) = ${f.draft}`)
   if (f.iids !== undefined) where.push(sql`m.iid = any(${f.iids}::bigint[])`)
   if (f.createdAfter) where.push(sql`m.created_at >= ${f.createdAfter}`)
   if (f.createdBefore) where.push(sql`m.created_at < ${after(f.createdBefore)}`)
