@@ -64,6 +64,7 @@ export const mergeRequestRoutes = [
         atLeastOneOf: [
           'assignee_id',
           'assignee_ids',
+          'reviewer_ids',
           'description',
           'labels',
           'add_labels',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
+import { isAncestor } from '../../../git/history/ancestry.ts'
 import { canMerge } from '../../../git/merge/merge-commits.ts'
 import { enqueueEach, job } from '../../../jobs/job.ts'
 import { insertTodos } from '../../discussion/index.ts'
@@ -41,12 +42,13 @@ export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefine
     if (row?.state !== 'opened') return undefined
     const heads = await readHeads(ctx, row)
     merges = await canBeMerged(ctx, row, heads)
+    const lacksTarget = merges && !(await isAncestor(targetRepository(ctx, row), heads.target!, heads.source!))
     const isSaved = await ctx.transaction(async (tx) => {
       const now = await lockMerging(tx, id)
       if (now?.state !== 'opened') return true
       if (!(await areStill(ctx, now, heads))) return false
       const refused = heads.isWithheld ? withheldStatus : 'cannot_be_merged'
-      await saveMergeStatus(tx, id, merges ? 'can_be_merged' : refused, heads)
+      await saveMergeStatus(tx, id, merges ? 'can_be_merged' : refused, heads, lacksTarget)
       if (!merges && isNews(now)) await askAuthor(tx, now)
       return true
     })

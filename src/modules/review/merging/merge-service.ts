@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { conflict, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { isActive, isPassing } from '../../ci/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { awaitPipeline } from './auto-merge.ts'
@@ -8,15 +9,7 @@ import { checkNow } from './check.ts'
 import { type Heads, readHeads, targetRepository } from './heads.ts'
 import { satisfiesMergeMethod } from './make-merge.ts'
 import { mergeHead } from './merge-head.ts'
-import {
-  conflicting,
-  headPipeline,
-  isActive,
-  isKnownAs,
-  isPassing,
-  notMergeable,
-  requireMergeable,
-} from './mergeable.ts'
+import { conflicting, headPipeline, isKnownAs, notMergeable, requireMergeable } from './mergeable.ts'
 import { findMerging, type MergeOptions, type MergingRow } from './queries.ts'
 import { syncWithBranches } from './update.ts'
 
@@ -50,8 +43,9 @@ export async function merge(ctx: Ctx, subject: MergeRequestSubject, wish: MergeW
   const source = await requireClean(ctx, row, heads)
   if (wish.sha !== undefined && wish.sha !== source)
     throw conflict(`SHA does not match HEAD of source branch: ${source}`)
-  if (!wish.merge_when_pipeline_succeeds || (pipeline && isPassing(pipeline))) return mergeHead(ctx, row, source, wish)
-  if (!pipeline || !isActive(pipeline)) throw notMergeable()
+  if (!wish.merge_when_pipeline_succeeds || (pipeline && isPassing(pipeline.status)))
+    return mergeHead(ctx, row, source, wish)
+  if (!pipeline || !isActive(pipeline.status)) throw notMergeable()
   await awaitPipeline(ctx, row, source, wish)
 }
 

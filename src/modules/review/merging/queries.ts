@@ -165,17 +165,18 @@ export const uncheckInto = (db: Db, projectId: number, branch: string, target: O
 /** Status while the source has a new head and the author may not read it. */
 export const withheldStatus: MergeStatus = 'cannot_be_merged_recheck'
 
-/** The result for the heads of both branches. It is no change of the merge request: `updated_at` stays. */
+/** The result for the heads of both branches, and whether the source lacks commits of the target. It is no change of the merge request: `updated_at` stays. */
 export const saveMergeStatus = (
   tx: Tx,
   id: number,
   status: MergeStatus,
   { source, target }: { source: Oid | undefined; target: Oid | undefined },
+  lacksTarget = false,
 ): Promise<number> =>
   tx.run(sql`
     update merge_requests
     set merge_status = ${status}, merge_status_source_oid = ${source ?? null},
-      merge_status_target_oid = ${target ?? null}
+      merge_status_target_oid = ${target ?? null}, lacks_target = ${lacksTarget}
     where id = ${id}
   `)
 

@@ -59,6 +59,8 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
       description: 'Usernames of assignees; only one below the starter plan',
     }),
   ),
+  reviewer_id: Optional(WholeOr(presences, { description: 'Reviewer user ID, or None, Any' })),
+  reviewer_username: Optional(Text({ description: 'Username of a reviewer' })),
   approver_ids: Optional(
     ListOr(Id(), presences, {
       tier: 'starter',
@@ -85,6 +87,7 @@ const rules = {
   mutuallyExclusive: [
     ['author_id', 'author_username'],
     ['assignee_id', 'assignee_username'],
+    ['reviewer_id', 'reviewer_username'],
   ],
 } satisfies Parameters<typeof Params<ReturnType<typeof listParams>>>[1]
 
@@ -144,15 +147,22 @@ function milestoneOf(text: string): NonNullable<MergeRequestFilters['milestone']
 const labelsOf = (titles: readonly string[]): NonNullable<MergeRequestFilters['labels']> =>
   (titles.length === 1 ? presenceOf(titles[0]!, 'label') : undefined) ?? titles
 
+/** The user with this id; 0 stands for None. */
+function idOrPresence(id: number | Presence | undefined): Presence | { readonly id: number } | undefined {
+  if (id === undefined || typeof id === 'string') return id
+  return id === 0 ? 'None' : { id }
+}
+
 function assigneeOf({ assignee_id: id, assignee_username: usernames }: ListInput, plan: Plan) {
   if (usernames && usernames.length > 1 && !planOffers(plan, 'starter'))
     throw new ParameterError(
       `assignee_username allows one value, but found ${usernames.length}: ${usernames.slice(0, 10).join(', ')}`,
     )
-  if (usernames) return { usernames }
-  if (id === undefined) return undefined
-  return typeof id === 'string' ? id : id === 0 ? ('None' as const) : { id }
+  return usernames ? { usernames } : idOrPresence(id)
 }
+
+const reviewerOf = ({ reviewer_id: id, reviewer_username: username }: ListInput) =>
+  username === undefined ? idOrPresence(id) : { usernames: [username] }
 
 function authorOf({ author_id: id, author_username: username }: ListInput) {
   if (username !== undefined) return { username }
@@ -184,6 +194,7 @@ export function filtersOf(input: ListInput, plan: Plan): MergeRequestFilters {
     milestone: input.milestone ? milestoneOf(input.milestone) : undefined,
     author: authorOf(input),
     assignee: assigneeOf(input, plan),
+    reviewer: reviewerOf(input),
     approvers: input.approver_ids,
     approvedBy: approvedByOf(input.approved_by_ids),
     reaction: reaction ? (presenceOf(reaction, 'emoji') ?? { name: reaction }) : undefined,
