@@ -6,11 +6,13 @@ import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { refreshRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
+  closeMergeRequestsOfDeleted,
   closeUnlinked,
   followMilestones,
   mergeIfPipelineSucceeded,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
+  notifyOfFailedPipeline,
   replaceLeftMilestones,
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
@@ -45,13 +47,15 @@ export const reactions: Reactions = {
   ],
   gpg_key_added: [queues(judgeSignatures, userOf)],
   gpg_key_revoked: [distrustRevokedKey],
+  group_deleted: [closeMergeRequestsOfDeleted],
   merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
   merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
   milestones_replaced: [followMilestones],
   namespace_renamed: [followNamespace],
   note_deleted: [mergeWhenDiscussionsAreResolved],
-  pipeline_changed: [mergeWhenPipelineSucceeds],
+  pipeline_changed: [mergeWhenPipelineSucceeds, notifyOfFailedPipeline],
   project_created: [addFirstMember],
+  project_deleted: [closeMergeRequestsOfDeleted],
   project_updated: [
     queues(
       refreshRepository,
@@ -71,7 +75,7 @@ export const reactions: Reactions = {
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
   ssh_key_added: [queues(judgeSignatures, userOf)],
-  user_deleted: [forgetNameAfterDeletion],
+  user_deleted: [forgetNameAfterDeletion, closeMergeRequestsOfDeleted],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
   user_email_added: [queues(judgeSignatures, (event) => userWhen(event.payload.confirmed, event))],
   user_email_confirmed: [queues(acceptInvitationsLater, userOf), queues(judgeSignatures, userOf)],

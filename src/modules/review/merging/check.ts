@@ -7,7 +7,15 @@ import { enqueueEach, job } from '../../../jobs/job.ts'
 import { insertTodos } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'
-import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus, withheldStatus } from './queries.ts'
+import {
+  beginChecks,
+  findMerging,
+  forgetCheck,
+  lockMerging,
+  type MergingRow,
+  saveMergeStatus,
+  withheldStatus,
+} from './queries.ts'
 import { syncWithBranches } from './update.ts'
 
 /** Checks whether a merge request can be merged with the current heads of its branches. */
@@ -16,7 +24,15 @@ export const checkMergeability = job({
   input: Type.Object({ mergeRequestId: Type.Integer() }),
   key: ({ mergeRequestId }) => `check_mergeability:${mergeRequestId}`,
   attempts: 10,
-  run: async ({ mergeRequestId }, ctx) => void (await checkNow(ctx, mergeRequestId)),
+  async run({ mergeRequestId }, ctx) {
+    try {
+      await checkNow(ctx, mergeRequestId)
+    } catch (error) {
+      // The next request queues the check again, also after the last attempt.
+      await forgetCheck(ctx.db, mergeRequestId)
+      throw error
+    }
+  },
 })
 
 /** Queues the check for merge requests with an unknown merge status. */

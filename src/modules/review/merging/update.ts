@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
-import { addSystemNote, finishTodos } from '../../discussion/index.ts'
+import { addSystemNote, finishTodos, resolveHeld } from '../../discussion/index.ts'
 import { type AttributeChanges, emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { isDraft } from '../merge-requests/title.ts'
@@ -12,6 +12,7 @@ import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
 import { branchStateOf, mergeCommitOf } from './branch-state.ts'
 import { emitEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
+import { outdatedDiscussions } from './outdated.ts'
 import { lastMover } from './push-queries.ts'
 import {
   closeForMissingSource,
@@ -105,9 +106,12 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
     return unlessChanged(ctx, row, async (tx) => void (await recordVersion(tx, repo, row, version)))
   const actorId = await pusherOf(ctx, row.source_project_id, row.source_branch)
   const added = await addedCommits(ctx, row, version)
+  const outdated = row.target.resolves_outdated ? await outdatedDiscussions(ctx, row, version) : []
   return unlessChanged(ctx, row, async (tx) => {
     await recordVersion(tx, repo, row, version)
     await emitPushed(tx, row, actorId, added)
+    for (const discussionId of outdated)
+      await resolveHeld(tx, { ...asNoteable(row), iid: row.iid }, { discussionId }, actorId ?? row.author_id)
   })
 }
 
