@@ -125,6 +125,7 @@ import { mergeRequestRoutes } from './review/merge-requests/routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
 import { mergeAwaited } from './review/merging/awaited-job.ts'
 import { checkMergeability } from './review/merging/check.ts'
+import { closeOrphaned } from './review/merging/orphaned.ts'
 import { rebaseSource } from './review/merging/rebase.ts'
 import { removeMergedBranch } from './review/merging/remove-branch.ts'
 import { mergingRoutes } from './review/merging/routes.ts'
@@ -240,6 +241,7 @@ export const jobs: readonly Job<any>[] = [
   importFromUrl,
   judgeSignatures,
   checkMergeability,
+  closeOrphaned,
   closeUnlinked,
   forgetNameInNotes,
   applyPushOptions,

@@ -75,6 +75,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'merge_request_assignees',
     'merge_request_commits',
     'merge_request_diffs',
+    'merge_request_reviewers',
     'merge_requests',
   ],
   settings: ['application_settings'],

@@ -7,9 +7,10 @@ export {
   lockCommit,
   newestPipelines,
   newestPipelinesOfRefs,
+  newestStatusSql,
   type PipelineDetailRow,
   type PipelineRow,
   pipelineRow,
 } from './pipelines/queries.ts'
 export { getPipeline, refreshPipeline, shortName } from './pipelines/service.ts'
-export { isFinished, type Status, statuses } from './pipelines/status.ts'
+export { isActive, isFinished, isPassing, type Status, statuses } from './pipelines/status.ts'

@@ -9,6 +9,8 @@ export {
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
 } from './merging/awaited-job.ts'
+export { notifyOfFailedPipeline } from './merging/failed-pipelines.ts'
+export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'
 export { recoverMerges } from './merging/settle.ts'
 export { closeUnlinked } from './merging/unlinked.ts'
 export { updateMergeRequestsAfterFailedMerge, updateMergeRequestsAfterPush } from './merging/update-job.ts'

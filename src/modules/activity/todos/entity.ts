@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { entity, presentAll } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { todoActions } from '../../discussion/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
 
@@ -29,15 +30,7 @@ export const Todo = entity({
     author: described(UserReferenceSchema, 'User whose action caused the todo'),
     action_name: Type.String({
       description: 'Reason of the todo',
-      enum: [
-        'assigned',
-        'mentioned',
-        'build_failed',
-        'marked',
-        'approval_required',
-        'unmergeable',
-        'directly_addressed',
-      ],
+      enum: [...todoActions],
     }),
     target_type: Type.String({ description: 'Kind of the target', enum: ['MergeRequest'] }),
     target: described(MergeRequest.schema, 'What the todo is about'),

@@ -5,21 +5,13 @@ import { integer, json, nullable, oneOf, type RowOf, timestamp } from '../../../
 import { and, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import type { TodoAction } from '../../discussion/index.ts'
+import { type TodoAction, todoActions } from '../../discussion/index.ts'
 import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 
 export const todoRow = {
   id: integer,
   merge_request_id: integer,
-  action: oneOf<TodoAction>(
-    'assigned',
-    'mentioned',
-    'build_failed',
-    'marked',
-    'approval_required',
-    'unmergeable',
-    'directly_addressed',
-  ),
+  action: oneOf<TodoAction>(...todoActions),
   state: oneOf('pending', 'done'),
   created_at: timestamp,
   updated_at: timestamp,

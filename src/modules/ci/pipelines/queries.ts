@@ -15,7 +15,7 @@ import {
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import type { Count, Status } from './status.ts'
+import { type Count, type Status, statuses } from './status.ts'
 
 export const pipelineRow = {
   id: integer,
@@ -26,18 +26,7 @@ export const pipelineRow = {
   ref: text,
   tag: boolean,
   source: text,
-  status: oneOf<Status>(
-    'created',
-    'scheduled',
-    'failed',
-    'preparing',
-    'pending',
-    'running',
-    'success',
-    'canceled',
-    'skipped',
-    'manual',
-  ),
+  status: oneOf<Status>(...statuses),
   user_id: nullable(integer),
   created_at: timestamp,
   updated_at: timestamp,
@@ -169,6 +158,17 @@ export const findNewestPipeline = (
     pipelineDetailRow,
     sql`${detail} where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref} order by p.id desc limit 1`,
   )
+
+/** Status of the newest pipeline of a commit for a ref; null without one. A scalar subquery. */
+export const newestStatusSql = (projectId: Sql, sha: Sql, ref: Sql): Sql => sql`
+  (
+    select p.status
+    from pipelines p
+    where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref}
+    order by p.id desc
+    limit 1
+  )
+`
 
 /** The newest pipeline of each commit of a project, for any ref; omits commits without one. One statement. */
 export const newestPipelines = (

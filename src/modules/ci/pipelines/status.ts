@@ -17,6 +17,13 @@ export type Status = (typeof statuses)[number]
 export const isFinished = (status: Status): boolean =>
   status === 'success' || status === 'failed' || status === 'canceled'
 
+/** The pipeline goes on by itself. */
+const active: ReadonlySet<Status> = new Set(['created', 'preparing', 'pending', 'running', 'scheduled'])
+export const isActive = (status: Status): boolean => active.has(status)
+
+/** Statuses that satisfy a project where the pipeline must succeed. */
+export const isPassing = (status: Status): boolean => status === 'success' || status === 'skipped'
+
 /** Number of a pipeline's latest statuses with this status. */
 export type Count = { readonly status: Status; readonly allow_failure: boolean; readonly count: number }
 

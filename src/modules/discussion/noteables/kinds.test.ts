@@ -6,8 +6,8 @@ const shared = ['notes', 'mentions', 'award_emoji', 'subscriptions', 'todos', 't
 
 test.for(Object.values(noteableKinds))(
   'each table of discussion has a column that refers to $table',
-  async ({ table, column, assignees, labels }, { world }) => {
-    const tables = [...shared, assignees, labels].sort()
+  async ({ table, column, assigned, labels }, { world }) => {
+    const tables = [...shared, ...assigned, labels].sort()
     const referring = await world.rows(
       `select conrelid::regclass::text as name from pg_constraint c
        join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any(c.conkey)

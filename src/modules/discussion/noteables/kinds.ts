@@ -5,8 +5,8 @@ type NoteableKind = {
   readonly table: string
   /** The column with its id in notes, mentions, awards, subscriptions, todos, time logs and label events. */
   readonly column: string
-  /** The table of its assignees; it has the same column. */
-  readonly assignees: string
+  /** The tables of users with a task in it, such as assignees; they have the same column, and `user_id`. */
+  readonly assigned: readonly string[]
   /** The table of its labels; it has the same column. */
   readonly labels: string
   /** The column of projects with the level of the feature. */
@@ -26,7 +26,7 @@ export const noteableKinds = {
   MergeRequest: {
     table: 'merge_requests',
     column: 'merge_request_id',
-    assignees: 'merge_request_assignees',
+    assigned: ['merge_request_assignees', 'merge_request_reviewers'],
     labels: 'merge_request_labels',
     feature: 'merge_requests_access_level',
     readableFrom: 'reporter',

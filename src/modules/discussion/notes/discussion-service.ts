@@ -1,5 +1,6 @@
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
 import { noteableFacts } from '../noteables/facts.ts'
@@ -63,24 +64,35 @@ async function settle(ctx: Ctx, discussed: Discussed, which: Resolvable, resolve
   const userId = ctx.actor!.id
   await ctx.transaction(async (tx) => {
     await holdNoteable(tx, discussed)
-    const changed = resolved
-      ? await resolveNotes(tx, discussed, which, userId)
-      : await unresolveNotes(tx, discussed, which)
-    if (changed === 0) return
-    if (resolved && !(await hasUnresolved(tx, discussed)))
-      await addSystemNote(tx, discussed, userId, 'resolved all threads')
-    await emit(tx, {
-      kind: resolved ? 'discussion_resolved' : 'discussion_unresolved',
-      projectId: discussed.project_id,
-      actorId: userId,
-      payload: {
-        ...noteableFacts(discussed),
-        discussion_id: which.discussionId,
-        note_id: which.noteId ?? null,
-      },
-    })
+    if (resolved) return resolveHeld(tx, discussed, which, userId)
+    if ((await unresolveNotes(tx, discussed, which)) > 0)
+      await emitSettled(tx, 'discussion_unresolved', discussed, which, userId)
   })
 }
+
+/** A noteable with its number in its project. */
+type Numbered = Noteable & { readonly iid: number }
+
+/** Resolves a discussion or one note of it, as this user. The noteable is locked. */
+export async function resolveHeld(tx: Tx, noteable: Numbered, which: Resolvable, userId: number): Promise<void> {
+  if ((await resolveNotes(tx, noteable, which, userId)) === 0) return
+  if (!(await hasUnresolved(tx, noteable))) await addSystemNote(tx, noteable, userId, 'resolved all threads')
+  await emitSettled(tx, 'discussion_resolved', noteable, which, userId)
+}
+
+const emitSettled = (
+  tx: Tx,
+  kind: 'discussion_resolved' | 'discussion_unresolved',
+  noteable: Numbered,
+  { discussionId, noteId }: Resolvable,
+  userId: number,
+): Promise<void> =>
+  emit(tx, {
+    kind,
+    projectId: noteable.project_id,
+    actorId: userId,
+    payload: { ...noteableFacts(noteable), discussion_id: discussionId, note_id: noteId ?? null },
+  })
 
 const notResolvable = () => invalid('Discussion cannot be resolved.')
 

@@ -1,11 +1,11 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, json, nullable, type RowOf, timestamp } from '../../../db/row.ts'
+import { boolean, integer, json, notNull, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout } from '../noteables/queries.ts'
-import type { Position } from '../positions/position.ts'
+import type { Position, TextPosition } from '../positions/position.ts'
 
 /** Whether a discussion of the noteable of this type and id is unresolved. */
 export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`
@@ -93,6 +93,25 @@ export const updateNote = async (tx: Tx, id: number, body: string): Promise<bool
 /** False if it is deleted already. */
 export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from notes where id = ${id}`)) > 0
+
+/** Unresolved discussions at lines of a diff, with the position of their first note. At most 1,000. */
+export const unresolvedPositions = (
+  db: Db,
+  noteable: Noteable,
+): Promise<{ discussion_id: string; position: TextPosition }[]> =>
+  db.rows(
+    { discussion_id: text, position: notNull(json<TextPosition>()) },
+    sql`
+      select distinct on (n.discussion_id) n.discussion_id, n.position
+      from notes n
+      where ${isAbout('n', noteable)}
+        and n.threaded
+        and n.resolved_at is null
+        and n.position ->> 'position_type' = 'text'
+      order by n.discussion_id, n.id
+      limit 1000
+    `,
+  )
 
 /** The notes that are resolved together: one note of a discussion, or all. */
 export type Resolvable = { readonly discussionId: string; readonly noteId?: number }

@@ -42,6 +42,7 @@ const mention = (noun: string): string => `mentioned you in ${noun}:`
 /** Reasons of todos that are mailed, as sentences. */
 const reasons: Readonly<Record<string, (noun: string) => string>> = {
   assigned: (noun) => `assigned ${noun} to you:`,
+  review_requested: (noun) => `requested your review of ${noun}:`,
   mentioned: mention,
   directly_addressed: mention,
 }

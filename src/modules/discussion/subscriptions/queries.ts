@@ -2,21 +2,23 @@ import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { userReferenceColumns } from '../../accounts/index.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, tableOf } from '../noteables/queries.ts'
 
 /**
- * Ids of those who participate in the noteable with this id and author, with duplicates: author, assignees, commenters and mentioned
- * users. The one definition of it: lists, subscriptions and mails use this.
+ * Ids of those who participate in the noteable with this id and author, with duplicates: author, assignees, reviewers, commenters
+ * and mentioned users. The one definition of it: lists, subscriptions and mails use this.
  */
 export function participants(type: NoteableType, id: Sql, authorId: Sql): Sql {
   const is = sql`${columnOf(type)} = ${id}`
+  const assigned = kindOf(type).assigned.map(
+    (table) => sql`union all select a.user_id from ${raw(table)} a where a.${is}`,
+  )
   return sql`
-    select ${authorId} as user_id
-    union all select a.user_id from ${raw(kindOf(type).assignees)} a where a.${is}
+    select ${authorId} as user_id ${join(assigned, ' ')}
     union all select n.author_id from notes n where n.${is} and not n.system
     union all select t.user_id from mentions t where t.${is}
   `

@@ -185,7 +185,7 @@ const recipientsOfKind = (db: Db, type: NoteableType, ids: readonly number[], li
         join users by_whom on by_whom.id = t.author_id ${settings(type)}
       where t.id = any(${ids}::bigint[])
         and ${reached(type)}
-        and (t.action <> 'assigned' or ${chosen} <> ${level('mention')})
+        and (t.action not in ('assigned', 'review_requested') or ${chosen} <> ${level('mention')})
         and (
           select count(*)
           from (

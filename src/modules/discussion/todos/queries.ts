@@ -6,6 +6,7 @@ import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
 
 export const todoActions = [
   'assigned',
+  'review_requested',
   'mentioned',
   'build_failed',
   'marked',
@@ -31,15 +32,7 @@ export const insertTodos = (
   tx.rows(
     {
       id: integer,
-      action: oneOf<TodoAction>(
-        'assigned',
-        'mentioned',
-        'build_failed',
-        'marked',
-        'approval_required',
-        'unmergeable',
-        'directly_addressed',
-      ),
+      action: oneOf<TodoAction>(...todoActions),
       note_id: nullable(integer),
     },
     sql`

@@ -197,6 +197,7 @@ const belongings: readonly string[] = [
   'members',
   'mentions',
   'merge_request_assignees',
+  'merge_request_reviewers',
   'namespaces',
   'notification_settings',
   'project_access',

@@ -34,7 +34,7 @@ export const pickRoutes = [
     }),
     async handle({ subject, params, ctx }) {
       const commit = await pickOnto(ctx, subject, params, (repo, picked) =>
-        cherryPickOf(ctx, repo, picked, params.message || undefined),
+        cherryPickOf(ctx, subject.id, repo, picked, params.message || undefined),
       )
       return params.dry_run ? as(DryRun, undefined) : as(Commit, { commit, project: subject })
     },
@@ -47,7 +47,7 @@ export const pickRoutes = [
     description: 'Commits the reverse change to a branch.',
     params: Params(pickParams),
     async handle({ subject, params, ctx }) {
-      const commit = await pickOnto(ctx, subject, params, (repo, picked) => revertOf(ctx, repo, picked))
+      const commit = await pickOnto(ctx, subject, params, (repo, picked) => revertOf(ctx, subject.id, repo, picked))
       return params.dry_run ? as(DryRun, undefined) : as(Commit, { commit, project: subject })
     },
   }),

@@ -1,12 +1,20 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { mergeTrees } from '../../../git/merge/merge-trees.ts'
-import { type Commit, cacheCommit, parseCommit, readCommit } from '../../../git/objects/commits.ts'
+import {
+  type Commit,
+  cacheCommit,
+  parseCommit,
+  readCommit,
+  readCommitsWithin,
+  titleOf,
+} from '../../../git/objects/commits.ts'
 import { commitObject, type NewSignature, treeObject, writeObjects } from '../../../git/objects/objects.ts'
 import { writtenAs } from '../../../git/objects/signature.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
+import { findMergedBy, type MergedBy } from './merge-queries.ts'
 import type { MadeCommit } from './move-branch.ts'
 
 /** A change of a commit to apply again or revert. */
@@ -19,6 +27,7 @@ export type Pick = {
   readonly message: string
   /** Verbs of the error message: `['cherry-pick', 'cherry-picked']`. */
   readonly verbs: readonly [infinitive: string, participle: string]
+  readonly noun: 'commit' | 'merge request'
 }
 
 /** The tree of the first parent, also for a merge; the empty tree for a root commit. */
@@ -27,14 +36,42 @@ async function treeBefore(repo: Repository, { parents }: Commit): Promise<Oid> {
   return parent ? parent.tree : emptyTreeOid
 }
 
-/** The change of a commit, with its author. `message` replaces the default one. */
-export async function cherryPickOf(ctx: Ctx, repo: Repository, commit: Commit, message?: string): Promise<Pick> {
+/** What is applied or reverted, in error messages. */
+const nounOf = (merged: MergedBy | undefined): Pick['noun'] => (merged ? 'merge request' : 'commit')
+
+/** Maximum characters of messages that are read for the list of commits of a merge request. */
+const maxMessageCharacters = 8 * 1024 * 1024
+
+/** One line for each commit of the merge request, oldest first. */
+async function listOfCommits(repo: Repository, { commits: oids }: MergedBy): Promise<string> {
+  const { commits } = await readCommitsWithin(repo, oids, maxMessageCharacters)
+  return commits.map(({ oid, message }) => `${oid.slice(0, 8)} ${titleOf(message)}`).join('\n')
+}
+
+/**
+ * The change of a commit of a project, with its author. `message` replaces the default one, which for the merge commit of a merge request
+ * also lists its commits. One statement.
+ */
+export async function cherryPickOf(
+  ctx: Ctx,
+  projectId: number,
+  repo: Repository,
+  commit: Commit,
+  message?: string,
+): Promise<Pick> {
+  const merged = await findMergedBy(ctx.db, projectId, commit.oid)
+  const text = [
+    commit.message.trimEnd(),
+    `(cherry picked from commit ${commit.oid})`,
+    ...(merged && message === undefined ? [await listOfCommits(repo, merged)] : []),
+  ]
   return {
     base: await treeBefore(repo, commit),
     theirs: commit.tree,
     author: writtenAs(commit.author),
     committer: callerSignature(ctx),
-    message: message ?? `${commit.message.trimEnd()}\n\n(cherry picked from commit ${commit.oid})`,
+    message: message ?? text.filter((part) => part !== '').join('\n\n'),
+    noun: nounOf(merged),
     verbs: ['cherry-pick', 'cherry-picked'],
   }
 }
@@ -42,8 +79,12 @@ export async function cherryPickOf(ctx: Ctx, repo: Repository, commit: Commit, m
 /** Maximum characters of the title in the message of a revert. */
 const maxTitleLength = 81
 
-/** The inverse of a commit's change, with the caller as author. */
-export async function revertOf(ctx: Ctx, repo: Repository, commit: Commit): Promise<Pick> {
+/**
+ * The inverse of a commit's change, with the caller as author. The message names the merge request whose merge commit it is. One
+ * statement.
+ */
+export async function revertOf(ctx: Ctx, projectId: number, repo: Repository, commit: Commit): Promise<Pick> {
+  const merged = await findMergedBy(ctx.db, projectId, commit.oid)
   const committer = callerSignature(ctx)
   const line = commit.message.split(/[\r\n]/, 1)[0]!.trim()
   const letters = [...line]
@@ -53,7 +94,8 @@ export async function revertOf(ctx: Ctx, repo: Repository, commit: Commit): Prom
     theirs: await treeBefore(repo, commit),
     author: committer,
     committer,
-    message: `Revert "${title}"\n\nThis reverts commit ${commit.oid}`,
+    message: `Revert "${title}"\n\nThis reverts ${merged ? `merge request !${merged.iid}` : `commit ${commit.oid}`}`,
+    noun: nounOf(merged),
     verbs: ['revert', 'reverted'],
   }
 }
@@ -75,9 +117,9 @@ export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Pro
   }
 }
 
-const notApplicable = ({ verbs: [infinitive, participle] }: Pick, code: 'conflict' | 'empty'): Failure =>
+const notApplicable = ({ verbs: [infinitive, participle], noun }: Pick, code: 'conflict' | 'empty'): Failure =>
   new Failure(
     'invalid',
-    `Sorry, we cannot ${infinitive} this commit automatically. This commit may already have been ${participle}, or a more recent commit may have updated some of its content.`,
+    `Sorry, we cannot ${infinitive} this ${noun} automatically. This ${noun} may already have been ${participle}, or a more recent commit may have updated some of its content.`,
     { code },
   )

@@ -4,6 +4,7 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { approvalsOfProject, isApprovedSql, requiredApprovals } from '../merge-requests/approval-queries.ts'
 import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
 
 /** Filter of lists: merge requests without such users, with any, or with all of these. */
@@ -23,18 +24,13 @@ export const approvedBy = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
 export const approvedWanted = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
   filtered(sql`select a.user_id from approvers a where a.merge_request_id = ${mergeRequestId}`, filter)
 
-const ofProject = raw(`coalesce((p.settings->>'approvals_before_merge')::integer, 0)`)
-
-/** How many approvals the merge request `m` of project `p` requires: at least as many as its project. */
-const required = sql`greatest(m.approvals_before_merge, ${ofProject})`
-
 /** Whether a merge request has the required approvals; always true on a plan without approvals. */
 export async function isApproved(db: Db, mergeRequestId: number, plan: Plan): Promise<boolean> {
   if (!planOffers(plan, 'starter')) return true
   const row = await db.row(
     { approved: boolean },
     sql`
-      select (select count(*) from approvals a where a.merge_request_id = m.id) >= ${required} as approved
+      select ${isApprovedSql} as approved
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
     `,
@@ -79,7 +75,7 @@ export const findApprovals = (db: Db, mergeRequestId: number): Promise<Approvals
     approvalsRow,
     sql`
       select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
-        ${required} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by,
+        ${requiredApprovals} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by,
         ${people('approvers', 'u.id')} as approvers
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
@@ -105,7 +101,7 @@ export const lockForApproval = (tx: Tx, mergeRequestId: number): Promise<HeldFor
     heldForApprovalRow,
     sql`
       select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid,
-        m.approvals_before_merge, ${ofProject} as least
+        m.approvals_before_merge, ${approvalsOfProject} as least
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
       for no key update of m

@@ -81,9 +81,10 @@ export async function readersAmong(db: Db, projectId: number, userIds: readonly 
   return [...new Set(rows.map(({ id }) => id))]
 }
 
-/** Replaces the assignees; returns the added and the removed ones. */
-export const replaceAssignees = async (
+/** Replaces the assignees or the reviewers; returns the added and the removed ones. */
+export const replacePeople = async (
   tx: Tx,
+  table: 'merge_request_assignees' | 'merge_request_reviewers',
   mergeRequestId: number,
   userIds: readonly number[],
 ): Promise<{ added: number[]; removed: number[] }> =>
@@ -91,12 +92,12 @@ export const replaceAssignees = async (
     { added: listOf(integer), removed: listOf(integer) },
     sql`
       with gone as (
-        delete from merge_request_assignees
+        delete from ${raw(table)}
         where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])
         returning user_id
       ),
       put as (
-        insert into merge_request_assignees (merge_request_id, user_id)
+        insert into ${raw(table)} (merge_request_id, user_id)
         select ${mergeRequestId}, id
         from unnest(${userIds}::bigint[]) as id
         on conflict do nothing

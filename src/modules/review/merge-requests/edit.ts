@@ -17,7 +17,7 @@ import {
   type MergeRequestValues,
   onePerBranches,
   reopenMergeRequest,
-  replaceAssignees,
+  replacePeople,
   saveValues,
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
@@ -25,19 +25,23 @@ import { type AttributeChanges, emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
-import { anotherOpen, assigneesOf, assignment, mayAllowCollaboration, refused } from './service.ts'
+import { anotherOpen, assignableOf, assignment, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
 import { authorReadsSource } from './source-access.ts'
 import type { MergeRequestSubject } from './subject.ts'
+import { titleAs } from './title.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
 
 /** Absent fields stay unchanged; empty lists, 0 and null clear. */
 export type MergeRequestEdit = {
   readonly title?: string
+  /** Whether the title gets, or loses, the prefix of a draft. */
+  readonly draft?: boolean
   readonly description?: string | null
   readonly target_branch?: string
   readonly state_event?: 'close' | 'reopen'
   readonly assignee_ids?: readonly number[]
+  readonly reviewer_ids?: readonly number[]
   readonly labels?: readonly string[]
   readonly add_labels?: readonly string[]
   readonly remove_labels?: readonly string[]
@@ -53,6 +57,7 @@ type Prepared = {
   /** Whether the caller may change `allow_collaboration`. */
   readonly mayAllowCollaboration: boolean
   readonly assignees: readonly number[] | undefined
+  readonly reviewers: readonly number[] | undefined
   readonly milestoneId: number | null | undefined
   /** Present if the target branch changes or the merge request is reopened. */
   readonly version: Version | undefined
@@ -64,6 +69,7 @@ const attributes = [
   'state',
   'target_branch',
   'assignee_ids',
+  'reviewer_ids',
   'labels',
   'milestone_id',
   'discussion_locked',
@@ -73,7 +79,7 @@ const attributes = [
 ] as const satisfies readonly (keyof MergeRequestFacts)[]
 
 /**
- * Updates a merge request. Assignees, labels, milestone and lock require push access to the target, `allow_collaboration` push
+ * Updates a merge request. Assignees, reviewers, labels, milestone and lock require push access to the target, `allow_collaboration` push
  * access to the source; without it these fields are ignored. A state event that does not fit the state is ignored, and so is a
  * target branch once it is merged. Unchanged values are not written.
  *
@@ -81,7 +87,8 @@ const attributes = [
  * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
  */
 export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> {
-  requireRules(edit)
+  const retitled = edit.draft === undefined ? edit.title : titleAs(edit.title ?? subject.title, edit.draft)
+  requireRules({ ...edit, ...(retitled !== undefined && { title: retitled }) })
   const { project } = subject
   const isOwn = subject.source_project_id === subject.project_id
   if (isOwn && edit.target_branch !== undefined && edit.target_branch === subject.source_branch)
@@ -106,6 +113,7 @@ export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, e
 /** The fields that a caller who cannot push to the target may change. */
 const withoutAdministered = ({
   assignee_ids: _assignees,
+  reviewer_ids: _reviewers,
   labels: _labels,
   add_labels: _added,
   remove_labels: _removed,
@@ -119,15 +127,16 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
   const branch = edit.target_branch ?? subject.target_branch
   const isMoved = branch !== subject.target_branch || edit.state_event === 'reopen'
   const source = await sourceOf(ctx, subject)
-  const [assignees, milestoneId, version] = await Promise.all([
-    edit.assignee_ids && assigneesOf(ctx, project, edit.assignee_ids),
+  const [assignees, reviewers, milestoneId, version] = await Promise.all([
+    edit.assignee_ids && assignableOf(ctx, project, edit.assignee_ids),
+    edit.reviewer_ids && assignableOf(ctx, project, edit.reviewer_ids),
     usableMilestone(ctx, project, edit.milestone_id),
     isMoved && subject.state !== 'merged'
       ? versionInto(ctx, subject, source, branch, edit.state_event === 'reopen')
       : undefined,
   ])
   const mayAllow = source !== null && mayAllowCollaboration(ctx, source, project)
-  return { assignees, milestoneId, version, mayAllowCollaboration: mayAllow }
+  return { assignees, reviewers, milestoneId, version, mayAllowCollaboration: mayAllow }
 }
 
 /** The milestone to set; `undefined` (ignored) if the project cannot use it. */
@@ -188,7 +197,9 @@ async function apply(
   const actorId = ctx.actor!.id
   const before = await readFacts(tx, id)
   await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))
-  const assigned = prepared.assignees && (await replaceAssignees(tx, id, prepared.assignees))
+  const { assignees, reviewers } = prepared
+  const assigned = assignees && (await replacePeople(tx, 'merge_request_assignees', id, assignees))
+  const asked = reviewers && (await replacePeople(tx, 'merge_request_reviewers', id, reviewers))
   await changeLabels(ctx, tx, before, edit)
   await changeState(ctx, tx, project, row, edit, prepared)
   const now = await readFacts(tx, id)
@@ -199,7 +210,10 @@ async function apply(
   const noteable = asNoteable(row)
   await addChangeNotes(tx, noteable, actorId, before, now)
   if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
-  await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
+  await addTodos(tx, noteable, [
+    ...(assigned?.added ?? []).map(assignment(actorId)),
+    ...(asked?.added ?? []).map(reviewRequest(actorId)),
+  ])
   await emitChanges(tx, id, actorId, changes, now)
 }
 
@@ -212,7 +226,7 @@ const valuesOf = (
   { milestoneId, mayAllowCollaboration }: Prepared,
   actorId: number,
 ): MergeRequestValues => ({
-  title: edit.title ?? row.title,
+  title: titleAs(edit.title ?? row.title, edit.draft),
   description: edit.description === undefined ? row.description : edit.description,
   targetBranch: (mayMove(row) ? edit.target_branch : undefined) ?? row.target_branch,
   milestoneId: milestoneId === undefined ? row.milestone_id : milestoneId,

@@ -3,6 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { escaped } from '../../../kernel/html.ts'
+import { planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
 import { TimeStatsSchema, timeStats } from '../../discussion/index.ts'
@@ -14,11 +15,12 @@ import {
   milestoneRecord,
 } from '../../planning/index.ts'
 import { type HeadPipeline, headPipelines } from './head-pipelines.ts'
+import { detailedMergeStatus, detailedMergeStatuses } from './mergeability.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
 import { references, type Within } from './reference.ts'
 import { mergeRequestStates, mergeStatuses } from './states.ts'
 import { countTasks } from './tasks.ts'
-import { isWorkInProgress } from './title.ts'
+import { isDraft } from './title.ts'
 
 /** A merge request as one caller sees it. */
 export type MergeRequestShown = {
@@ -90,6 +92,7 @@ export const basicFields = {
   author: described(UserReferenceSchema, 'User who created the merge request'),
   assignee: nullable(UserReferenceSchema, { description: 'First of `assignees`; null if there are none' }),
   assignees: Type.Array(UserReferenceSchema, { description: 'Users it is assigned to' }),
+  reviewers: Type.Array(UserReferenceSchema, { description: 'Users who are asked to review it' }),
   merged_by: userOrNull('Null unless it is merged'),
   merged_at: nullable(timestamp(), { description: 'Time of the merge; null unless it is merged' }),
   closed_by: userOrNull('Null unless it is closed'),
@@ -101,11 +104,18 @@ export const basicFields = {
     description: 'Label titles; records with `with_labels_details=true`',
   }),
   milestone: nullable(MilestoneSchema, { description: 'Milestone; null if there is none' }),
-  work_in_progress: Type.Boolean({ description: 'True if the title starts with `WIP:`' }),
+  draft: Type.Boolean({
+    description: 'True if the title starts with `Draft:`, `WIP:` or the like; drafts do not merge',
+  }),
+  work_in_progress: Type.Boolean({ description: 'Same as `draft`' }),
   merge_when_pipeline_succeeds: Type.Boolean({ description: 'True if it merges as soon as the pipeline succeeds' }),
   merge_status: Type.String({
     enum: mergeStatuses,
     description: 'Whether it can be merged; checked in the background, so ask again later',
+  }),
+  detailed_merge_status: Type.String({
+    enum: [...detailedMergeStatuses],
+    description: 'Why it does not merge now, for any user; `mergeable` if nothing prevents it',
   }),
   has_conflicts: Type.Boolean({ description: 'The branches have conflicts' }),
   blocking_discussions_resolved: Type.Boolean({ description: 'True if no unresolved discussion blocks the merge' }),
@@ -196,6 +206,7 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
     author: refer(row.author),
     assignee: assignees[0] ?? null,
     assignees,
+    reviewers: row.reviewers.map(refer),
     merged_by: row.merged_by && refer(row.merged_by),
     merged_at: row.merged_at,
     closed_by: row.closed_by && refer(row.closed_by),
@@ -205,9 +216,19 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
     user_notes_count: row.user_notes_count,
     labels: labelDetails ? row.labels.map(labelDetail) : row.labels.map(({ name }) => name),
     milestone: row.milestone && milestoneRecord(row.milestone, ctx),
-    work_in_progress: isWorkInProgress(row.title),
+    draft: isDraft(row.title),
+    work_in_progress: isDraft(row.title),
     merge_when_pipeline_succeeds: row.auto_merge,
     merge_status: row.merge_status as string,
+    detailed_merge_status: detailedMergeStatus({
+      ...row,
+      hasCommits: row.commits > 0 && !row.lacks_branch,
+      mergeStatus: row.merge_status,
+      needsRebase: row.needs_rebase,
+      pipeline: row.required_pipeline,
+      isUnresolved: row.needs_resolution && row.unresolved,
+      isApproved: row.approved || !planOffers(ctx.plan, 'starter'),
+    }) as string,
     has_conflicts: row.merge_status === 'cannot_be_merged',
     blocking_discussions_resolved: !row.unresolved,
     sha: row.head_oid as string | null,

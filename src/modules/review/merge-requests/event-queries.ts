@@ -38,6 +38,7 @@ export const mergeRequestFactsRow = {
   merge_error: nullable(text),
   author_id: integer,
   assignee_ids: listOf(integer),
+  reviewer_ids: listOf(integer),
   labels: json<LabelReferenceRow[]>(),
   milestone_id: nullable(integer),
   discussion_locked: nullable(boolean),
@@ -60,6 +61,9 @@ export const readFacts = async (tx: Tx, id: number): Promise<MergeRequestFacts> 
         array(
           select a.user_id from merge_request_assignees a where a.merge_request_id = m.id order by a.user_id
         ) as assignee_ids,
+        array(
+          select r.user_id from merge_request_reviewers r where r.merge_request_id = m.id order by r.user_id
+        ) as reviewer_ids,
         ${labelsJson(raw('m.id'))} as labels, m.milestone_id, m.discussion_locked, m.squash,
         m.force_remove_source_branch, m.allow_collaboration, d.head_oid, m.time_estimate, m.created_at, m.updated_at
       from merge_requests m left join merge_request_diffs d on d.id = m.diff_id

@@ -1,5 +1,6 @@
 import { CommaList, Flag, Id, List, Optional, Text, Whole } from '../../../api/params/types.ts'
 
+const maxReviewers = 100
 const maxAssignees = 100
 
 export const description = Text({ description: 'Description in Markdown' })
@@ -8,6 +9,7 @@ export const assignee_id = Id({ description: 'Assignee user ID; 0 unassigns', de
 /** Attributes that can be set on creation and on update. */
 export const attributeParams = {
   assignee_ids: Optional(List(Id(), { maxItems: maxAssignees, description: 'Assignee user IDs' })),
+  reviewer_ids: Optional(List(Id(), { maxItems: maxReviewers, description: 'User IDs of the reviewers' })),
   labels: Optional(CommaList(Text(), { description: 'Label titles; missing labels are created' })),
   remove_source_branch: Optional(Flag({ description: 'Delete the source branch after the merge' })),
   allow_collaboration: Optional(
@@ -15,6 +17,9 @@ export const attributeParams = {
   ),
   allow_maintainer_to_push: Optional(Flag({ description: 'Same as `allow_collaboration`', deprecated: true })),
   squash: Optional(Flag({ description: 'Squash the commits on merge' })),
+  draft: Optional(
+    Flag({ description: 'Mark it as a draft by the prefix `Draft:` of its title, or remove such prefixes' }),
+  ),
 }
 
 export const approvals_before_merge = Optional(

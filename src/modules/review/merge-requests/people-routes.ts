@@ -22,7 +22,7 @@ export const mergeRequestPeopleRoutes = [
     method: 'GET',
     path: '/projects/:id/merge_requests/:merge_request_iid/participants',
     summary: 'List merge request participants',
-    description: 'Returns the author, assignees, commenters and mentioned users.',
+    description: 'Returns the author, assignees, reviewers, commenters and mentioned users.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,

@@ -15,8 +15,11 @@ import {
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { newestStatusSql, type Status, statuses } from '../../ci/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
 import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
+import { settingDefaults } from '../../projects/index.ts'
+import { isApprovedSql } from './approval-queries.ts'
 import type { MergeRequestState, MergeStatus } from './queries.ts'
 
 /** Columns of the record of a merge request. */
@@ -67,11 +70,22 @@ export const mergeRequestRecordRow = {
   merged_by: nullable(json<UserReferenceRow>()),
   closed_by: nullable(json<UserReferenceRow>()),
   assignees: json<UserReferenceRow[]>(),
+  reviewers: json<UserReferenceRow[]>(),
   labels: json<LabelReferenceRow[]>(),
   milestone: nullable(json<MilestoneRow>()),
   upvotes: integer,
   downvotes: integer,
   user_notes_count: integer,
+  commits: notNull(integer),
+  /** The last check found that a branch is missing. */
+  lacks_branch: boolean,
+  /** The merge method requires commits of the target branch that the source branch lacked at the last check. */
+  needs_rebase: boolean,
+  /** Status of the newest pipeline of the head if it must succeed; null without one. */
+  required_pipeline: nullable(oneOf<Status>(...statuses)),
+  needs_resolution: boolean,
+  /** It has as many approvals as it requires. */
+  approved: boolean,
   /** A discussion is unresolved. */
   unresolved: boolean,
   time_estimate: integer,
@@ -84,6 +98,14 @@ export type MergeRequestRecordRow = RowOf<typeof mergeRequestRecordRow>
 const person = (column: string): Sql =>
   sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
 
+const people = (table: string): Sql => sql`
+  (
+    select coalesce(json_agg(${userReferenceJson('u')} order by u.id), '[]')
+    from ${raw(table)} a join users u on u.id = a.user_id
+    where a.merge_request_id = m.id
+  )
+`
+
 const type = 'MergeRequest'
 
 const awarded = (name: string): Sql => awardsSql(type, raw('m.id'), name)
@@ -95,14 +117,23 @@ const columns = sql`
   m.allow_collaboration, m.should_remove_source_branch, m.force_remove_source_branch, m.approvals_before_merge,
   m.merge_commit_oid, m.squash_commit_oid, m.merged_at, m.closed_at, m.created_at, m.updated_at,
   m.auto_merge_oid is not null as auto_merge, m.rebasing, d.head_oid, d.start_oid, d.base_oid, d.files, d.overflow,
-  ${person('author_id')} as author, ${person('merged_by_id')} as merged_by, ${person('closed_by_id')} as closed_by,
-  (
-    select coalesce(json_agg(${userReferenceJson('u')} order by u.id), '[]')
-    from merge_request_assignees a join users u on u.id = a.user_id
-    where a.merge_request_id = m.id
-  ) as assignees,
-  ${labelsJson(raw('m.id'))} as labels, ${milestoneJson('ms')} as milestone, ${awarded('thumbsup')} as upvotes,
-  ${awarded('thumbsdown')} as downvotes,
+  d.commits, m.merge_status = 'cannot_be_merged'
+  and (m.merge_status_source_oid is null or m.merge_status_target_oid is null) as lacks_branch, m.lacks_target
+  and coalesce(p.settings ->> 'merge_method', ${settingDefaults.merge_method}::text) <> 'merge' as needs_rebase,
+  case
+    when coalesce(
+      (p.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean,
+      ${settingDefaults.only_allow_merge_if_pipeline_succeeds}
+    ) then ${newestStatusSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))}
+  end as required_pipeline,
+  coalesce(
+    (p.settings ->> 'only_allow_merge_if_all_discussions_are_resolved')::boolean,
+    ${settingDefaults.only_allow_merge_if_all_discussions_are_resolved}
+  ) as needs_resolution,
+  ${isApprovedSql} as approved, ${person('author_id')} as author, ${person('merged_by_id')} as merged_by,
+  ${person('closed_by_id')} as closed_by, ${people('merge_request_assignees')} as assignees,
+  ${people('merge_request_reviewers')} as reviewers, ${labelsJson(raw('m.id'))} as labels,
+  ${milestoneJson('ms')} as milestone, ${awarded('thumbsup')} as upvotes, ${awarded('thumbsdown')} as downvotes,
   (select count(*)::integer from notes n where n.merge_request_id = m.id and not n.system) as user_notes_count,
   ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate,
   ${timeSpentSql(type, raw('m.id'))} as total_time_spent

@@ -64,6 +64,7 @@ export const mergeRequestRoutes = [
         atLeastOneOf: [
           'assignee_id',
           'assignee_ids',
+          'reviewer_ids',
           'description',
           'labels',
           'add_labels',
@@ -77,6 +78,7 @@ export const mergeRequestRoutes = [
           'title',
           'discussion_locked',
           'squash',
+          'draft',
         ],
       },
     ),

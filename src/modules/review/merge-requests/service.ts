@@ -16,11 +16,12 @@ import {
   onePerBranches,
   readersAmong,
   removesMergedBranches,
-  replaceAssignees,
+  replacePeople,
 } from './edit-queries.ts'
 import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
+import { titleAs } from './title.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
 export type MergeRequestInput = {
@@ -29,8 +30,11 @@ export type MergeRequestInput = {
   /** Defaults to the source project. */
   readonly target_project_id?: number
   readonly title: string
+  /** Whether the title gets, or loses, the prefix of a draft. */
+  readonly draft?: boolean
   readonly description?: string
   readonly assignee_ids?: readonly number[]
+  readonly reviewer_ids?: readonly number[]
   readonly labels?: readonly string[]
   readonly milestone_id?: number
   readonly remove_source_branch?: boolean
@@ -51,8 +55,8 @@ export const anotherOpen = (iid: number | undefined): Failure =>
   )
 
 /**
- * Creates a merge request from a branch of `source`; the caller is already authorised there. Assignees, labels and milestone
- * require push access to the target and are ignored otherwise. Returns the target and the id of the merge request.
+ * Creates a merge request from a branch of `source`; the caller is already authorised there. Assignees, reviewers, labels and
+ * milestone require push access to the target and are ignored otherwise. Returns the target and the id of the merge request.
  *
  * Throws `not_found` if the target is not visible, `forbidden` if the caller may not create merge requests there, `unprocessable`
  * if the target is outside of the fork network or has merge requests disabled, `conflict` if one is open for the same branches.
@@ -60,17 +64,19 @@ export const anotherOpen = (iid: number | undefined): Failure =>
 export async function createMergeRequest(
   ctx: Ctx,
   source: ProjectSubject,
-  input: MergeRequestInput,
+  { draft, ...given }: MergeRequestInput,
 ): Promise<{ readonly target: ProjectSubject; readonly id: number }> {
+  const input = { ...given, title: titleAs(given.title, draft) }
   const target = await findTarget(ctx, source, input.target_project_id)
   requireRules(input)
   if (target.id === source.id && input.source_branch === input.target_branch)
     throw refused("You can't use same project/branch for source and target")
   const branches = { source, target, sourceBranch: input.source_branch, targetBranch: input.target_branch }
-  const [version, values, assignees] = await Promise.all([
+  const [version, values, assignees, reviewers] = await Promise.all([
     findVersion(ctx, branches),
     valuesOf(ctx, source, target, input),
-    assigneesOf(ctx, target, input.assignee_ids),
+    assignableOf(ctx, target, input.assignee_ids),
+    assignableOf(ctx, target, input.reviewer_ids),
   ])
   const repo = openRepository(ctx, target)
   const authorId = ctx.actor!.id
@@ -80,10 +86,11 @@ export async function createMergeRequest(
       if (!made) throw notFound('Project')
       const noteable = asNoteable({ id: made.id, project_id: target.id })
       await recordVersion(tx, repo, made, version)
-      await replaceAssignees(tx, made.id, assignees)
+      await replacePeople(tx, 'merge_request_assignees', made.id, assignees)
+      await replacePeople(tx, 'merge_request_reviewers', made.id, reviewers)
       if (input.labels && mayAdminister(ctx, target)) await setLabels(tx, ctx, noteable, input.labels, { create: true })
-      // Before mentions: a user who is both has the todo of an assignee.
-      await addTodos(tx, noteable, assignees.map(assignment(authorId)))
+      // Before mentions: a user who is both has the todo of an assignee or reviewer.
+      await addTodos(tx, noteable, [...assignees.map(assignment(authorId)), ...reviewers.map(reviewRequest(authorId))])
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
       await recordActivity(tx, target.id)
       await emitMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
@@ -98,6 +105,10 @@ export async function createMergeRequest(
 
 /** Adds the todo of an assignee. */
 export const assignment = (authorId: number) => (userId: number) => ({ userId, authorId, action: 'assigned' }) as const
+
+/** Adds the todo of a reviewer. */
+export const reviewRequest = (authorId: number) => (userId: number) =>
+  ({ userId, authorId, action: 'review_requested' }) as const
 
 const mayAdminister = (ctx: Ctx, target: ProjectSubject): boolean =>
   allows(mergeRequestPolicy.admin_merge_request, ctx.actor, target.facts)
@@ -148,8 +159,10 @@ async function valuesOf(
   }
 }
 
-/** Requested assignees who can be assigned, if the caller may assign; only the first on a plan with single assignees. */
-export async function assigneesOf(
+/**
+ * Requested assignees or reviewers who can be assigned, if the caller may assign; only the first on a plan with single assignees.
+ */
+export async function assignableOf(
   ctx: Ctx,
   target: ProjectSubject,
   ids: readonly number[] | undefined,

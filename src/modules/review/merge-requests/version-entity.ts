@@ -45,6 +45,8 @@ export type VersionDetailRow = {
   /** Newest first. */
   readonly commits: readonly GitCommit[]
   readonly files: readonly FilePatch[]
+  /** Some files are omitted. */
+  readonly cut: boolean
 }
 
 /** A version with its changes. */
@@ -54,11 +56,13 @@ export const MergeRequestVersionDetail = entity({
     ...version,
     commits: Type.Array(Commit.schema, { description: 'Commits of the version, newest first' }),
     diffs: Type.Array(DiffEntry.schema, { description: 'Diffs of the changed files' }),
+    overflow: Type.Boolean({ description: 'True if `diffs` is truncated: at 10,000 files, 500,000 lines or 20 MiB' }),
   }),
-  present: ({ version, project, commits, files }: VersionDetailRow, ctx) => ({
+  present: ({ version, project, commits, files, cut }: VersionDetailRow, ctx) => ({
     ...versionOf(version),
     commits: commits.map((commit) => Commit.present({ commit, project }, ctx)),
     diffs: files.map((file) => DiffEntry.present(file, ctx, undefined)),
+    overflow: cut,
   }),
 })
 

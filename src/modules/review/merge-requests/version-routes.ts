@@ -75,11 +75,11 @@ export const mergeRequestVersionRoutes = [
       const version = await findVersionRow(ctx.db, id, params.version_id)
       if (!version) throw rowNotFound()
       const { head_oid: head, start_oid: start, base_oid: base } = version
-      const [commits, { files }] = await Promise.all([
+      const [commits, { files, overflow }] = await Promise.all([
         allCommits(ctx, project, version.id),
         head && start ? patchesOf(ctx, openRepository(ctx, project), { head, base }, { whole: true }) : nothing,
       ])
-      return { version, project, commits, files }
+      return { version, project, commits, files, cut: overflow }
     },
   }),
 ]

@@ -89,7 +89,18 @@ describe('versions of a merge request', () => {
     expect(json).toMatchObject({ overflow: true, changes_count: '1000+' })
     const [version] = (await world.root.get(`${at}/versions`)).json
     expect(version).toMatchObject({ state: 'overflow', real_size: '1000+' })
-    expect((await world.root.get(`${at}/versions/${version.id}`)).json.diffs).toHaveLength(1001)
+    const detail = (await world.root.get(`${at}/versions/${version.id}`)).json
+    expect(detail.diffs).toHaveLength(1001)
+    expect(detail.overflow).toBe(false)
+  })
+
+  test('a version with more than 10,000 files shows the first ones and overflow', async ({ world }) => {
+    const files = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, '']))
+    const { at } = await openMergeRequest(world, { files })
+    const [{ id }] = (await world.root.get(`${at}/versions`)).json
+    const { json } = await world.root.get(`${at}/versions/${id}`)
+    expect(json.diffs).toHaveLength(10_000)
+    expect(json.overflow).toBe(true)
   })
 
   test('changes include the record of the merge request', async ({ world }) => {

@@ -3,10 +3,10 @@ import { expectLinear } from '../../../../test/growth.ts'
 import { test } from '../../../../test/world.ts'
 import { references } from './reference.ts'
 import { countTasks } from './tasks.ts'
-import { isWorkInProgress, workInProgressPattern } from './title.ts'
+import { draftPattern, isDraft } from './title.ts'
 
 describe('titles of merge requests', () => {
-  test('TypeScript and PostgreSQL recognize the same titles as work in progress', async ({ world }) => {
+  test('TypeScript and PostgreSQL recognize the same titles as drafts', async ({ world }) => {
     for (const [title, expected] of [
       ['WIP: x', true],
       ['wip: x', true],
@@ -17,12 +17,16 @@ describe('titles of merge requests', () => {
       ['WIP', false],
       ['WIPE x', false],
       ['x WIP: y', false],
-      ['Draft: x', false],
+      ['Draft: x', true],
+      ['[draft]x', true],
+      ['(Draft) x', true],
+      ['Draft x', false],
+      ['(WIP) x', false],
       ['[WIP x', false],
       ['', false],
     ] as const) {
-      expect(isWorkInProgress(title), title).toBe(expected)
-      const [{ found }] = await world.rows('select $1::text ~* $2 as found', [title, workInProgressPattern])
+      expect(isDraft(title), title).toBe(expected)
+      const [{ found }] = await world.rows('select $1::text ~* $2 as found', [title, draftPattern])
       expect(found, title).toBe(expected)
     }
   })

@@ -6,10 +6,10 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { enqueueWhere, job } from '../../../jobs/job.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { asAccount } from '../../accounts/index.ts'
-import { findNewestPipeline } from '../../ci/index.ts'
+import { findNewestPipeline, isPassing } from '../../ci/index.ts'
 import { loadMergeRequest } from '../merge-requests/subject.ts'
 import { merge } from './merge-service.ts'
-import { headPipeline, isPassing } from './mergeable.ts'
+import { headPipeline } from './mergeable.ts'
 import { awaiting, findMerging } from './queries.ts'
 import { findSettled, isAwaited } from './waiting-queries.ts'
 
@@ -42,7 +42,7 @@ export const mergeIfPipelineSucceeded: Reaction<'merge_request_auto_merge_enable
 ) => {
   const { source_project_id: projectId, source_branch } = facts
   const pipeline = await findNewestPipeline(tx, projectId, payload.sha, source_branch)
-  if (pipeline && isPassing(pipeline)) await mergeLater(tx, projectId, payload.sha)
+  if (pipeline && isPassing(pipeline.status)) await mergeLater(tx, projectId, payload.sha)
 }
 
 /** Merges what waited only for its last discussion to be resolved or deleted. */
@@ -59,7 +59,7 @@ async function mergeOne(ctx: Ctx, id: number): Promise<void> {
   const asker = row?.auto_merge_user_id ? await asAccount(ctx, row.auto_merge_user_id) : undefined
   if (!row?.auto_merge_oid || !asker) return
   const pipeline = await headPipeline(ctx, row)
-  if (!pipeline || !isPassing(pipeline)) return
+  if (!pipeline || !isPassing(pipeline.status)) return
   try {
     const subject = await loadMergeRequest({ id: String(row.project_id), merge_request_iid: row.iid }, asker)
     if (!subject) return

@@ -1,8 +1,10 @@
+import { rename } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { checkLater, checkMergeability } from './check.ts'
+import { mergeStatusOf } from './testing.ts'
 
 async function checked(world: World, id: number): Promise<void> {
   await checkMergeability.run({ mergeRequestId: id }, await contextFor(world, null))
@@ -45,6 +47,29 @@ describe('merge status of merge requests', () => {
     await world.rows(`update merge_requests set merge_status = 'cannot_be_merged_recheck' where id = $1`, [id])
     await checked(world, id)
     expect(await todos()).toHaveLength(1)
+  })
+
+  test('a check that fails leaves the status unchecked, so that the next request checks again', async ({ world }) => {
+    const { id, at, project } = await openMergeRequest(world)
+    expect(await statusOf(world, at)).toBe('checking')
+    project.repository.commit({ a: 'a\n', c: 'c\n' })
+    const objects = `${project.repository.repo.gitDir}/objects`
+    await rename(objects, `${objects}.away`)
+    await expect(checked(world, id)).rejects.toThrow()
+    await rename(`${objects}.away`, objects)
+    expect(await mergeStatusOf(world, id)).toBe('unchecked')
+  })
+
+  test('a check that was lost is queued again after a while', async ({ world }) => {
+    const { id, at } = await openMergeRequest(world)
+    expect(await statusOf(world, at)).toBe('checking')
+    const key = `check_mergeability:${id}`
+    expect(await world.takeJobs(key)).toHaveLength(1)
+    await world.root.get(at)
+    expect(await world.takeJobs(key)).toHaveLength(0)
+    await world.rows(`update merge_requests set checking_since = now() - interval '1 hour' where id = $1`, [id])
+    await world.root.get(at)
+    expect(await world.takeJobs(key)).toHaveLength(1)
   })
 
   test('only unknown merge statuses are checked', async ({ world }) => {

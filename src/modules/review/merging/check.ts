@@ -1,12 +1,21 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
+import { isAncestor } from '../../../git/history/ancestry.ts'
 import { canMerge } from '../../../git/merge/merge-commits.ts'
 import { enqueueEach, job } from '../../../jobs/job.ts'
 import { insertTodos } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'
-import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus, withheldStatus } from './queries.ts'
+import {
+  beginChecks,
+  findMerging,
+  forgetCheck,
+  lockMerging,
+  type MergingRow,
+  saveMergeStatus,
+  withheldStatus,
+} from './queries.ts'
 import { syncWithBranches } from './update.ts'
 
 /** Checks whether a merge request can be merged with the current heads of its branches. */
@@ -15,7 +24,15 @@ export const checkMergeability = job({
   input: Type.Object({ mergeRequestId: Type.Integer() }),
   key: ({ mergeRequestId }) => `check_mergeability:${mergeRequestId}`,
   attempts: 10,
-  run: async ({ mergeRequestId }, ctx) => void (await checkNow(ctx, mergeRequestId)),
+  async run({ mergeRequestId }, ctx) {
+    try {
+      await checkNow(ctx, mergeRequestId)
+    } catch (error) {
+      // The next request queues the check again, also after the last attempt.
+      await forgetCheck(ctx.db, mergeRequestId)
+      throw error
+    }
+  },
 })
 
 /** Queues the check for merge requests with an unknown merge status. */
@@ -41,12 +58,13 @@ export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefine
     if (row?.state !== 'opened') return undefined
     const heads = await readHeads(ctx, row)
     merges = await canBeMerged(ctx, row, heads)
+    const lacksTarget = merges && !(await isAncestor(targetRepository(ctx, row), heads.target!, heads.source!))
     const isSaved = await ctx.transaction(async (tx) => {
       const now = await lockMerging(tx, id)
       if (now?.state !== 'opened') return true
       if (!(await areStill(ctx, now, heads))) return false
       const refused = heads.isWithheld ? withheldStatus : 'cannot_be_merged'
-      await saveMergeStatus(tx, id, merges ? 'can_be_merged' : refused, heads)
+      await saveMergeStatus(tx, id, merges ? 'can_be_merged' : refused, heads, lacksTarget)
       if (!merges && isNews(now)) await askAuthor(tx, now)
       return true
     })

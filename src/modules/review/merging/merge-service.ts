@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { conflict, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { conflict, Failure, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { isActive, isPassing } from '../../ci/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { awaitPipeline } from './auto-merge.ts'
@@ -8,15 +9,7 @@ import { checkNow } from './check.ts'
 import { type Heads, readHeads, targetRepository } from './heads.ts'
 import { satisfiesMergeMethod } from './make-merge.ts'
 import { mergeHead } from './merge-head.ts'
-import {
-  conflicting,
-  headPipeline,
-  isActive,
-  isKnownAs,
-  isPassing,
-  notMergeable,
-  requireMergeable,
-} from './mergeable.ts'
+import { conflicting, headPipeline, isKnownAs, notMergeable, requireMergeable } from './mergeable.ts'
 import { findMerging, type MergeOptions, type MergingRow } from './queries.ts'
 import { syncWithBranches } from './update.ts'
 
@@ -42,17 +35,39 @@ async function requireMergeAccess(ctx: Ctx, { project, target_branch }: MergeReq
  */
 export async function merge(ctx: Ctx, subject: MergeRequestSubject, wish: MergeWish): Promise<void> {
   await requireMergeAccess(ctx, subject)
-  await syncWithBranches(ctx, subject.id)
-  const row = await getMerging(ctx, subject.id)
-  const heads = await readHeads(ctx, row)
+  const { row, heads } = await getCurrent(ctx, subject.id, wish)
   const pipeline = await headPipeline(ctx, row)
   await requireMergeable(ctx, row, heads, wish.merge_when_pipeline_succeeds ? 'awaited' : pipeline)
-  const source = await requireClean(ctx, row, heads)
-  if (wish.sha !== undefined && wish.sha !== source)
-    throw conflict(`SHA does not match HEAD of source branch: ${source}`)
-  if (!wish.merge_when_pipeline_succeeds || (pipeline && isPassing(pipeline))) return mergeHead(ctx, row, source, wish)
-  if (!pipeline || !isActive(pipeline)) throw notMergeable()
-  await awaitPipeline(ctx, row, source, wish)
+  const source = await requireClean(ctx, row, heads, wish)
+  if (wish.sha !== undefined && wish.sha !== source) throw anotherHead(source)
+  const mergesNow = !wish.merge_when_pipeline_succeeds || (pipeline && isPassing(pipeline.status))
+  if (!mergesNow && !(pipeline && isActive(pipeline.status))) throw notMergeable()
+  try {
+    await (mergesNow ? mergeHead : awaitPipeline)(ctx, row, source, wish)
+  } catch (error) {
+    const isOvertaken = error instanceof Failure && error.kind === 'wrong_state'
+    throw (isOvertaken && (await pushedMeanwhile(ctx, row.id, source, wish))) || error
+  }
+}
+
+const anotherHead = (head: Oid): Failure => conflict(`SHA does not match HEAD of source branch: ${head}`)
+
+/** The failure for callers who expect a head, if a push has replaced it since. */
+async function pushedMeanwhile(ctx: Ctx, id: number, source: Oid, wish: MergeWish): Promise<Failure | undefined> {
+  if (wish.sha === undefined) return undefined
+  const row = await getMerging(ctx, id)
+  const head = (await readHeads(ctx, row)).source
+  return row.state === 'opened' && head && head !== source ? anotherHead(head) : undefined
+}
+
+/** The merge request with its heads, updated again if a push to the expected head has just ended. */
+async function getCurrent(ctx: Ctx, id: number, wish: MergeWish): Promise<{ row: MergingRow; heads: Heads }> {
+  for (let again = true; ; again = false) {
+    await syncWithBranches(ctx, id)
+    const row = await getMerging(ctx, id)
+    const heads = await readHeads(ctx, row)
+    if (!again || heads.source === row.head_oid || heads.source !== wish.sha) return { row, heads }
+  }
 }
 
 /**
@@ -65,7 +80,7 @@ export async function mergeOncePipelineSucceeds(ctx: Ctx, subject: MergeRequestS
   const row = await getMerging(ctx, subject.id)
   const heads = await readHeads(ctx, row)
   await requireMergeable(ctx, row, heads, 'awaited')
-  await awaitPipeline(ctx, row, await requireClean(ctx, row, heads), {})
+  await awaitPipeline(ctx, row, await requireClean(ctx, row, heads, {}), {})
 }
 
 async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
@@ -75,9 +90,11 @@ async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
 }
 
 /** Fails if the branches cannot be merged, or not with the merge method of the project. Returns the head of the source. */
-async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<Oid> {
+async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads, wish: MergeWish): Promise<Oid> {
+  if (!source || !target) throw notMergeable()
   // A push since then makes another version, which the caller has not approved for merging.
-  if (!source || !target || source !== row.head_oid) throw notMergeable()
+  if (source !== row.head_oid)
+    throw wish.sha === undefined || wish.sha === source ? notMergeable() : anotherHead(source)
   const merges = isKnownAs('can_be_merged', row, { source, target }) || (await checkNow(ctx, row.id))
   // A concurrent merge was faster.
   if (merges === undefined) throw notMergeable()

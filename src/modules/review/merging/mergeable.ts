@@ -1,11 +1,11 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { findNewestPipeline, type PipelineRow, type Status } from '../../ci/index.ts'
+import { findNewestPipeline, type PipelineRow } from '../../ci/index.ts'
 import { hasUnresolved } from '../../discussion/index.ts'
 import { isApproved } from '../approvals/queries.ts'
+import { type DetailedMergeStatus, detailedMergeStatus } from '../merge-requests/mergeability.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeStatus } from '../merge-requests/queries.ts'
-import { isWorkInProgress } from '../merge-requests/title.ts'
 import type { Heads } from './heads.ts'
 import type { MergingRow } from './queries.ts'
 
@@ -18,13 +18,8 @@ export const headPipeline = async (ctx: Ctx, row: MergingRow): Promise<PipelineR
     ? undefined
     : findNewestPipeline(ctx.db, row.source_project_id, row.head_oid, row.source_branch)
 
-/** The pipeline is not finished. */
-const active: ReadonlySet<Status> = new Set(['created', 'preparing', 'pending', 'running', 'scheduled'])
-export const isActive = (pipeline: PipelineRow): boolean => active.has(pipeline.status)
-
-/** Pipeline states that satisfy a project where the pipeline must succeed. */
-const passing: ReadonlySet<Status> = new Set(['success', 'skipped'])
-export const isPassing = (pipeline: PipelineRow): boolean => passing.has(pipeline.status)
+/** Nothing but the check of the branches can prevent the merge. */
+const beforeCheck: ReadonlySet<DetailedMergeStatus> = new Set(['mergeable', 'checking', 'unchecked'])
 
 /**
  * Fails unless the state of a merge request allows a merge, for every caller and regardless of the branches; the `pipeline` is not
@@ -36,12 +31,18 @@ export async function requireMergeable(
   heads: Heads,
   pipeline: PipelineRow | undefined | 'awaited',
 ): Promise<void> {
-  const isPlain =
-    row.state === 'opened' && !isWorkInProgress(row.title) && row.commits > 0 && heads.source && heads.target
-  if (!isPlain || isKnownAs('cannot_be_merged', row, heads)) throw notMergeable()
-  if (row.target.needs_pipeline && pipeline !== 'awaited' && pipeline && !isPassing(pipeline)) throw notMergeable()
-  if (row.target.needs_resolution && (await hasUnresolved(ctx.db, asNoteable(row)))) throw notMergeable()
-  if (!(await isApproved(ctx.db, row.id, ctx.plan))) throw notMergeable()
+  const { needs_pipeline, needs_resolution } = row.target
+  const status = detailedMergeStatus({
+    ...row,
+    hasCommits: row.commits > 0 && heads.source !== undefined && heads.target !== undefined,
+    mergeStatus: isKnownAs(row.merge_status, row, heads) ? row.merge_status : 'unchecked',
+    // Known only once the branches are checked.
+    needsRebase: false,
+    pipeline: (needs_pipeline && pipeline !== 'awaited' && pipeline?.status) || null,
+    isUnresolved: needs_resolution && (await hasUnresolved(ctx.db, asNoteable(row))),
+    isApproved: await isApproved(ctx.db, row.id, ctx.plan),
+  })
+  if (!beforeCheck.has(status)) throw notMergeable()
 }
 
 /** Whether this result is valid for the current heads. */

@@ -70,6 +70,7 @@ export const mergingRow = {
       readonly merge_method: ProjectSettings['merge_method']
       readonly needs_pipeline: boolean
       readonly needs_resolution: boolean
+      readonly resolves_outdated: boolean
     }
   >(),
   /** Null if that project is deleted. */
@@ -81,6 +82,7 @@ const {
   merge_method,
   only_allow_merge_if_pipeline_succeeds: needs_pipeline,
   only_allow_merge_if_all_discussions_are_resolved: needs_resolution,
+  resolve_outdated_diff_discussions: resolves_outdated,
 } = settingDefaults
 
 const select = sql`
@@ -94,7 +96,8 @@ const select = sql`
       coalesce(t.settings ->> 'merge_method', ${merge_method}::text), 'needs_pipeline',
       coalesce((t.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
       'needs_resolution',
-      coalesce((t.settings ->> 'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution})
+      coalesce((t.settings ->> 'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution}),
+      'resolves_outdated', coalesce((t.settings ->> 'resolve_outdated_diff_discussions')::boolean, ${resolves_outdated})
     ) as target,
     case
       when s.id is not null then json_build_object(
@@ -142,6 +145,20 @@ export const openAround = (db: Db, projectId: number): Promise<OpenRow[]> =>
     `,
   )
 
+/** Open merge requests from projects that are being deleted. */
+export const openFromDeleted = async (db: Db): Promise<number[]> =>
+  (
+    await db.rows(
+      { id: integer },
+      sql`
+        select m.id
+        from projects s join merge_requests m on m.source_project_id = s.id and m.project_id <> s.id
+        where s.deleting and m.state in ('opened', 'locked')
+        order by m.id
+      `,
+    )
+  ).map(({ id }) => id)
+
 /** Merge statuses to check again, with the status of each while it is being checked. */
 const unchecked = sql`
   case
@@ -165,17 +182,18 @@ export const uncheckInto = (db: Db, projectId: number, branch: string, target: O
 /** Status while the source has a new head and the author may not read it. */
 export const withheldStatus: MergeStatus = 'cannot_be_merged_recheck'
 
-/** The result for the heads of both branches. It is no change of the merge request: `updated_at` stays. */
+/** The result for the heads of both branches, and whether the source lacks commits of the target. It is no change of the merge request: `updated_at` stays. */
 export const saveMergeStatus = (
   tx: Tx,
   id: number,
   status: MergeStatus,
   { source, target }: { source: Oid | undefined; target: Oid | undefined },
+  lacksTarget = false,
 ): Promise<number> =>
   tx.run(sql`
     update merge_requests
     set merge_status = ${status}, merge_status_source_oid = ${source ?? null},
-      merge_status_target_oid = ${target ?? null}
+      merge_status_target_oid = ${target ?? null}, lacks_target = ${lacksTarget}
     where id = ${id}
   `)
 
@@ -185,7 +203,8 @@ export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<numbe
     { id: integer },
     sql`
       update merge_requests
-      set merge_status = case merge_status when 'unchecked' then 'checking' else merge_status end
+      set merge_status = case merge_status when 'unchecked' then 'checking' else merge_status
+        end, checking_since = now()
       where id in (
         select id
         from merge_requests
@@ -200,6 +219,25 @@ export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<numbe
   )
   return rows.map(({ id }) => id)
 }
+
+/** The merge status is unknown again after a failed check. */
+export const forgetCheck = (db: Db, id: number): Promise<number> =>
+  db.run(sql`update merge_requests set merge_status = 'unchecked' where id = ${id} and merge_status = 'checking'`)
+
+/** Of these, merge requests whose check started so long ago that it must have been lost. */
+export const lostChecks = async (db: Db, ids: readonly number[]): Promise<number[]> =>
+  (
+    await db.rows(
+      { id: integer },
+      sql`
+        select id
+        from merge_requests
+        where id = any(${ids}::bigint[])
+          and merge_status = 'checking'
+          and coalesce(checking_since, '-infinity') < now() - interval '10 minutes'
+      `,
+    )
+  ).map(({ id }) => id)
 
 export const closeForMissingSource = (tx: Tx, id: number, actorId: number | null): Promise<number> =>
   tx.run(sql`

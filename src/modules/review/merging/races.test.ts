@@ -13,7 +13,7 @@ import { openMergeRequest } from '../merge-requests/testing.ts'
 import { makeMerge } from './make-merge.ts'
 import { beginMerging, findMerging, type Merging, noteMergeCommit } from './queries.ts'
 import { settleCutOffMerges } from './settle.ts'
-import { afterPush } from './testing.ts'
+import { afterPush, pushed } from './testing.ts'
 
 describe('concurrent merges', () => {
   test('sixteen concurrent merges into one branch all succeed, each once', async ({ world }) => {
@@ -42,6 +42,22 @@ describe('concurrent merges', () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.root.put(`${at}/merge`)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(405)])
     expect(project.repository.git('log', '--first-parent', '--format=%H', 'main').split('\n')).toHaveLength(2)
+  })
+
+  test('a merge with sha during a push to the source branch succeeds before it, and is 409 after it', async ({
+    world,
+  }) => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const { at, project, head, branch } = await openMergeRequest(world)
+        const ctx = await contextFor(world, world.root)
+        const next = project.repository.commit({ n: 'n\n' }, { branch: 'scratch', parents: [head] })
+        const push = pushed(ctx, project, branch, head, next)
+        const [answer] = await Promise.all([world.root.put(`${at}/merge`, { sha: head }), push])
+        return answer.status
+      }),
+    )
+    expect(answers.filter((status) => status !== 200 && status !== 409)).toEqual([])
   })
 
   test('of conflicting concurrent merges the first succeeds, 406 for the others', async ({ world }) => {

@@ -3,15 +3,16 @@ import type { Tx } from '../../../db/db.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
-import { addSystemNote, finishTodos } from '../../discussion/index.ts'
+import { addSystemNote, finishTodos, resolveHeld } from '../../discussion/index.ts'
 import { type AttributeChanges, emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
-import { isWorkInProgress } from '../merge-requests/title.ts'
+import { isDraft } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
 import { branchStateOf, mergeCommitOf } from './branch-state.ts'
 import { emitEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
+import { outdatedDiscussions } from './outdated.ts'
 import { lastMover } from './push-queries.ts'
 import {
   closeForMissingSource,
@@ -105,9 +106,12 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
     return unlessChanged(ctx, row, async (tx) => void (await recordVersion(tx, repo, row, version)))
   const actorId = await pusherOf(ctx, row.source_project_id, row.source_branch)
   const added = await addedCommits(ctx, row, version)
+  const outdated = row.target.resolves_outdated ? await outdatedDiscussions(ctx, row, version) : []
   return unlessChanged(ctx, row, async (tx) => {
     await recordVersion(tx, repo, row, version)
     await emitPushed(tx, row, actorId, added)
+    for (const discussionId of outdated)
+      await resolveHeld(tx, { ...asNoteable(row), iid: row.iid }, { discussionId }, actorId ?? row.author_id)
   })
 }
 
@@ -139,8 +143,7 @@ const commitsNote = ({ count, commits }: Added): string =>
 async function emitPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
   const noteable = asNoteable(row)
   const note = (text: string) => addSystemNote(tx, noteable, actorId ?? row.author_id, text)
-  const isUnfinished =
-    !isWorkInProgress(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
+  const isUnfinished = !isDraft(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
   const title = isUnfinished ? `WIP: ${row.title}` : row.title
   await forgetConsent(tx, row.id, title)
   if (added.count > 0) await note(commitsNote(added))

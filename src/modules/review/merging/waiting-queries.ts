@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
-import { integer, notNull, textOf } from '../../../db/row.ts'
+import { integer, notNull, nullable, textOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { unresolvedSql } from '../../discussion/index.ts'
@@ -40,6 +40,23 @@ export const isAwaited = (projectId: number, sha: Oid): Sql => sql`
       and state = 'opened'
   )
 `
+
+/** Open merge requests of whose head this is the pipeline. */
+export const openWithPipeline = (
+  tx: Tx,
+  pipelineId: number,
+): Promise<{ id: number; project_id: number; author_id: number; auto_merge_user_id: number | null }[]> =>
+  tx.rows(
+    { id: integer, project_id: integer, author_id: integer, auto_merge_user_id: nullable(integer) },
+    sql`
+      select m.id, m.project_id, m.author_id, m.auto_merge_user_id
+      from pipelines l
+        join merge_requests m on m.source_project_id = l.project_id and m.source_branch = l.ref and m.state = 'opened'
+        join merge_request_diffs d on d.id = m.diff_id and d.head_oid = l.sha
+      where l.id = ${pipelineId} and not l.tag
+      order by m.id
+    `,
+  )
 
 /** The commit for whose pipeline an open merge request waits, if all its discussions are resolved. */
 export const findSettled = (

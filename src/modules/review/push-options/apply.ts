@@ -11,11 +11,12 @@ import { editMergeRequest } from '../merge-requests/edit.ts'
 import { readFacts } from '../merge-requests/event-queries.ts'
 import { createMergeRequest } from '../merge-requests/service.ts'
 import { loadMergeRequest, type MergeRequestSubject } from '../merge-requests/subject.ts'
+import { titleAs } from '../merge-requests/title.ts'
 import { readBranch } from '../merging/heads.ts'
 import { mergeOncePipelineSucceeds } from '../merging/merge-service.ts'
 import { defaultTarget, mayCreate, proposable } from './branches.ts'
 import { type FoundRow, findForPush, findSource } from './queries.ts'
-import { asDraft, textFromCommits } from './text.ts'
+import { textFromCommits } from './text.ts'
 import { findWish, type MergeRequestOptions, type Wish } from './wish.ts'
 
 /** Maximum branches of a push to which options apply. Source: supplement to the API documents, "Push options". */
@@ -141,7 +142,7 @@ async function create(ctx: Ctx, proposal: Proposal, branch: string): Promise<rea
       source_branch: branch,
       target_branch: targetBranch,
       target_project_id: target.id,
-      title: options.draft ? asDraft(text.title) : text.title,
+      title: titleAs(text.title, options.draft || undefined),
       ...(description !== undefined && { description }),
       ...(options.remove_source_branch !== undefined && { remove_source_branch: options.remove_source_branch }),
       ...(wish.milestoneId !== undefined && { milestone_id: wish.milestoneId }),
@@ -185,7 +186,7 @@ async function update(
   const assignees = await assigneesAfter(ctx, subject.id, wish)
   const edit = {
     ...((title !== undefined || draft) && {
-      title: draft ? asDraft(title ?? subject.title) : (title ?? subject.title),
+      title: titleAs(title ?? subject.title, draft || undefined),
     }),
     ...(options.description !== undefined && { description: options.description }),
     ...(options.target !== undefined && { target_branch: options.target }),

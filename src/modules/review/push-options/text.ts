@@ -31,8 +31,3 @@ function titleFromBranch(branch: string): string {
 }
 
 const shortened = (title: string): string => [...title.slice(0, 2 * longestTitle)].slice(0, longestTitle).join('')
-
-const draft = /^\s*(\[(draft|wip)\]|\(draft\)|(draft|wip):|wip\s)/i
-
-/** The title with a prefix that marks the merge request as a draft. */
-export const asDraft = (title: string): string => (draft.test(title) ? title : `Draft: ${title}`)

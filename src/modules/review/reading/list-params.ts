@@ -59,6 +59,8 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
       description: 'Usernames of assignees; only one below the starter plan',
     }),
   ),
+  reviewer_id: Optional(WholeOr(presences, { description: 'Reviewer user ID, or None, Any' })),
+  reviewer_username: Optional(Text({ description: 'Username of a reviewer' })),
   approver_ids: Optional(
     ListOr(Id(), presences, {
       tier: 'starter',
@@ -75,13 +77,17 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
   search: Optional(Text({ description: 'Search terms in the title or description' })),
 })
 
-const wip = Optional(OneOf(['yes', 'no'], { description: 'Only works in progress (yes) or none (no)' }))
+const draftFilters = {
+  wip: Optional(OneOf(['yes', 'no'], { description: 'Only drafts (yes) or none (no)' })),
+  draft: Optional(Flag({ description: 'Only drafts, or only others' })),
+}
 
 /** Mutually exclusive parameters, in every list. */
 const rules = {
   mutuallyExclusive: [
     ['author_id', 'author_username'],
     ['assignee_id', 'assignee_username'],
+    ['reviewer_id', 'reviewer_username'],
   ],
 } satisfies Parameters<typeof Params<ReturnType<typeof listParams>>>[1]
 
@@ -93,18 +99,18 @@ export const allParams = Params(
         description: 'Fields to search: `title`, `description`; default: both. Other words are ignored',
       }),
     ),
-    wip,
+    ...draftFilters,
   },
-  rules,
+  { mutuallyExclusive: [...rules.mutuallyExclusive, ['wip', 'draft']] },
 )
 
 export const projectParams = Params(
   {
     ...listParams('all'),
     iids: Optional(List(Id(), { description: 'Numbers within the project' })),
-    wip,
+    ...draftFilters,
   },
-  rules,
+  { mutuallyExclusive: [...rules.mutuallyExclusive, ['wip', 'draft']] },
 )
 
 export const groupParams = Params(
@@ -141,15 +147,22 @@ function milestoneOf(text: string): NonNullable<MergeRequestFilters['milestone']
 const labelsOf = (titles: readonly string[]): NonNullable<MergeRequestFilters['labels']> =>
   (titles.length === 1 ? presenceOf(titles[0]!, 'label') : undefined) ?? titles
 
+/** The user with this id; 0 stands for None. */
+function idOrPresence(id: number | Presence | undefined): Presence | { readonly id: number } | undefined {
+  if (id === undefined || typeof id === 'string') return id
+  return id === 0 ? 'None' : { id }
+}
+
 function assigneeOf({ assignee_id: id, assignee_username: usernames }: ListInput, plan: Plan) {
   if (usernames && usernames.length > 1 && !planOffers(plan, 'starter'))
     throw new ParameterError(
       `assignee_username allows one value, but found ${usernames.length}: ${usernames.slice(0, 10).join(', ')}`,
     )
-  if (usernames) return { usernames }
-  if (id === undefined) return undefined
-  return typeof id === 'string' ? id : id === 0 ? ('None' as const) : { id }
+  return usernames ? { usernames } : idOrPresence(id)
 }
+
+const reviewerOf = ({ reviewer_id: id, reviewer_username: username }: ListInput) =>
+  username === undefined ? idOrPresence(id) : { usernames: [username] }
 
 function authorOf({ author_id: id, author_username: username }: ListInput) {
   if (username !== undefined) return { username }
@@ -181,6 +194,7 @@ export function filtersOf(input: ListInput, plan: Plan): MergeRequestFilters {
     milestone: input.milestone ? milestoneOf(input.milestone) : undefined,
     author: authorOf(input),
     assignee: assigneeOf(input, plan),
+    reviewer: reviewerOf(input),
     approvers: input.approver_ids,
     approvedBy: approvedByOf(input.approved_by_ids),
     reaction: reaction ? (presenceOf(reaction, 'emoji') ?? { name: reaction }) : undefined,
@@ -188,7 +202,7 @@ export function filtersOf(input: ListInput, plan: Plan): MergeRequestFilters {
     targetBranch: input.target_branch,
     sourceProjectId: input.source_project_id,
     search: searchOf(input),
-    workInProgress: input.wip && input.wip === 'yes',
+    draft: input.draft ?? (input.wip && input.wip === 'yes'),
     iids: input.iids,
     createdAfter: input.created_after,
     createdBefore: input.created_before,

@@ -8,7 +8,7 @@ import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
 import type { MergeRequestState } from '../merge-requests/queries.ts'
 import { recordSelect } from '../merge-requests/record-queries.ts'
-import { workInProgressPattern } from '../merge-requests/title.ts'
+import { draftPattern } from '../merge-requests/title.ts'
 
 /** Scope of a list of merge requests. */
 export type MergeRequestSet =
@@ -22,13 +22,17 @@ export const mergeRequestOrders = ['created_at', 'updated_at'] as const
 /** None of them, or any. */
 export type Presence = 'None' | 'Any'
 
+/** Without such users, with any, with this one, or with all of these. */
+type UserFilter = Presence | { readonly id: number } | { readonly usernames: readonly string[] }
+
 export type MergeRequestFilters = {
   readonly state?: MergeRequestState
   readonly scope?: 'created_by_me' | 'assigned_to_me'
   readonly labels?: Presence | readonly string[]
   readonly milestone?: Presence | 'upcoming' | 'started' | { readonly title: string } | { readonly id: number }
   readonly author?: { readonly id: number } | { readonly username: string } | 'None'
-  readonly assignee?: Presence | { readonly id: number } | { readonly usernames: readonly string[] }
+  readonly assignee?: UserFilter
+  readonly reviewer?: UserFilter
   readonly approvers?: PeopleFilter
   readonly approvedBy?: PeopleFilter
   /** Awarded by the caller. */
@@ -37,7 +41,7 @@ export type MergeRequestFilters = {
   readonly targetBranch?: string
   readonly sourceProjectId?: number
   readonly search?: { readonly text: string; readonly in: readonly ('title' | 'description')[] }
-  readonly workInProgress?: boolean
+  readonly draft?: boolean
   readonly iids?: readonly number[]
   readonly createdAfter?: Date
   readonly createdBefore?: Date
@@ -66,7 +70,6 @@ const present = (filter: Presence, rows: Sql): Sql =>
   filter === 'Any' ? sql`exists (${rows})` : sql`not exists (${rows})`
 
 const labels = raw('select from merge_request_labels ml where ml.merge_request_id = m.id')
-const assignees = raw('select from merge_request_assignees a where a.merge_request_id = m.id')
 
 /** A label with that title, case-insensitive. */
 const labelled = (title: string): Sql =>
@@ -78,8 +81,11 @@ const labelled = (title: string): Sql =>
     )
   `
 
-const assigned = (userIds: Sql): Sql =>
-  sql`m.id in (select a.merge_request_id from merge_request_assignees a where a.user_id in (${userIds}))`
+/** Tables of users of merge requests. */
+type People = 'merge_request_assignees' | 'merge_request_reviewers'
+
+const having = (table: People, userIds: Sql): Sql =>
+  sql`m.id in (select a.merge_request_id from ${raw(table)} a where a.user_id in (${userIds}))`
 
 const userNamed = (username: string): Sql => sql`select u.id from users u where lower(u.username) = lower(${username})`
 
@@ -103,10 +109,11 @@ function byAuthor(filter: NonNullable<MergeRequestFilters['author']>): Sql {
   return 'id' in filter ? sql`m.author_id = ${filter.id}` : sql`m.author_id = (${userNamed(filter.username)})`
 }
 
-function byAssignee(filter: NonNullable<MergeRequestFilters['assignee']>): Sql[] {
-  if (typeof filter === 'string') return [present(filter, assignees)]
-  if ('id' in filter) return [assigned(sql`select ${filter.id}::bigint`)]
-  return filter.usernames.map((username) => assigned(userNamed(username)))
+function byPeople(table: People, filter: UserFilter): Sql[] {
+  if (typeof filter === 'string')
+    return [present(filter, sql`select from ${raw(table)} a where a.merge_request_id = m.id`)]
+  if ('id' in filter) return [having(table, sql`select ${filter.id}::bigint`)]
+  return filter.usernames.map((username) => having(table, userNamed(username)))
 }
 
 function byReaction(caller: Caller, filter: NonNullable<MergeRequestFilters['reaction']>): Sql {
@@ -119,7 +126,9 @@ function byReaction(caller: Caller, filter: NonNullable<MergeRequestFilters['rea
 
 const byScope = (caller: Caller, scope: NonNullable<MergeRequestFilters['scope']>): Sql => {
   if (caller === null) return raw('false')
-  return scope === 'created_by_me' ? sql`m.author_id = ${caller.id}` : assigned(sql`select ${caller.id}::bigint`)
+  return scope === 'created_by_me'
+    ? sql`m.author_id = ${caller.id}`
+    : having('merge_request_assignees', sql`select ${caller.id}::bigint`)
 }
 
 /** The newest version contains the commit, or it is the commit of the merge. */
@@ -140,7 +149,8 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
   const where: Sql[] = []
   if (f.scope) where.push(byScope(caller, f.scope))
   if (f.author !== undefined) where.push(byAuthor(f.author))
-  if (f.assignee !== undefined) where.push(...byAssignee(f.assignee))
+  if (f.assignee !== undefined) where.push(...byPeople('merge_request_assignees', f.assignee))
+  if (f.reviewer !== undefined) where.push(...byPeople('merge_request_reviewers', f.reviewer))
   if (f.state) where.push(sql`m.state = ${f.state}`)
   if (typeof f.labels === 'string') where.push(present(f.labels, labels))
   else where.push(...(f.labels ?? []).map(labelled))
@@ -158,7 +168,7 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
         f.search.in.map((column) => `m.${column}`),
       ),
     )
-  if (f.workInProgress !== undefined) where.push(sql`(m.title ~* ${workInProgressPattern}) = ${f.workInProgress}`)
+  if (f.draft !== undefined) where.push(sql`(m.title ~* ${draftPattern}) = ${f.draft}`)
   if (f.iids !== undefined) where.push(sql`m.iid = any(${f.iids}::bigint[])`)
   if (f.createdAfter) where.push(sql`m.created_at >= ${f.createdAfter}`)
   if (f.createdBefore) where.push(sql`m.created_at < ${after(f.createdBefore)}`)

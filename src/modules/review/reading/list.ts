@@ -7,6 +7,7 @@ import type { MergeStatus } from '../merge-requests/queries.ts'
 import { type MergeRequestRecordRow, mergeRequestRecordRow } from '../merge-requests/record-queries.ts'
 import type { Within } from '../merge-requests/reference.ts'
 import { checkLater } from '../merging/check.ts'
+import { lostChecks } from '../merging/queries.ts'
 import { filtersOf, type ListInput, orderOf } from './list-params.ts'
 import {
   listMergeRequests,
@@ -40,19 +41,19 @@ async function withDiverged(ctx: Ctx, shown: readonly MergeRequestShown[]): Prom
 
 const unchecked: ReadonlySet<MergeStatus> = new Set(['unchecked', 'cannot_be_merged_recheck'])
 
-/** Queues the check for those with an unknown merge status, so that a later request has the result. */
+/** Queues the check for those with an unknown merge status, and for those whose check was lost, so that a later request has the result. */
 export async function checkUnchecked(
   ctx: Ctx,
   rows: readonly Pick<MergeRequestRecordRow, 'id' | 'state' | 'merge_status'>[],
 ): Promise<void> {
-  const waiting = rows.filter(({ state, merge_status }) => state === 'opened' && unchecked.has(merge_status))
-  if (waiting.length === 0) return
-  await ctx.transaction((tx) =>
-    checkLater(
-      tx,
-      waiting.map(({ id }) => id),
-    ),
-  )
+  const idsOf = (is: (status: MergeStatus) => boolean) =>
+    rows.filter(({ state, merge_status }) => state === 'opened' && is(merge_status)).map(({ id }) => id)
+  const checking = idsOf((status) => status === 'checking')
+  const waiting = [
+    ...idsOf((status) => unchecked.has(status)),
+    ...(checking.length > 0 ? await lostChecks(ctx.db, checking) : []),
+  ]
+  if (waiting.length > 0) await ctx.transaction((tx) => checkLater(tx, waiting))
 }
 
 /** A page of merge requests that the caller may read. */
