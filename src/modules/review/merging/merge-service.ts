@@ -90,7 +90,12 @@ async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
 }
 
 /** Fails if the branches cannot be merged, or not with the merge method of the project. Returns the head of the source. */
-async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads, wish: MergeWish): Promise<Oid> {
+async function requireClean(
+  ctx: Ctx,
+  row: MergingRow,
+  { source, target }: Heads,
+  wish: { readonly sha?: string | undefined },
+): Promise<Oid> {
   if (!source || !target) throw notMergeable()
   // A push since then makes another version, which the caller has not approved for merging.
   if (source !== row.head_oid)
