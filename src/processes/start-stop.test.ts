@@ -221,7 +221,7 @@ describe('kill -9', () => {
 test('a process that keeps ending stops the service with one sentence', async () => {
   const service = await serve()
   await save(service.url, 'break jobs')
-  process.kill(service.named('stithy jobs')[0]!, 'SIGKILL')
+  await service.killNamed('stithy jobs')
   expect(await service.exit).toBe(1)
   const lines = service.err.trim().split('\n')
   expect(lines.at(-1)).toBe('The jobs process ended 6 times in a row (the jobs are broken): Stithy stops.')

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { Launched, temporaryFolder, titleOf } from '../../src/processes/testing/launch.ts'
 import { bin, freshEnv, serve } from '../service.ts'
 import { eventually } from '../waiting.ts'
 import { Client, git, unique } from '../world.ts'
@@ -18,9 +17,7 @@ async function workTree(): Promise<string> {
 }
 
 const postmasterOf = (launched: Launched): number =>
-  launched
-    .family()
-    .find((pid) => /bin\/postgres$/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 1)[0]!))!
+  launched.family().find((pid) => /bin\/postgres$/.test(titleOf(pid).split('\0', 1)[0]!))!
 
 describe('kill -9', () => {
   test('acknowledged pushes and writes survive kill -9 of any process', async () => {
@@ -54,7 +51,7 @@ describe('kill -9', () => {
     for (const title of ['stithy worker', 'stithy git runner', 'stithy jobs']) {
       await delay(300)
       const before = pushed.length
-      process.kill(service.launched.named(title)[0]!, 'SIGKILL')
+      await service.launched.killNamed(title)
       // The service continues: it acknowledges pushes again.
       await eventually(() => expect(pushed.length).toBeGreaterThan(before + 1))
     }
@@ -106,7 +103,7 @@ describe('kill -9', () => {
       if (answer?.status === 200) acknowledged.push(branch)
     })
     await eventually(() => expect(acknowledged.length).toBeGreaterThan(2), 5)
-    process.kill(service.launched.named('stithy worker')[0]!, 'SIGKILL')
+    await service.launched.killNamed('stithy worker')
     await delay(300)
     process.kill(service.launched.pid, 'SIGKILL')
     await Promise.all([service.launched.exit, ...merging])

@@ -25,7 +25,7 @@ test('forks get complete repositories although the worker processes are killed',
     expect(made.status).toBe(201)
     forks.push(made.json.id)
     await delay(150)
-    process.kill(launched.named(title)[0]!, 'SIGKILL')
+    await launched.killNamed(title)
     await eventually(() => expect(launched.named(title)).toHaveLength(1))
   }
   for (const id of forks)

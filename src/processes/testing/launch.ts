@@ -95,7 +95,12 @@ export class Launched {
 
   /** Pids of the family whose title starts with the text. */
   named(title: string): number[] {
-    return this.family().filter((pid) => readOr(`/proc/${pid}/cmdline`).startsWith(title))
+    return this.family().filter((pid) => titleOf(pid).startsWith(title))
+  }
+
+  /** Kills a process of the family whose title starts with the text; one that is being restarted has no title yet. */
+  async killNamed(title: string): Promise<void> {
+    await vi.waitFor(() => process.kill(this.named(title)[0]!, 'SIGKILL'), { timeout: waitMs })
   }
 
   async ready(): Promise<void> {
@@ -172,6 +177,9 @@ function stateOf(pid: number): { state: string; parent: number } | undefined {
   const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return { state: state!, parent: Number(parent) }
 }
+
+/** The command line of a process, which may be a title that it chose; empty if it has ended. */
+export const titleOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`)
 
 function readOr(path: string): string {
   try {
