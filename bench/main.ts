@@ -24,6 +24,9 @@ import {
   startLines,
   throughputHead,
   throughputRow,
+  variedHead,
+  variedRow,
+  variedSummary,
 } from './report.ts'
 import { ensureRepository } from './repository.ts'
 import { freePort, type Service, startService } from './service.ts'
@@ -31,6 +34,8 @@ import { isSizeName, sizes } from './sizes.ts'
 import { sshTimes } from './ssh.ts'
 import { startTimes } from './start-times.ts'
 import { refusalOf, throughputOf } from './throughput.ts'
+import { sampleOf } from './varied/sample.ts'
+import { variedAlone, variedAt } from './varied/varied.ts'
 import { repositoryProject } from './world.ts'
 
 const help = `npm run bench -- [options]
@@ -43,6 +48,9 @@ const help = `npm run bench -- [options]
   --ssh              pushes, refusals and those who stall over SSH instead
   --refs N           pushes of that many refs, beside plain git, instead
   --one              reads of history and commits, one after the other, instead
+  --varied           200 reads and 20 writes a second instead, each by another caller, with another id, page or order
+  --alone            each kind of those calls alone, two requests at a time, instead
+  --rates R,W        other rates of reads and writes for --varied; 'double' doubles them until p90 exceeds 100 ms
   --start            start times and memory instead
   --against FOLDER   this checkout and the one in FOLDER, in turns, instead
   --rounds N         rounds of each call against the other checkout (40)
@@ -60,6 +68,9 @@ const { values } = parseArgs({
     ssh: { type: 'boolean' },
     refs: { type: 'string' },
     one: { type: 'boolean' },
+    varied: { type: 'boolean' },
+    alone: { type: 'boolean' },
+    rates: { type: 'string' },
     start: { type: 'boolean' },
     against: { type: 'string' },
     rounds: { type: 'string', default: '40' },
@@ -90,7 +101,8 @@ else {
     if (values.clone) {
       const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
       print(...cloneLines(await cloneTimes(service, gitDir, benchFolder, 7)))
-    } else {
+    } else if (values.varied || values.alone) await varied(service)
+    else {
       const chosen = await answering(
         endpointsFor(size).filter(({ name }) => isChosen(name)),
         service,
@@ -133,6 +145,29 @@ else {
       note,
     }
     for await (const each of compareWith(folder, chosen, client, options)) print(againstRow(each))
+  }
+
+  async function varied(service: Service): Promise<void> {
+    const { port, databaseUrl } = service
+    const sample = await sampleOf(databaseUrl, size, await ensureRepository(benchFolder))
+    const target = { host: '127.0.0.1', port }
+    if (values.alone) {
+      const figures = await variedAlone(target, sample, isChosen, Number(values.seconds ?? 3))
+      print(...variedHead, ...figures.map(variedRow))
+      return
+    }
+    if (values.rates === 'double') {
+      const seconds = Number(values.seconds ?? 30)
+      for (let reads = 100; ; reads *= 2) {
+        const load = await variedAt(target, sample, { reads, writes: reads / 10 }, seconds)
+        print(variedSummary({ reads, writes: reads / 10 }, load))
+        if (!(load.figures[0]!.p90 <= 100)) return
+      }
+    }
+    const [reads = 200, writes = 20] = values.rates?.split(',').map(Number) ?? []
+    const load = await variedAt(target, sample, { reads, writes }, Number(values.seconds ?? 60))
+    print(variedSummary({ reads, writes }, load), '', ...variedHead, ...load.figures.map(variedRow))
+    note(`PSS after the load: ${Math.round(service.memory() / 1e6)} MB`)
   }
 
   async function reference(endpoints: readonly EndpointBench[], { port }: Service): Promise<void> {

@@ -7,6 +7,7 @@ import type { Reference } from './reference.ts'
 import type { Latency, SshTimes } from './ssh.ts'
 import type { StartTimes } from './start-times.ts'
 import type { Throughput } from './throughput.ts'
+import type { Rates, VariedFigures } from './varied/varied.ts'
 
 /* Lines of Markdown tables, so that the output can be copied into docs/performance.md. */
 
@@ -173,3 +174,30 @@ export const startLines = ({ firstMs, warmMs, idleBytes }: StartTimes): string[]
   row('warm start', `${ms(warmMs)} ms`, '< 1500', verdict(warmMs < 1500)),
   row('PSS of all processes, idle', `${Math.round(idleBytes / 1e6)} MB`, '< 400', verdict(idleBytes < 400e6)),
 ]
+
+export const variedHead = [
+  row('Call, varied', 'Requests', 'p50 ms', 'p90 ms', 'p99 ms', 'Failures', 'The first of them'),
+  '|---|---|---|---|---|---|---|',
+]
+
+export const variedRow = ({ name, requests, p50, p90, p99, failures, firstFailure }: VariedFigures): string =>
+  row(
+    name,
+    requests,
+    ms(p50),
+    ms(p90),
+    ms(p99),
+    Object.entries(failures)
+      .map(([status, count]) => `${count} × ${status}`)
+      .join(', ') || 0,
+    firstFailure ?? '',
+  )
+
+export const variedSummary = (
+  { reads, writes }: Rates,
+  { reached, unanswered, figures }: { reached: number; unanswered: number; figures: readonly VariedFigures[] },
+): string => {
+  const { p50, p90, p99, failures } = figures[0]!
+  const failed = Object.values(failures).reduce((sum, count) => sum + count, 0)
+  return `${reads} reads and ${writes} writes a second: ${reached.toFixed(0)}/s reached, p50 ${ms(p50)}, p90 ${ms(p90)}, p99 ${ms(p99)} ms, ${failed} failures, ${unanswered} unanswered`
+}
