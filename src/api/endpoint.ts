@@ -136,6 +136,8 @@ type Shape<
     ctx: Ctx
     reply: Reply
     head: boolean
+    /** Throws `precondition_failed` as `changedAt` demands; called once before the handler. For handlers that try again after a change. */
+    requireUnmodified(): Promise<void>
   }): Promise<Result<R, Paging> | typeof unchanged>
 }
 

@@ -204,7 +204,10 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       const page = pageOf(params)
       const given = ownParams(params, ownNames)
       const since = Date.parse(request.raw.headers['if-unmodified-since'] ?? '')
-      if (e.changedAt && !Number.isNaN(since)) requireUnmodified(since, await e.changedAt(subject, given, ctx))
+      const requireUnmodified = async () => {
+        if (e.changedAt && !Number.isNaN(since)) requireUnmodifiedSince(since, await e.changedAt(subject, given, ctx))
+      }
+      await requireUnmodified()
       const headers: Headers = {}
       const result = await e.handle({
         subject,
@@ -212,6 +215,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
         page,
         ctx,
         head: request.method === 'HEAD',
+        requireUnmodified,
         reply: {
           header: (name, value) => {
             headers[name.toLowerCase()] = value
@@ -307,7 +311,7 @@ export function fail(exchange: Exchange, error: unknown, { log, siteUrl }: Pick<
   else sendJson(exchange, status, body, { ...headers, ...close, ...varying })
 }
 
-function requireUnmodified(since: number, changedAt: string | undefined): void {
+function requireUnmodifiedSince(since: number, changedAt: string | undefined): void {
   // The header has a resolution of seconds.
   if (changedAt !== undefined && Math.floor(Date.parse(changedAt) / 1000) > Math.floor(since / 1000))
     throw new Failure('precondition_failed', 'Precondition Failed')

@@ -282,6 +282,22 @@ describe('DELETE branches', () => {
     expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
   })
 
+  test('412 when a branch gets a newer commit than If-Unmodified-Since during its deletion', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
+    repository.commit({ a: '2' }, { seconds: 1_600_000_001 })
+    repository.git('update-ref', 'refs/heads/x', first)
+    const headers = { 'if-unmodified-since': new Date(1_600_000_000_000).toUTCString() }
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(at(id, 'x'), { headers }),
+      () => repository.git('update-ref', 'refs/heads/x', 'main'),
+    )
+    expect(deletion).toMatchObject({ status: 412 })
+    expect(repository.git('rev-parse', 'refs/heads/x')).toBe(repository.git('rev-parse', 'main'))
+  })
+
   test('404 for a branch that another client deletes first', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' })

@@ -85,7 +85,8 @@ export const branchRoutes = [
     params: Params({ branch }),
     changedAt: (subject, params, ctx) => branchChangedAt(ctx, subject, params.branch),
     returns: null,
-    handle: ({ subject, params, ctx }) => deleteBranch(ctx, subject, params.branch),
+    handle: ({ subject, params, ctx, requireUnmodified }) =>
+      deleteBranch(ctx, subject, params.branch, requireUnmodified),
   }),
 
   endpoint({

@@ -118,13 +118,19 @@ async function unbornDefault(repo: Repository, project: ProjectSubject): Promise
   return branch ? undefined : (project.default_branch ?? initialBranch)
 }
 
-/** Deletes a branch, even if it moves in the meantime. */
-export async function deleteBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
+/** Deletes a branch, even if it moves in the meantime, provided that it satisfies `requireUnmodified`. */
+export async function deleteBranch(
+  ctx: Ctx,
+  project: ProjectSubject,
+  name: string,
+  requireUnmodified: () => Promise<void>,
+): Promise<void> {
   const repo = openRepository(ctx, project)
   const ref = branchRef(name)
-  const isDeleted = await deleteRef(ctx, project, repo, async () => {
+  const find = async () => {
     const oid = ref && (await readRef(repo, ref))
     return ref && oid && { name: ref, oid }
-  })
+  }
+  const isDeleted = await deleteRef(ctx, project, repo, find, requireUnmodified)
   if (!isDeleted) throw notFound('Branch')
 }

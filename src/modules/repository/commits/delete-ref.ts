@@ -11,17 +11,21 @@ const attempts = 30
 
 /**
  * Deletes the ref that `find` returns, and calls it again if the ref moved in the meantime. False if there is none. Throws
- * `invalid` with the reason of a refusal, and `conflict` if the ref moves each time.
+ * `invalid` with the reason of a refusal, and `conflict` if the ref moves each time. `requireUnmodified` is the condition of
+ * the request, which also the new state of the ref must satisfy.
  */
 export async function deleteRef(
   ctx: Ctx,
   project: ProjectSubject,
   repo: Repository,
   find: () => Promise<{ readonly name: RefName; readonly oid: Oid } | undefined>,
+  requireUnmodified: () => Promise<void>,
 ): Promise<boolean> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const found = await find()
     if (!found) return false
+    // Checks the ref after it was read: if it has moved since then, the deletion below fails.
+    await requireUnmodified()
     const change = { name: found.name, from: found.oid, to: null }
     if ((await moveRefs(ctx, project.id, repo, [change], { refusal: invalid })) === 'moved') return true
   }

@@ -90,7 +90,8 @@ export const tagRoutes = [
     params: Params({ tag_name: tagName }),
     changedAt: (subject, params, ctx) => tagChangedAt(ctx, subject, params.tag_name),
     returns: null,
-    handle: ({ subject, params, ctx }) => deleteTag(ctx, subject, params.tag_name),
+    handle: ({ subject, params, ctx, requireUnmodified }) =>
+      deleteTag(ctx, subject, params.tag_name, requireUnmodified),
   }),
 
   endpoint({

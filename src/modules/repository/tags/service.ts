@@ -103,10 +103,15 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
   return tagRow(repo, project, name, to)
 }
 
-/** Deletes a tag with its release notes, even if it moves in the meantime. */
-export async function deleteTag(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
+/** Deletes a tag with its release notes, even if it moves in the meantime, provided that it satisfies `requireUnmodified`. */
+export async function deleteTag(
+  ctx: Ctx,
+  project: ProjectSubject,
+  name: string,
+  requireUnmodified: () => Promise<void>,
+): Promise<void> {
   const repo = openRepository(ctx, project)
-  if (!(await deleteRef(ctx, project, repo, () => findTagRef(repo, name)))) throw notFound('Tag')
+  if (!(await deleteRef(ctx, project, repo, () => findTagRef(repo, name), requireUnmodified))) throw notFound('Tag')
   await ctx.transaction((tx) => deleteRelease(tx, project.id, name))
 }
 

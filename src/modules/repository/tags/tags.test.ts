@@ -209,6 +209,22 @@ describe('DELETE tags', () => {
     expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
   })
 
+  test('412 when a tag moves to a newer commit than If-Unmodified-Since during its deletion', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
+    repository.commit({ a: '2' }, { seconds: 1_600_000_001 })
+    repository.git('update-ref', 'refs/tags/v1', first)
+    const headers = { 'if-unmodified-since': new Date(1_600_000_000_000).toUTCString() }
+    const deletion = await duringMove(
+      world,
+      id,
+      () => world.root.delete(at(id, 'v1'), { headers }),
+      () => repository.git('update-ref', 'refs/tags/v1', 'main'),
+    )
+    expect(deletion).toMatchObject({ status: 412 })
+    expect(repository.git('rev-parse', 'refs/tags/v1')).toBe(repository.git('rev-parse', 'main'))
+  })
+
   test('deleting a tag deletes its ref, and is a 412 when the tag is newer', async ({ world }) => {
     const { id, repository } = await storedProject(world)
     repository.commit({ a: '1' }, { seconds: 1_600_000_000 })

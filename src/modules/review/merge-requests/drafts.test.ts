@@ -24,6 +24,17 @@ describe('drafts', () => {
     expect((await world.root.put(at, { title: 'Draft: ', draft: false })).status).toBe(400)
   })
 
+  test.for([
+    ['a byte order mark', '\uFEFFDraft: x'],
+    ['a next line character', '\u0085Draft: x'],
+    ['a no-break space', 'WIP\u00A0x'],
+  ])('a title with %s is a draft in its record and in the filter draft', async ([, title], { world }) => {
+    const { project, record } = await openMergeRequest(world, { title })
+    expect(record).toMatchObject({ title, draft: true, detailed_merge_status: 'draft_status' })
+    const listed = (await world.root.get(`/projects/${project.id}/merge_requests?draft=true`)).json
+    expect(listed).toMatchObject([{ title }])
+  })
+
   test('the filter draft selects drafts or other merge requests, as the filter wip does', async ({ world }) => {
     const { project, iid: plain } = await openMergeRequest(world)
     const { iid: draft } = await openMergeRequest(world, { project, branch: 'second', title: '(draft) y' })

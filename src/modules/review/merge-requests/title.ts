@@ -1,8 +1,11 @@
-/** Prefixes that mark a merge request as a draft. Source: supplement to the API documents, "Merge". */
-const prefix = String.raw`(\[(WIP|Draft)\]|\(Draft\)|(WIP|Draft):|WIP\s)`
+/** White space of Unicode. Listed, because `\s` has other characters in PostgreSQL than in JavaScript, depending on the locale. */
+const space = String.raw`[\u0009-\u000D\u0020\u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]`
 
-const draft = new RegExp(String.raw`^\s*${prefix}`, 'i')
-const allPrefixes = new RegExp(String.raw`^(\s*${prefix})+\s*`, 'i')
+/** Prefixes that mark a merge request as a draft. Source: supplement to the API documents, "Merge". */
+const prefix = String.raw`(\[(WIP|Draft)\]|\(Draft\)|(WIP|Draft):|WIP${space})`
+
+const draft = new RegExp(`^${space}*${prefix}`, 'i')
+const allPrefixes = new RegExp(`^(${space}*${prefix})+${space}*`, 'i')
 
 /** Whether a title marks the merge request as a draft. */
 export const isDraft = (title: string): boolean => draft.test(title)

@@ -14,7 +14,7 @@ export const proposable = (changes: readonly RefChange[], target: ProjectSubject
 
 /**
  * The project into which branches of `source` are merged by default: the one of which it is a fork, if the caller could create merge
- * requests there, else itself.
+ * requests there, else itself. It is never one where more users could read the code: that needs an explicit request.
  */
 export async function defaultTarget(
   ctx: Ctx,
@@ -25,9 +25,14 @@ export async function defaultTarget(
   const isUsable =
     parent &&
     allows(projectPolicy.read_project, ctx.actor, parent.facts) &&
-    allows(projectPolicy.create_merge_request_in, ctx.actor, parent.facts)
+    allows(projectPolicy.create_merge_request_in, ctx.actor, parent.facts) &&
+    isAsOpenAs(source, parent)
   return isUsable ? parent : source
 }
+
+/** Whether visibility and code access of a fork are not narrower than those of its parent. */
+const isAsOpenAs = ({ facts: fork }: ProjectSubject, { facts: parent }: ProjectSubject): boolean =>
+  fork.visibility >= parent.visibility && fork.features['repository']! >= parent.features['repository']!
 
 /** Whether the caller may create merge requests from branches of `source` in `target`. */
 export const mayCreate = (ctx: Ctx, source: ProjectSubject, target: ProjectSubject): boolean =>

@@ -335,6 +335,28 @@ describe('rights of push options', () => {
     expect(await mergeRequests(eve, copy)).toEqual([])
   })
 
+  test.for([
+    ['private fork of a public project', { visibility: 'private' }],
+    [
+      'fork whose code is for members only',
+      { repository_access_level: 'private', merge_requests_access_level: 'private', builds_access_level: 'private' },
+    ],
+  ] as const)(
+    'a push to a %s opens the merge request in the fork, and copies no code',
+    async ([, change], { world }) => {
+      await using folder = await temporaryFolder()
+      const eve = await world.user()
+      const { theirs, copy } = await forkedCopy(world, folder.path, eve)
+      expect((await eve.put(`/projects/${copy.project.id}`, change)).status).toBe(200)
+      await commitOn(copy, 'topic')
+      await push(copy, ['topic'], 'mr.create')
+      expect(await mergeRequests(eve, theirs)).toEqual([])
+      const [made] = await mergeRequests(eve, copy)
+      expect(made).toMatchObject({ target_project_id: copy.project.id })
+      expect((await world.root.get(`/projects/${theirs.project.id}/repository/commits/${made.sha}`)).status).toBe(404)
+    },
+  )
+
   test('a push to a fork of an archived project opens the merge request in the fork', async ({ world }) => {
     await using folder = await temporaryFolder()
     const eve = await world.user()
