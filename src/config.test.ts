@@ -123,6 +123,21 @@ describe('parseConfig', () => {
     expect(mistakesOf({ ...kubernetes, STITHY_SERVICE: 'x' })).toHaveLength(1)
   })
 
+  test('services of Kubernetes named stithy-ssh and stithy-db change no setting and prevent no start', () => {
+    const kubernetes = {
+      STITHY_SSH_SERVICE_HOST: '10.0.0.2',
+      STITHY_SSH_SERVICE_PORT: '22',
+      STITHY_SSH_PORT: 'tcp://10.0.0.2:22',
+      STITHY_SSH_PORT_22_TCP_PROTO: 'tcp',
+      STITHY_DB_SERVICE_HOST: '10.0.0.3',
+      STITHY_DB_PORT: 'tcp://10.0.0.3:5432',
+    }
+    expect(parse(kubernetes).sshPort).toBe(2222)
+    expect(parse({ ...kubernetes, STITHY_SSH_PORT: '2022' }).sshPort).toBe(2022)
+    expect(mistakesOf({ STITHY_SSH_PORT: 'tcp://10.0.0.2:22' })).toHaveLength(1)
+    expect(mistakesOf({ ...kubernetes, STITHY_WEB_PORT: '80' })).toHaveLength(1)
+  })
+
   test('a violation never shows a secret', () => {
     const text = mistakesOf({
       STITHY_ROOT_PASSWORD: 'hunter2',

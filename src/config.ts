@@ -91,7 +91,8 @@ export function parseConfig(
   folder: string = process.cwd(),
 ): Config {
   const mistakes = unknownSettings(env)
-  const read = (name: SettingName): string | undefined => env[name]?.trim() || undefined
+  const read = (name: SettingName): string | undefined =>
+    isOfKubernetes(env, name) ? undefined : env[name]?.trim() || undefined
 
   /** A mistake yields the default, so that parsing continues and finds the others. */
   const parsed = <T>(name: SettingName, fallback: T, parse: (text: string) => T | string[]): T => {
@@ -163,18 +164,25 @@ export function parseConfig(
   return config
 }
 
-const prefix = 'STITHY_'
+const isSetting = (name: string): boolean => (settingNames as readonly string[]).includes(name)
 /** Variables of the test run, which services that tests start inherit. */
 const testVariable = /^STITHY_(TEST|EXAMPLES)_/
-/** Kubernetes describes a service named `stithy` to every pod of its namespace in these variables. */
-const kubernetesVariable = /^STITHY_(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/
+/** Kubernetes describes each service of a namespace to its pods in these variables, such as `stithy` and `stithy-ssh`. */
+const kubernetesVariable =
+  /^(STITHY(?:_[A-Z0-9]+)*?)_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/
+
+/** Whether Kubernetes has set the variable: a setting, such as `STITHY_SSH_PORT`, only if the value is that of a service. */
+function isOfKubernetes(env: Readonly<Record<string, string | undefined>>, name: string): boolean {
+  const service = kubernetesVariable.exec(name)?.[1]
+  const isDescribed = service !== undefined && env[`${service}_SERVICE_HOST`] !== undefined
+  return isDescribed && (!isSetting(name) || /^(tcp|udp|sctp):\/\//.test(env[name] ?? ''))
+}
 
 /** One sentence for each variable that looks like a setting and is none, so that a misspelt one is not ignored. */
 function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
-  const isInKubernetes = env[`${prefix}SERVICE_HOST`] !== undefined
-  const isForeign = (name: string) => testVariable.test(name) || (isInKubernetes && kubernetesVariable.test(name))
+  const isForeign = (name: string) => testVariable.test(name) || isOfKubernetes(env, name)
   return Object.keys(env)
-    .filter((name) => /^stithy_/i.test(name) && !(settingNames as readonly string[]).includes(name) && !isForeign(name))
+    .filter((name) => /^stithy_/i.test(name) && !isSetting(name) && !isForeign(name))
     .sort()
     .map((name) => `${name} is not a setting: did you mean ${nearestNames(name, settingNames).join(' or ')}?`)
 }

@@ -33,6 +33,8 @@ export type Ctx = {
   readonly remoteAddress: string | undefined
   /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
   readonly shareKey: string
+  /** The work belongs to a push, whose git process holds a slot of the caller's share until it is done. */
+  readonly holdsTransfer?: true
   /** Only in read-only requests: aborts when the client disconnects before it has received the whole response. */
   readonly signal?: AbortSignal | undefined
 }

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
-import { acceptedEncoding } from '../../src/edges/http/compress.ts'
+import { acceptedEncoding, compressed } from '../../src/edges/http/compress.ts'
 import { test, unique, type World } from '../world.ts'
 
 const decoders = { br: brotliDecompressSync, gzip: gunzipSync }
@@ -82,6 +82,19 @@ describe('compression', () => {
     }
     const part = await ask(world, raw, { 'accept-encoding': 'gzip, br', range: 'bytes=0-9' })
     expect(part.headers).not.toHaveProperty('content-encoding')
+  })
+
+  test('two large bodies are compressed at a time, and small ones meanwhile', async () => {
+    const body = (bytes: number) => Buffer.alloc(bytes, unique('text'))
+    const [first, second, third, small] = [
+      compressed(body(4_000_000), 'br'),
+      compressed(body(4_000_001), 'gzip'),
+      compressed(body(4_000_002), 'br'),
+      compressed(body(4_000), 'br'),
+    ]
+    expect(third).toBeUndefined()
+    expect((await Promise.all([first, second, small])).every((made) => made !== undefined)).toBe(true)
+    expect(await compressed(body(4_000_003), 'br')).toBeDefined()
   })
 
   test('responses with tokens are not compressed', async ({ world }) => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test } from '../world.ts'
 
@@ -70,6 +72,25 @@ describe('rate limits', () => {
     for (const path of ['//oauth/token', '//oauth/%74oken', '//oauth/token/', '/%74opics', '/topics.json'])
       expect((await world.anonymous.send('POST', path)).status, path).toBe(429)
     expect((await world.anonymous.send('POST', '//oauth/%zz')).status).toBe(400)
+  })
+
+  test('a protected path is rate limited in a request target with scheme and host', async ({ world }) => {
+    await world.settings({
+      throttle_protected_paths_enabled: true,
+      throttle_protected_paths_requests_per_period: 1,
+      throttle_protected_paths_period_in_seconds: 80_000,
+      protected_paths: ['/oauth/token'],
+    })
+    const { hostname, port } = new URL(world.origin)
+    const ask = async (path: string) => {
+      const sent = request({ hostname, port, method: 'POST', path, headers: { 'x-forwarded-for': '192.0.2.77' } })
+      const [answer] = (await once(sent.end(), 'response')) as [IncomingMessage]
+      return answer.resume().statusCode
+    }
+    const statuses = []
+    for (const path of ['/oauth/token', 'http://ann:secret@host/oauth/token', 'HTTPS://host/oauth/token?x=http://y'])
+      statuses.push(await ask(path))
+    expect(statuses).toEqual([400, 429, 429])
   })
 
   test('a token in the body counts against the rate limit of its account', async ({ world }) => {

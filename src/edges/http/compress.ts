@@ -9,8 +9,11 @@ export type Encoding = 'br' | 'gzip'
 const minBytes = 1024
 /** Larger bodies are sent as they are. */
 const maxBytes = 16 * 1024 * 1024
-/** Bodies that are compressed at a time, in threads of libuv; others are sent as they are, so that compression delays nothing. */
+/** Bodies that are compressed at a time; others are sent as they are. Reads of files use the same four threads of libuv. */
 const maxAtOnce = 8
+/** A larger body takes a thread for more than a few milliseconds: two at a time leave half of the threads to others. */
+const largeBytes = 256 * 1024
+const maxLargeAtOnce = 2
 /** Higher levels cost several times as much for a few percent. */
 const brotliQuality = 3
 const gzipLevel = 3
@@ -55,15 +58,16 @@ export function acceptedEncoding(header: string | string[] | undefined): Encodin
   return qualities.br >= qualities.gzip ? 'br' : 'gzip'
 }
 
-let running = 0
+const running = { small: 0, large: 0 }
 
 /** The compressed body, if it is known or can be made now; `undefined` if too many others are being made. Never rejects. */
 export function compressed(body: Buffer, encoding: Encoding): Buffer | Promise<Buffer | undefined> | undefined {
   const key = `${encoding} ${hash('sha256', body, 'base64')}`
   const known = cache.get(key)
   if (known) return known
-  if (running >= maxAtOnce) return undefined
-  running++
+  const size = body.length > largeBytes ? 'large' : 'small'
+  if (running[size] >= (size === 'large' ? maxLargeAtOnce : maxAtOnce)) return undefined
+  running[size]++
   return compressors[encoding](body)
     .then((made) => {
       cache.set(key, made)
@@ -71,6 +75,6 @@ export function compressed(body: Buffer, encoding: Encoding): Buffer | Promise<B
     })
     .catch(() => undefined)
     .finally(() => {
-      running--
+      running[size]--
     })
 }

@@ -24,6 +24,16 @@ function overrideMethod(req: IncomingMessage): void {
 }
 
 /**
+ * Removes scheme and host from a request target in absolute form (`GET http://host/path`), which the router also accepts: limits
+ * compare the path, and the log must not show credentials of the URL. Source: RFC 9112, section 3.2.2.
+ */
+function dropOrigin(req: IncomingMessage): void {
+  if (req.url!.startsWith('/')) return
+  const rest = req.url!.replace(/^https?:\/\/[^/?#]*/i, '')
+  req.url = rest.startsWith('/') || rest === req.url ? rest : `/${rest}`
+}
+
+/**
  * Normalizes a path that matched no route: removes `.json` and repeated slashes, which clients produce when they omit a part.
  * Routes match first, so a path that ends in a name keeps its `.json`; `mount.ts` removes it after a number. Parameters are
  * never empty, so repeated slashes are unambiguous.
@@ -83,6 +93,7 @@ export function createHttpServer(
     serverFactory: (handler): Server =>
       createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, (req, res) => {
         overrideMethod(req)
+        dropOrigin(req)
         endIfStalled(res, limits.stalledMs)
         onEnd({ req, res }, context.activity.begin(isTransfer(req.url!) ? 'transfers' : 'requests'))
         handler(req, res)

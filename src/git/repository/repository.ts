@@ -31,6 +31,7 @@ type RepositoryOptions = {
   same?: Repository
   signal?: AbortSignal
   caller?: string
+  isNested?: boolean
 }
 
 let handles = 0
@@ -49,11 +50,17 @@ export class Repository {
   readonly signal: AbortSignal | undefined
   /** The caller whose share of git processes is used: an account or client address; '' for the service itself. */
   readonly caller: string
+  /** Transfers are part of work that already holds a slot of the lane, and start without waiting. */
+  readonly #isNested: boolean
   readonly #env: Record<string, string> | undefined
   readonly #presence: { isSure: boolean }
   readonly #key: string
 
-  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, signal, caller }: RepositoryOptions = {}) {
+  constructor(
+    git: GitContext,
+    gitDir: string,
+    { key, objectDir, env, same, signal, caller, isNested }: RepositoryOptions = {},
+  ) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
@@ -61,6 +68,8 @@ export class Repository {
     this.signal = signal
     this.caller = caller ?? same?.caller ?? ''
     this.#env = same ? same.#env : env
+    // Examines the objects of a push whose own process holds a slot until it gets an answer.
+    this.#isNested = isNested ?? (same ? same.#isNested : env !== undefined)
     this.#presence = same ? same.#presence : { isSure: false }
     this.#key = (same ? same.#key : key) ?? ''
   }
@@ -77,6 +86,12 @@ export class Repository {
   for(caller: string): Repository {
     if (caller === this.caller) return this
     return new Repository(this.git, this.gitDir, { same: this, caller, ...(this.signal && { signal: this.signal }) })
+  }
+
+  /** This repository for work that holds a slot of transfers already, so that it never waits for its own slot. */
+  nested(): Repository {
+    const signal = this.signal && { signal: this.signal }
+    return new Repository(this.git, this.gitDir, { same: this, isNested: true, ...signal })
   }
 
   /** Commands during a push use the default timeouts, however low the configured ones are. */
@@ -115,8 +130,7 @@ export class Repository {
     return this.git.runner.start([`--git-dir=${gitDir}`, ...words], {
       owner: this.gitDir,
       caller: this.caller,
-      // Examines the objects of a push whose own process holds a slot until it gets an answer.
-      nested: this.#env !== undefined && options.lane === 'transfer',
+      nested: this.#isNested && options.lane === 'transfer',
       timeoutMs: this.#timeouts().processMs,
       ...options,
       ...(this.signal && { signal: this.signal }),

@@ -17,7 +17,8 @@ export function openRepository(ctx: Ctx, project: Located): Repository {
     const repo = ctx.git.open(dir, project.repository_key)
     // This process may have cached it before another process moved it away.
     if (belonging === 'absent') repo.lookAgain()
-    return repo.withSignal(ctx.signal).for(ctx.shareKey)
+    const own = repo.withSignal(ctx.signal).for(ctx.shareKey)
+    return ctx.holdsTransfer ? own.nested() : own
   }
   setAsideSoon(ctx, project)
   // A path where no repository is ever created.

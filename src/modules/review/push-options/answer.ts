@@ -20,7 +20,7 @@ async function applyNow(ctx: Ctx, push: CompletedPush, options: MergeRequestOpti
   const actor = ctx.actor!
   if (actor.deployKey || actor.deployToken) return [denied]
   const credential = { userId: actor.id, tokenId: actor.tokenId }
-  const { warnings, isComplete } = await applyOptions(ctx, credential, push, options)
+  const { warnings, isComplete } = await applyOptions({ ...ctx, holdsTransfer: true }, credential, push, options)
   if (isComplete) await ctx.transaction((tx) => dequeue(tx, applyPushOptions, { pushId: push.id }))
   return warnings
 }

@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../../test/contexts.ts'
+import { contextFor, locate } from '../../../../test/contexts.ts'
 import { gitSsh, hasSsh, keyPair, sshUrl, withKey } from '../../../../test/ssh.ts'
+import { waitMs } from '../../../../test/waiting.ts'
 import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
+import { openRepository } from '../../projects/index.ts'
 import { applyPushOptions } from './jobs.ts'
 import { commitOn, forkedCopy, push, serverLines, type WorkingCopy, workingCopy } from './testing.ts'
 
@@ -366,6 +368,30 @@ describe('rights of push options', () => {
     await push(copy, ['topic'], 'mr.create')
     expect(await mergeRequests(eve, theirs)).toEqual([])
     expect(await mergeRequests(eve, copy)).toMatchObject([{ target_project_id: copy.project.id }])
+  })
+})
+
+describe('shares of git processes', () => {
+  test('a push that takes the last slot of its user opens a merge request from a fork', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const eve = await world.user()
+    const { theirs, copy } = await forkedCopy(world, folder.path, eve)
+    await commitOn(copy, 'topic')
+    const ctx = await contextFor(world, eve)
+    const repo = openRepository(ctx, await locate(world, theirs.project.id))
+    // A caller who is alone has at most a third of the 128 slots, rounded up.
+    const others = await Promise.all(
+      Array.from({ length: 42 }, () =>
+        repo.start('cat-file', { flags: ['--batch-command'], stdin: true, lane: 'transfer', timeoutMs: 10 * waitMs }),
+      ),
+    )
+    const pushing = push(copy, ['topic'], 'mr.create')
+    try {
+      await expect.poll(() => mergeRequests(eve, theirs), { timeout: waitMs }).toHaveLength(1)
+    } finally {
+      for (const child of others) child.destroy()
+      await Promise.allSettled([pushing, ...others.map(({ done }) => done)])
+    }
   })
 })
 
