@@ -88,6 +88,11 @@ describe('abilities on projects', () => {
     ['create_commit_status', 'developer', 'developer'],
     ['read_pipeline', 'reporter', 'anonymous'],
     ['read_job', 'reporter', 'stranger'],
+    ['read_environment', 'reporter', 'stranger'],
+    ['update_environment', 'developer', 'developer'],
+    ['read_deployment', 'reporter', 'stranger'],
+    ['update_deployment', 'developer', 'developer'],
+    ['remove_deployment', 'maintainer', 'maintainer'],
     ['push_code', 'developer', 'developer'],
     ['force_unlock', 'maintainer', 'maintainer'],
     ['admin_member', 'maintainer', 'maintainer'],
@@ -101,6 +106,7 @@ describe('abilities on projects', () => {
     ['admin_access_token', 'maintainer', 'maintainer'],
     ['admin_variable', 'maintainer', 'maintainer'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
+    ['read_storage', 'administrator', 'administrator'],
     ['rename_project', 'owner', 'owner'],
     ['change_visibility', 'owner', 'owner'],
     ['remove_project', 'owner', 'owner'],
@@ -145,6 +151,7 @@ describe('abilities on projects', () => {
         refused,
         ...['upload_file', 'remove_upload', 'comment_commit', 'admin_note', 'create_commit_status', 'push_code'],
         ...['collaborate', 'push_first_commit', 'admin_tag', 'create_merge_request_in', 'create_merge_request_from'],
+        ...['update_environment', 'update_deployment', 'remove_deployment'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
       ),
     )
@@ -183,7 +190,11 @@ describe('abilities on projects', () => {
       all(refused, 'read_merge_request', 'create_merge_request_in'),
     )
     expect(changedBy(projectPolicy, without('builds'))).toEqual(
-      all(refused, ...['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job', 'admin_variable']),
+      all(
+        refused,
+        ...['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job', 'admin_variable'],
+        ...['read_environment', 'update_environment', 'read_deployment', 'update_deployment', 'remove_deployment'],
+      ),
     )
   })
 })
@@ -256,6 +267,7 @@ describe('abilities on groups', () => {
     ['admin_access_token', 'owner', 'owner'],
     ['admin_variable', 'owner', 'owner'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
+    ['read_storage', 'administrator', 'administrator'],
     ['search_group', 'guest', 'stranger'],
     ['list_merge_requests', 'guest', 'stranger'],
     ['read_label', 'guest', 'anonymous'],
@@ -300,6 +312,7 @@ describe('abilities on the instance and on users', () => {
     ['follow_user', 'owner', 'stranger'],
     ['admin_user', 'owner', 'owner'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
+    ['read_storage', 'administrator', 'administrator'],
   ])
 
   test('signed-in users read and follow users wherever users are hidden from others', () => {
