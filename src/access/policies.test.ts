@@ -267,7 +267,6 @@ describe('abilities on groups', () => {
     ['admin_access_token', 'owner', 'owner'],
     ['admin_variable', 'owner', 'owner'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
-    ['read_storage', 'administrator', 'administrator'],
     ['search_group', 'guest', 'stranger'],
     ['list_merge_requests', 'guest', 'stranger'],
     ['read_label', 'guest', 'anonymous'],
@@ -312,7 +311,6 @@ describe('abilities on the instance and on users', () => {
     ['follow_user', 'owner', 'stranger'],
     ['admin_user', 'owner', 'owner'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
-    ['read_storage', 'administrator', 'administrator'],
   ])
 
   test('signed-in users read and follow users wherever users are hidden from others', () => {

@@ -36,7 +36,9 @@ export function deploymentsOf(projectId: number, filters: DeploymentFilters): Li
   if (filters.environment)
     where.push(
       sql`
-        d.environment_id = (select id from environments where project_id = ${projectId} and name = ${filters.environment})
+        d.environment_id = (
+          select id from environments where project_id = ${projectId} and name = ${filters.environment}
+        )
       `,
     )
   if (filters.status !== undefined) where.push(sql`d.status = ${filters.status}`)
@@ -63,9 +65,7 @@ export const findDeployment = (
 ): Promise<PlacedRow | undefined> =>
   db.row(
     placedRow,
-    sql`
-      ${selected} where d.project_id = ${projectId} and d.id = ${id} ${lock ? raw('for no key update of d') : empty}
-    `,
+    sql`${selected} where d.project_id = ${projectId} and d.id = ${id} ${lock ? raw('for no key update of d') : empty}`,
   )
 
 /** Whether it is the newest successful deployment to its environment. */
