@@ -7,7 +7,7 @@ const protection = { payload: { ref_kind: text, name: text } }
 const oid = Type.Unsafe<Oid>(Type.String())
 /** By namespace, as webhooks show them; `push_id` leads to the texts that the client sent. */
 const pushOptions = Type.Unsafe<{ readonly ci?: object; readonly merge_request?: object }>(Type.Object({}))
-const environment = { payload: { environment_id: id, name: text } }
+const environment = { payload: { environment_id: id } }
 const previous = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
 
 /** Events of repositories: pushes, protection, large files, pipelines, deployments, releases. */

@@ -184,5 +184,5 @@ const emitChange = (
     kind,
     projectId: project.id,
     actorId: ctx.actor!.id,
-    payload: { environment_id: environment.id, name: environment.name },
+    payload: { environment_id: environment.id },
   })
