@@ -19,6 +19,7 @@ import { avatarRoutes } from './edges/http/avatar-routes.ts'
 import type { HttpContext } from './edges/http/context.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import { goGetMatcher } from './edges/http/go-get.ts'
+import { graphqlRoutes } from './edges/http/graphql/routes.ts'
 import { homeRoutes } from './edges/http/home-routes.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
 import { measureDisk, measurePools, observeBuild, ownMetrics } from './edges/http/metrics.ts'
@@ -165,6 +166,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       metricsFrom: config.metricsFrom,
     }),
     openApiRoutes({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
+    graphqlRoutes(context),
     homeRoutes(context),
     docsPage(site.url),
     appearanceRoutes(context),

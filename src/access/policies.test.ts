@@ -89,6 +89,11 @@ describe('abilities on projects', () => {
     ['create_commit_status', 'developer', 'developer'],
     ['read_pipeline', 'reporter', 'anonymous'],
     ['read_job', 'reporter', 'stranger'],
+    ['read_environment', 'reporter', 'stranger'],
+    ['update_environment', 'developer', 'developer'],
+    ['read_deployment', 'reporter', 'stranger'],
+    ['update_deployment', 'developer', 'developer'],
+    ['remove_deployment', 'maintainer', 'maintainer'],
     ['push_code', 'developer', 'developer'],
     ['force_unlock', 'maintainer', 'maintainer'],
     ['admin_member', 'maintainer', 'maintainer'],
@@ -102,6 +107,7 @@ describe('abilities on projects', () => {
     ['admin_access_token', 'maintainer', 'maintainer'],
     ['admin_variable', 'maintainer', 'maintainer'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
+    ['read_storage', 'administrator', 'administrator'],
     ['rename_project', 'owner', 'owner'],
     ['change_visibility', 'owner', 'owner'],
     ['remove_project', 'owner', 'owner'],
@@ -146,6 +152,7 @@ describe('abilities on projects', () => {
         refused,
         ...['upload_file', 'remove_upload', 'comment_commit', 'admin_note', 'create_commit_status', 'push_code'],
         ...['collaborate', 'push_first_commit', 'admin_tag', 'create_merge_request_in', 'create_merge_request_from'],
+        ...['update_environment', 'update_deployment', 'remove_deployment'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
       ),
     )
@@ -184,7 +191,11 @@ describe('abilities on projects', () => {
       all(refused, 'read_merge_request', 'create_merge_request_in'),
     )
     expect(changedBy(projectPolicy, without('builds'))).toEqual(
-      all(refused, ...['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job', 'admin_variable']),
+      all(
+        refused,
+        ...['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job', 'admin_variable'],
+        ...['read_environment', 'update_environment', 'read_deployment', 'update_deployment', 'remove_deployment'],
+      ),
     )
   })
 })

@@ -31,6 +31,11 @@ export const projectPolicy = {
     feature: 'builds',
     or: ['guest_of_public_jobs'],
   },
+  read_environment: { from: 'reporter', open: 'signed_in', feature: 'builds' },
+  update_environment: { from: 'developer', feature: 'builds', unless: ['archived'] },
+  read_deployment: { from: 'reporter', open: 'signed_in', feature: 'builds' },
+  update_deployment: { from: 'developer', feature: 'builds', unless: ['archived'] },
+  remove_deployment: { from: 'maintainer', feature: 'builds', unless: ['archived'] },
   /** Request a commit through the API; `push_code` and the protection are checked per branch, so that the error names it. */
   request_commit: { from: 'guest', open: 'signed_in' },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },

@@ -25,6 +25,8 @@ import { broadcastMessageRoutes } from './administration/broadcast-messages/rout
 import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { featureRoutes } from './administration/features/routes.ts'
 import { pictureRoutes } from './administration/pictures/routes.ts'
+import { deploymentRoutes } from './ci/deployments/routes.ts'
+import { environmentRoutes } from './ci/environments/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
 import { mailNoteJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
@@ -157,6 +159,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitSequenceRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
+  deployments: deploymentRoutes,
+  environments: environmentRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,

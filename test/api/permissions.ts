@@ -268,6 +268,27 @@ export const projectRows: readonly Row[] = [
   ['POST /projects/:id/statuses/:sha', 'developer - live', 404, { json: { state: 'success' }, ...none('sha') }],
   // Jobs of these projects are public (project setting `public_builds`), so everyone who can read a project can read them.
   // `public_builds`).
+  ['GET /projects/:id/environments', 'reporter L', 200],
+  ['GET /projects/:id/environments/:environment_id', 'reporter L', 404, none('environment_id')],
+  ['POST /projects/:id/environments', 'developer - live', 400, { json: { name: '/' } }],
+  ['PUT /projects/:id/environments/:environment_id', 'developer - live', 404, none('environment_id')],
+  ['POST /projects/:id/environments/:environment_id/stop', 'developer - live', 404, none('environment_id')],
+  ['DELETE /projects/:id/environments/:environment_id', 'developer - live', 404, none('environment_id')],
+  ['GET /projects/:id/deployments', 'reporter L', 200],
+  ['GET /projects/:id/deployments/:deployment_id', 'reporter L', 404, none('deployment_id')],
+  [
+    'POST /projects/:id/deployments',
+    'developer - live',
+    400,
+    { json: { environment: 'x', sha: 'absent', ref: 'absent' } },
+  ],
+  [
+    'PUT /projects/:id/deployments/:deployment_id',
+    'developer - live',
+    404,
+    { json: { status: 'success' }, ...none('deployment_id') },
+  ],
+  ['DELETE /projects/:id/deployments/:deployment_id', 'maintainer - live', 404, none('deployment_id')],
   ['GET /projects/:id/pipelines', 'guest P', 200],
   ['GET /projects/:id/pipelines/latest', 'guest P', 404],
   ['GET /projects/:id/pipelines/:pipeline_id', 'guest P', 404, none('pipeline_id')],

@@ -56,7 +56,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'signing_keys',
   ],
   administration: ['appearance', 'broadcast_messages', 'feature_flags'],
-  ci: ['pipelines'],
+  ci: ['deployments', 'environments', 'pipelines'],
   discussion: ['award_emoji', 'mentions', 'notes', 'subscriptions', 'time_logs', 'todos'],
   repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
   planning: [

@@ -7,9 +7,10 @@ const protection = { payload: { ref_kind: text, name: text } }
 const oid = Type.Unsafe<Oid>(Type.String())
 /** By namespace, as webhooks show them; `push_id` leads to the texts that the client sent. */
 const pushOptions = Type.Unsafe<{ readonly ci?: object; readonly merge_request?: object }>(Type.Object({}))
+const environment = { payload: { environment_id: id } }
 const previous = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
 
-/** Events of repositories: pushes, protection, large files, pipelines, releases. */
+/** Events of repositories: pushes, protection, large files, pipelines, deployments, releases. */
 export const codeEvents = {
   pushed: event('Refs of a repository have moved, by whatever transport', ['project'], {
     payload: { push_id: id, ref_count: number, default_branch_moved: flag },
@@ -37,6 +38,19 @@ export const codeEvents = {
   }),
   commit_status_changed: event('A commit gets a status, or it changes', ['project'], {
     payload: { status_id: id, pipeline_id: id, sha: oid, status: text, previous_status: previous },
+  }),
+  environment_created: event('An environment is created', ['project'], environment),
+  environment_updated: event('An environment changes', ['project'], environment),
+  environment_stopped: event('An environment is stopped', ['project'], environment),
+  environment_deleted: event('An environment is deleted', ['project'], environment),
+  deployment_created: event('A deployment is reported', ['project'], {
+    payload: { deployment_id: id, environment_id: id, status: text },
+  }),
+  deployment_status_changed: event('The status of a deployment changes', ['project'], {
+    payload: { deployment_id: id, environment_id: id, status: text, previous_status: text },
+  }),
+  deployment_deleted: event('A deployment is deleted', ['project'], {
+    payload: { deployment_id: id, environment_id: id },
   }),
   release_created: event('A release is created', ['project'], { payload: { tag: text } }),
   release_updated: event('A release changes', ['project'], { payload: { tag: text } }),

@@ -7,4 +7,4 @@ export { type Destination, type GuardRules, guardUrl, pinOf, type Resolve } from
 export { credentialsOf } from './outbound/url.ts'
 export { clearFailures, isThrottled, recordFailure, throttleKeys } from './sign-in-throttle/service.ts'
 export { putInForce, requireTerms, termsViolation } from './terms/service.ts'
-export { apiVersion, productVersion } from './version/version.ts'
+export { apiVersion, productVersion, revision } from './version/version.ts'

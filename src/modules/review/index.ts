@@ -4,6 +4,7 @@ export { asNoteable } from './merge-requests/noteable.ts'
 export { findRecords, type MergeRequestRecordRow } from './merge-requests/record-queries.ts'
 export type { Within } from './merge-requests/reference.ts'
 export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject.ts'
+export { isDraft } from './merge-requests/title.ts'
 export {
   mergeIfPipelineSucceeded,
   mergeWhenDiscussionsAreResolved,

@@ -84,6 +84,7 @@ export const namedOperations: Readonly<Record<string, string>> = {
   'GET /projects/:id/repository/files/:file_path/raw': 'getRawProjectFile',
   'GET /projects/:id/repository/blobs/:sha/raw': 'getRawProjectBlob',
   'GET /projects/:id/jobs/:job_id/trace': 'getProjectJobLog',
+  'POST /projects/:id/environments/:environment_id/stop': 'stopProjectEnvironment',
   'GET /projects/:id/pipelines/latest': 'getLatestProjectPipeline',
   'GET /projects/:id/releases/permalink/latest': 'getLatestProjectRelease',
   'POST /projects/:id/repository/tags/:tag_name/release': 'createProjectTagReleaseNotes',

@@ -35,6 +35,8 @@ const tags: Readonly<Record<string, Tag>> = {
   'custom-attributes': tag('Custom attributes', 'Key-value pairs of users, groups and projects, for administrators'),
   'deploy-keys': tag('Deploy keys', 'SSH keys that give access to the repositories of projects'),
   'deploy-tokens': tag('Deploy tokens', 'Tokens for deployments from projects and groups'),
+  deployments: tag('Deployments', 'Deployments to environments, as external CI reports them'),
+  environments: tag('Environments', 'Environments to which a project is deployed'),
   'event-feed': tag('Events', 'Activity of users and projects'),
   features: tag('Feature flags', 'Feature flags of the instance, for administrators'),
   files,

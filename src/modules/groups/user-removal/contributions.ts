@@ -16,6 +16,7 @@ export const contributions: readonly Contribution[] = [
   { table: 'commit_comments', column: 'author_id', hard: 'deleted' },
   { table: 'commit_statuses', column: 'user_id', hard: 'anonymized' },
   { table: 'deploy_tokens', column: 'creator_id', hard: 'anonymized' },
+  { table: 'deployments', column: 'user_id', hard: 'anonymized' },
   { table: 'feed_events', column: 'author_id', hard: 'deleted' },
   { table: 'invitations', column: 'created_by_id', hard: 'anonymized' },
   { table: 'label_events', column: 'user_id', hard: 'deleted' },

@@ -3,6 +3,24 @@ import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
 import type { Lint } from './lint.ts'
 
+const texts = (description: string) => Type.Array(Type.String(), { description })
+
+const Job = Type.Object(
+  {
+    name: Type.String({ description: 'Name' }),
+    stage: Type.String({ description: 'Name of its stage' }),
+    before_script: texts('Commands before the script'),
+    script: texts('Commands'),
+    after_script: texts('Commands after the script'),
+    tag_list: texts('Tags of the runners that may take it'),
+    environment: nullable(Type.String(), { description: 'Name of its environment' }),
+    when: Type.String({ description: 'When it runs, such as `on_success`' }),
+    allow_failure: Type.Boolean({ description: 'True if the pipeline succeeds without it' }),
+    needs: texts('Names of the jobs for which it waits'),
+  },
+  { title: 'LintedJob' },
+)
+
 export const PipelineLint = entity({
   name: 'PipelineLint',
   schema: Type.Object({
@@ -20,13 +38,15 @@ export const PipelineLint = entity({
       }),
       { description: 'Files that were included' },
     ),
+    jobs: Type.Optional(Type.Array(Job, { description: 'Jobs of a valid configuration, if asked for' })),
   }),
-  present: ({ errors, warnings, mergedYaml, includes }: Lint) => ({
+  present: ({ errors, warnings, mergedYaml, includes, jobs }: Lint) => ({
     valid: errors.length === 0,
     status: errors.length === 0 ? 'valid' : 'invalid',
     errors: [...errors],
     warnings: [...warnings],
     merged_yaml: mergedYaml,
     includes: includes.map((location) => ({ type: 'local', location })),
+    ...(jobs && { jobs: jobs.map((job) => ({ ...job })) }),
   }),
 })

@@ -23,7 +23,6 @@ const texts = (value: unknown): string[] =>
 
 /** Whether a script has only text, also in nested lists, as `!reference` makes them. */
 const isScript = (value: unknown): boolean =>
-  value instanceof Reference ||
   typeof value === 'string' ||
   (Array.isArray(value) && value.length > 0 && value.flat(10).every((each) => isScript(each)))
 
@@ -44,7 +43,7 @@ export function jobErrors(config: Fields, complete: boolean): string[] {
     ...(isFields(config) && Array.isArray(config['stages']) ? texts(config['stages']) : ['build', 'test', 'deploy']),
     '.post',
   ]
-  const jobs = Object.entries(config).filter(([name]) => !globalKeywords.has(name) && !name.startsWith('.'))
+  const jobs = jobsOf(config)
   if (jobs.length === 0) return complete ? ['jobs config should contain at least one visible job'] : []
   const names = new Set(jobs.map(([name]) => name))
   const errors = jobs.flatMap(([name, job]) => {
@@ -71,8 +70,7 @@ function ownErrors(name: string, job: Fields): string[] {
   for (const key of ['script', 'before_script', 'after_script'])
     if (key in job && !isScript(job[key]) && !(key !== 'script' && Array.isArray(job[key]) && job[key].length === 0))
       errors.push(`jobs:${name}:${key} config should be a string or a nested array of strings up to 10 levels deep`)
-  if ('stage' in job && typeof job['stage'] !== 'string' && !(job['stage'] instanceof Reference))
-    errors.push(`jobs:${name}:stage config should be a string`)
+  if ('stage' in job && typeof job['stage'] !== 'string') errors.push(`jobs:${name}:stage config should be a string`)
   if (typeof job['when'] === 'string' && !whenValues.includes(job['when']))
     errors.push(`jobs:${name} when should be one of: ${whenValues.join(', ')}`)
   if ('rules' in job && ('only' in job || 'except' in job))
@@ -111,3 +109,44 @@ function needsCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | u
   }
   return waiting.size === 0 ? undefined : [...waiting.keys()].slice(0, 10)
 }
+
+/** A job as it would run, with the keywords that it takes from `default` and from the global ones. */
+export type JobSummary = {
+  readonly name: string
+  readonly stage: string
+  readonly before_script: string[]
+  readonly script: string[]
+  readonly after_script: string[]
+  readonly tag_list: string[]
+  readonly environment: string | null
+  readonly when: string
+  readonly allow_failure: boolean
+  readonly needs: string[]
+}
+
+/** The jobs of a valid configuration whose `extends` and references are resolved, in the order of the file. */
+export function jobSummaries(config: Fields): JobSummary[] {
+  const defaults = isFields(config['default']) ? config['default'] : {}
+  const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+  return jobsOf(config).flatMap(([name, job]) => {
+    if (!isFields(job)) return []
+    const inherited = (keyword: string) => texts(job[keyword] ?? defaults[keyword] ?? config[keyword] ?? [])
+    const environment = job['environment']
+    return {
+      name,
+      stage: textOf(job['stage']) ?? 'test',
+      before_script: inherited('before_script'),
+      script: texts(job['script'] ?? []),
+      after_script: inherited('after_script'),
+      tag_list: texts(job['tags'] ?? defaults['tags'] ?? []),
+      environment: textOf(isFields(environment) ? environment['name'] : environment),
+      when: textOf(job['when']) ?? 'on_success',
+      allow_failure: job['allow_failure'] === undefined ? job['when'] === 'manual' : job['allow_failure'] !== false,
+      needs: needsOf(job),
+    }
+  })
+}
+
+/** The jobs that are not hidden. */
+const jobsOf = (config: Fields): [string, unknown][] =>
+  Object.entries(config).filter(([name]) => !globalKeywords.has(name) && !name.startsWith('.'))

@@ -1,7 +1,8 @@
 import { stringify } from 'yaml'
-import { type Fields, isFields, jobErrors } from './jobs.ts'
+import { type Fields, isFields, type JobSummary, jobErrors, jobSummaries } from './jobs.ts'
 import { Budget, extendJobs, mergeFields, TooMuch } from './merge.ts'
-import { parseYaml, Reference } from './yaml.ts'
+import { resolveReferences } from './references.ts'
+import { parseYaml } from './yaml.ts'
 
 export type Lint = {
   readonly errors: readonly string[]
@@ -10,6 +11,8 @@ export type Lint = {
   readonly mergedYaml: string | null
   /** Paths of the local files that were included. */
   readonly includes: readonly string[]
+  /** Only of a valid configuration, if asked for. */
+  readonly jobs?: readonly JobSummary[] | undefined
 }
 
 /** Reads a file of the repository for `include`; a text that says why it cannot be read is an error. */
@@ -17,15 +20,23 @@ export type ReadFile = (path: string) => Promise<{ text: string } | { error: str
 
 const maxIncludes = 50
 const maxErrors = 100
+/** Maximum bytes of all included files. */
+const maxIncludedBytes = 512 * 1024
+/** Maximum characters of the merged configuration: many jobs may extend one with long texts. */
+const maxMergedLength = 1024 * 1024
 
-const invalid = (error: string): Lint => ({ errors: [error], warnings: [], mergedYaml: null, includes: [] })
+export const invalid = (error: string): Lint => ({ errors: [error], warnings: [], mergedYaml: null, includes: [] })
 
 /**
  * Checks a pipeline configuration: syntax, keywords, scripts, stages, `needs`, `dependencies` and `extends`, with local
  * files that it includes. It cannot read other kinds of `include`, which it says in a warning; then errors about names that
  * such a file might define are left out.
  */
-export async function lintPipeline(text: string, readFile: ReadFile): Promise<Lint> {
+export async function lintPipeline(
+  text: string,
+  readFile: ReadFile,
+  { includeJobs = false }: { includeJobs?: boolean } = {},
+): Promise<Lint> {
   if (text.trim() === '') return invalid('Please provide content of .gitlab-ci.yml')
   const parsed = parseYaml(text)
   if ('error' in parsed) return invalid(parsed.error)
@@ -33,17 +44,21 @@ export async function lintPipeline(text: string, readFile: ReadFile): Promise<Li
   const budget = new Budget()
   const errors: string[] = []
   const warnings: string[] = []
-  const included = new Map<string, Fields>()
+  const included = new Set<string>()
+  let includedBytes = 0
   try {
     const whole = await withIncludes(parsed.value)
     const complete = warnings.length === 0
     const extended = extendJobs(whole, complete, budget)
-    errors.push(...extended.errors, ...jobErrors(extended.config, complete))
+    const { config, errors: unresolved } = resolveReferences(extended.config, complete, budget)
+    errors.push(...extended.errors, ...unresolved, ...jobErrors(config, complete))
+    requireLength(config)
     return {
       errors: errors.slice(0, maxErrors),
       warnings,
-      mergedYaml: stringify(extended.config, replaceReferences, { aliasDuplicateObjects: true }),
-      includes: [...included.keys()],
+      mergedYaml: stringify(config, { aliasDuplicateObjects: true }),
+      includes: [...included],
+      jobs: includeJobs && errors.length === 0 ? jobSummaries(config) : undefined,
     }
   } catch (error) {
     if (error instanceof TooMuch) return invalid(error.message)
@@ -64,8 +79,11 @@ export async function lintPipeline(text: string, readFile: ReadFile): Promise<Li
   async function fileAt(path: string): Promise<Fields> {
     if (included.has(path)) return {}
     if (included.size >= maxIncludes) throw new TooMuch(`Maximum of ${maxIncludes} nested includes are allowed!`)
-    included.set(path, {})
+    included.add(path)
     const found = await readFile(path)
+    includedBytes += 'text' in found ? Buffer.byteLength(found.text) : 0
+    if (includedBytes > maxIncludedBytes)
+      throw new TooMuch(`the included files are larger than ${maxIncludedBytes} bytes together`)
     const content = 'error' in found ? found : parseYaml(found.text)
     if ('error' in content) errors.push(`Included file \`${path}\`: ${content.error}`)
     else if (isFields(content.value)) return withIncludes(content.value)
@@ -81,4 +99,17 @@ function localPath(entry: unknown): string | undefined {
   return path.replace(/^\/+/, '')
 }
 
-const replaceReferences = (_key: unknown, value: unknown): unknown => (value instanceof Reference ? value.path : value)
+/** Refuses a configuration that would be too long as text. Each object counts once, because the text repeats it as an alias. */
+function requireLength(config: Fields): void {
+  const seen = new Set<object>()
+  const open: unknown[] = [config]
+  let length = 0
+  while (open.length > 0) {
+    const value = open.pop()
+    length += typeof value === 'string' ? value.length : 1
+    if (length > maxMergedLength) throw new TooMuch('the merged configuration is too long')
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue
+    seen.add(value)
+    for (const [name, each] of Object.entries(value)) open.push(name, each)
+  }
+}

@@ -1,13 +1,23 @@
 import { endpoint } from '../../../api/endpoint.ts'
-import { Optional, Params, Text } from '../../../api/params/types.ts'
+import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { invalid } from '../../../kernel/failure.ts'
 import { instance } from '../../instance/index.ts'
 import { project } from '../../projects/index.ts'
+import { checkPipeline } from './check.ts'
 import { PipelineLint } from './entity.ts'
-import { lintPipeline } from './lint.ts'
 import { filesAt, lintCommit } from './service.ts'
 
 const content = Text({ description: 'Pipeline configuration, at most 64 KiB' })
+const include_jobs = Flag({ default: false, description: 'Include the jobs of a valid configuration' })
+const dry_run = Flag({
+  default: false,
+  description: 'Only false: a simulated pipeline would evaluate rules, which is not supported',
+})
 const description = 'Checks jobs, stages and what they need. No pipeline is created.'
+
+function refuseDryRun(asked: boolean): void {
+  if (asked) throw invalid('dry_run is not supported: no pipeline can be simulated')
+}
 
 export const ciLintRoutes = [
   endpoint({
@@ -17,11 +27,13 @@ export const ciLintRoutes = [
     description,
     subject: instance,
     allow: 'use',
-    params: Params({ content }),
+    params: Params({ content, include_jobs }),
     status: 200,
     returns: PipelineLint,
-    handle: ({ params }) =>
-      lintPipeline(params.content, async (path) => ({ error: `Local file \`${path}\` does not have project!` })),
+    handle: ({ params, ctx }) =>
+      checkPipeline(ctx, { text: params.content, includeJobs: params.include_jobs }, async (path) => ({
+        error: `Local file \`${path}\` does not have project!`,
+      })),
   }),
 
   endpoint({
@@ -34,24 +46,35 @@ export const ciLintRoutes = [
     params: Params({
       content,
       ref: Optional(Text({ description: 'Branch, tag or commit of included files; default: the default branch' })),
+      dry_run,
+      include_jobs,
     }),
     status: 200,
     returns: PipelineLint,
-    handle: async ({ subject, params, ctx }) => lintPipeline(params.content, await filesAt(ctx, subject, params.ref)),
+    async handle({ subject, params, ctx }) {
+      refuseDryRun(params.dry_run)
+      const files = await filesAt(ctx, subject, params.ref)
+      return checkPipeline(ctx, { text: params.content, includeJobs: params.include_jobs }, files)
+    },
   }),
 
   endpoint({
     method: 'GET',
     path: '/projects/:id/ci/lint',
     summary: 'Check the configuration of a project',
-    description: `${description} The file is \`.gitlab-ci.yml\`.`,
+    description: `${description} The file is \`ci_config_path\` of the project, or \`.gitlab-ci.yml\`.`,
     subject: project,
     allow: 'read_code',
     params: Params({
       content_ref: Optional(Text({ description: 'Branch, tag or commit of the files; default: the default branch' })),
       sha: Optional(Text({ description: 'Older name of `content_ref`' })),
+      dry_run,
+      include_jobs,
     }),
     returns: PipelineLint,
-    handle: ({ subject, params, ctx }) => lintCommit(ctx, subject, params.content_ref || params.sha),
+    handle({ subject, params, ctx }) {
+      refuseDryRun(params.dry_run)
+      return lintCommit(ctx, subject, { ref: params.content_ref || params.sha, includeJobs: params.include_jobs })
+    },
   }),
 ]

@@ -5,7 +5,9 @@ import { findEntry } from '../../../git/objects/trees.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 import { openRepository, type ProjectRow } from '../../projects/index.ts'
 import { defaultRef, findCommitId } from '../commits/revision.ts'
-import { type Lint, lintPipeline, type ReadFile } from './lint.ts'
+import { checkPipeline } from './check.ts'
+import { invalid, type Lint, type ReadFile } from './lint.ts'
+import { configPathOf } from './queries.ts'
 
 const maxBytes = 64 * 1024
 const usualPath = '.gitlab-ci.yml'
@@ -28,9 +30,16 @@ export async function filesAt(ctx: Ctx, project: ProjectRow, ref: string | undef
   }
 }
 
-/** Checks the configuration that a commit has. */
-export async function lintCommit(ctx: Ctx, project: ProjectRow, ref: string | undefined): Promise<Lint> {
+/** Checks the configuration that a commit has at the project's path for it. */
+export async function lintCommit(
+  ctx: Ctx,
+  project: ProjectRow,
+  { ref, includeJobs }: { ref: string | undefined; includeJobs: boolean },
+): Promise<Lint> {
+  const path = (await configPathOf(ctx.db, project.id)) || usualPath
+  const elsewhere = /^https?:|@/.test(path)
+  if (elsewhere) return invalid(`The configuration \`${path}\` is not a file of this project`)
   const readFile = await filesAt(ctx, project, ref)
-  const file = await readFile(usualPath)
-  return 'text' in file ? lintPipeline(file.text, readFile) : lintPipeline('', readFile)
+  const file = await readFile(path)
+  return checkPipeline(ctx, { text: 'text' in file ? file.text : '', includeJobs }, readFile)
 }

@@ -1,4 +1,4 @@
-import { type CollectionTag, type CST, isScalar, isSeq, Parser, parseDocument, Scalar } from 'yaml'
+import { type CollectionTag, type CST, isScalar, isSeq, LineCounter, Parser, parseDocument, Scalar } from 'yaml'
 
 /** Limits on a configuration file; real ones are far below. */
 const maxBytes = 64 * 1024
@@ -32,15 +32,21 @@ export function parseYaml(text: string): Parsed {
   try {
     if (isTooDeep(text)) return { error: `the values are nested more than ${maxDepth} levels deep` }
     // Unique keys would be compared in pairs: 40,000 of them took more than a minute.
+    const lines = new LineCounter()
     const document = parseDocument(text, {
+      lineCounter: lines,
       merge: true,
       uniqueKeys: false,
       customTags: [reference],
-      prettyErrors: true,
+      // The text of every error would be made, each from the whole file.
+      prettyErrors: false,
       logLevel: 'silent',
     })
     const [error] = document.errors
-    if (error) return { error: error.message.split('\n', 1)[0]!.slice(0, maxMessage).replace(/:$/, '') }
+    if (error) {
+      const { line, col } = lines.linePos(error.pos[0])
+      return { error: `${error.message.split('\n', 1)[0]!.slice(0, maxMessage)} at line ${line}, column ${col}` }
+    }
     return { value: document.toJS({ maxAliasCount: maxAliases }) }
   } catch (error) {
     return { error: error instanceof ReferenceError ? 'the aliases expand to too much' : 'the file cannot be parsed' }

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../../access/actor.ts'
+import type { RawParams } from '../../../api/params/raw.ts'
+import { invalid } from '../../../kernel/failure.ts'
+import { requireTerms } from '../../../modules/instance/index.ts'
+import { admit } from '../admit.ts'
+import { sendJson } from '../answer.ts'
+import { requireScope, shownToken, sudoTarget } from '../authenticate.ts'
+import { anonymousLimits } from '../body/limits.ts'
+import { readBody } from '../body/read-body.ts'
+import { parseUrlencoded } from '../body/urlencoded.ts'
+import type { HttpContext } from '../context.ts'
+import { beginExchange } from '../exchange.ts'
+import { fail } from '../mount.ts'
+import { logAnswer } from '../request-log.ts'
+import type { Routes } from '../server.ts'
+import { type GraphqlRequest, runQuery } from './execute.ts'
+
+/** The queries that clients send besides requests to the REST API. It changes nothing, so `read_api` is enough. */
+export const graphqlRoutes =
+  (context: HttpContext): Routes =>
+  (app) => {
+    app.route({
+      method: 'POST',
+      url: '/api/graphql',
+      handler(request, reply) {
+        reply.hijack()
+        return serve(request, reply, context)
+      },
+    })
+  }
+
+async function serve(request: FastifyRequest, reply: FastifyReply, context: HttpContext): Promise<void> {
+  const exchange = beginExchange(request, reply, context.siteUrl)
+  const { remoteAddress, req } = exchange
+  let caller: Caller = null
+  let cleanup = async () => {}
+  try {
+    const settings = await context.settings.get()
+    const queryParams = parseUrlencoded(req.url!.split('?', 2)[1] ?? '')
+    const visitor = { exchange, remoteAddress, settings, kind: 'api' } as const
+    const admitted = await admit(shownToken(req.headers, queryParams), visitor, context)
+    if (admitted === undefined) return
+    caller = admitted
+    const body = await readBody({
+      method: 'POST',
+      headers: req.headers,
+      body: req,
+      limits: anonymousLimits,
+      tmpDir: context.uploadsDir,
+    })
+    cleanup = body.cleanup
+    const target = await sudoTarget(caller, req.headers, queryParams, context.db)
+    if (target) caller = target
+    else requireScope(caller, ['api', 'read_api'])
+    const ctx = await context.open(caller, remoteAddress)
+    if (settings.enforce_terms) await requireTerms(ctx)
+    sendJson(exchange, 200, await runQuery(ctx, requestOf(body.params)))
+  } catch (error) {
+    fail(exchange, error, context)
+  } finally {
+    await cleanup()
+    logAnswer(context.log, exchange, caller)
+  }
+}
+
+function requestOf({ query, operationName, variables }: RawParams): GraphqlRequest {
+  if (typeof query !== 'string') throw invalid('query is missing')
+  if (operationName != null && typeof operationName !== 'string') throw invalid('operationName is invalid')
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables)))
+    throw invalid('variables is invalid')
+  return {
+    query,
+    operationName: operationName ?? undefined,
+    variables: (variables as Record<string, unknown> | null | undefined) ?? undefined,
+  }
+}
