@@ -34,7 +34,9 @@ export async function resealRows(
       await tx.run(sql`
         update ${raw(table)} as t
         set ${raw(column)} = n.sealed
-        from unnest(${changed.map((each) => each.id)}::bigint[], ${changed.map((each) => each.sealed)}::text[]) as n (id, sealed)
+        from unnest(${changed.map((each) => each.id)}::bigint[], ${changed.map((each) => each.sealed)}::text[]) as n (
+          id, sealed
+        )
         where ${raw(`t.${id}`)} = n.id
       `)
     replaced += changed.length
