@@ -73,6 +73,9 @@ export interface App extends ServedApp {
 /** Folder of the repositories; modules/projects/repositories/location.ts describes its layout. */
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
+/** File of the keys that encrypt secrets in the database. */
+export const secretsFile = ({ dataDir }: Config): string => join(dataDir, 'secrets.keys')
+
 /** The timeouts for requests; background jobs use the defaults. */
 const timeoutsOf = (settings: Settings): Timeouts => ({
   processMs: asTimeout(settings.repo_storage_timeout_default),
@@ -112,7 +115,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     overrides.mailer ??
     (smtpUrl === undefined ? new FileMailer(mailsDir(config), log) : new SmtpMailer(smtpUrl, from, site.host))
   await mkdir(uploadsDir(config), { recursive: true })
-  const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
+  const secrets = openSecrets(secretsFile(config))
 
   const react = reactBy(reactions)
   const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, signal?: AbortSignal): Ctx => ({

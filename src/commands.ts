@@ -1,16 +1,26 @@
 import { readdir } from 'node:fs/promises'
-import { createApp, repositoriesDir } from './app.ts'
+import { createApp, repositoriesDir, secretsFile } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
+import { inspectServer } from './db/inspect.ts'
 import { refuseNewerSchema } from './db/migrate.ts'
-import { invalid, notFound } from './kernel/failure.ts'
+import { columnsContaining } from './db/reseal.ts'
+import { Failure, invalid, notFound } from './kernel/failure.ts'
+import { beginRotation, endRotation } from './kernel/secrets.ts'
 import {
   findAccount,
+  findUserByName,
   createToken as insertToken,
   bootstrap as makeRoot,
+  operatorActions,
+  peopleInBatches,
   type RootCredentials,
+  resealTwoFactors,
   tokenScopes,
 } from './modules/accounts/index.ts'
+import { resealSettings } from './modules/administration/index.ts'
+import { resealVariables } from './modules/groups/index.ts'
+import { resealImports } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
 import {
   adoptInstallation,
@@ -20,8 +30,8 @@ import {
   refuseOther,
   requirePair,
 } from './modules/projects/index.ts'
-import { checkLargeFiles, releaseLocks } from './modules/pushes/index.ts'
-import type { Services, TokenRequest } from './processes/app-module.ts'
+import { checkLargeFiles, deleteSigningKeys, releaseLocks } from './modules/pushes/index.ts'
+import type { DatabaseFacts, Services, TokenRequest, UserAction } from './processes/app-module.ts'
 
 /** The module that all processes load: the application, and the commands of the command line. */
 export { migrate } from './db/migrate.ts'
@@ -76,6 +86,63 @@ export async function createToken(
     })
     return token
   })
+}
+
+/** Version, encoding and clock of a database server. */
+export const inspectDatabase = (databaseUrl: string): Promise<DatabaseFacts> => inspectServer(databaseUrl)
+
+/** Prints one line for each user, under a heading. */
+export async function listUsers(databaseUrl: string, print: (line: string) => void): Promise<void> {
+  await refuseNewerSchema(databaseUrl)
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  print(['id', 'username', 'email', 'state', 'role', 'last activity'].join('\t'))
+  for await (const people of peopleInBatches(db))
+    for (const { id, username, email, state, admin, last_activity_on: active } of people)
+      print([id, username, email, state, admin ? 'administrator' : 'user', active ?? 'never'].join('\t'))
+}
+
+/** Does what an operator asks with the account of a person. Returns what was done, as lines of text. */
+export async function changeUser(
+  config: Config,
+  services: Services,
+  username: string,
+  action: UserAction,
+): Promise<readonly string[]> {
+  await refuseNewerSchema(services.databaseUrl)
+  await using app = await createApp(config, services)
+  const ctx = await app.open(null)
+  const user = await findUserByName(ctx.db, username)
+  if (user?.kind !== 'human') throw notFound(`User ${username}`)
+  // Awaited here, because the app is disposed when this function ends.
+  return await operatorActions[action](ctx, user)
+}
+
+/** Every function that encrypts the secrets of a module with the current key. */
+const reseals = [resealSettings, resealTwoFactors, resealVariables, resealImports]
+
+/**
+ * Replaces the key that encrypts secrets in the database. The new key is in the file before it encrypts anything, and the old one
+ * until the transaction has committed that leaves nothing to it: whenever this process is killed, the service can decrypt all
+ * secrets, and another call completes the rotation. Also deletes the keys that sign credentials. The caller holds the lock of the
+ * data folder. Returns the number of encrypted secrets.
+ */
+export async function rotateSecrets(config: Config, databaseUrl: string): Promise<number> {
+  await refuseNewerSchema(databaseUrl)
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await requirePair(db, folderOf(config))
+  const file = secretsFile(config)
+  const secrets = beginRotation(file)
+  const count = await db.transaction(async (tx) => {
+    let replaced = 0
+    for (const reseal of reseals) replaced += await reseal(tx, secrets)
+    await deleteSigningKeys(tx)
+    const left = await columnsContaining(tx, secrets.stalePrefixes)
+    if (left.length > 0)
+      throw new Failure('conflict', `The old key is still in use in ${left.join(', ')}, so nothing was changed.`)
+    return replaced
+  })
+  endRotation(file)
+  return count
 }
 
 /** Compares the database with repositories and blobs; one sentence for each problem. */

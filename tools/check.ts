@@ -30,6 +30,7 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
   { name: 'generated files', command: ['tools/openapi.ts', '--check'] },
   { name: 'openapi rules', command: ['tools/openapi-lint.ts'] },
   { name: 'generated pages', command: ['tools/settings.ts', '--check'] },
+  { name: 'inputs without effect', command: ['tools/unread-inputs.ts'] },
   { name: 'list of events', command: ['tools/events.ts', '--check'] },
 ]
 

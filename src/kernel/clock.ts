@@ -23,3 +23,6 @@ export function ageOf(mtimeMs: number): number {
   const jump = clockJump()
   return jump > 0 || age < 0 ? age - jump : age
 }
+
+/** The time of the wall clock in ms, for comparing it with that of another machine. */
+export const wallClockMs = (): number => Date.now()

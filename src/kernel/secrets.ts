@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { syncFolderNow } from './durable.ts'
 
@@ -14,8 +14,8 @@ const idOf = (key: Buffer): string => hash('sha256', key, 'hex').slice(0, 8)
 
 /**
  * Encrypts at rest the secrets that must be read again and so cannot be digests: AES-256-GCM with a key outside the database.
- * An encrypted text is `v1:<key id>:<nonce, bytes, tag in base64url>`. It names its key, so that several can be in use. To
- * rotate: put a new key before the others, re-encrypt everything that `isStale`, then remove the old ones.
+ * An encrypted text is `v1:<key id>:<nonce, bytes, tag in base64url>`. It names its key, so that several can be in use.
+ * `beginRotation` and `endRotation` replace the key.
  */
 export class Secrets {
   readonly #current: string
@@ -54,9 +54,15 @@ export class Secrets {
     return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
   }
 
-  /** Whether a key other than the current one encrypted it. */
-  isStale(sealed: string): boolean {
-    return !sealed.startsWith(`${version}:${this.#current}:`)
+  /** The secret encrypted by the current key; the same text if that key encrypted it. Throws as `open` does. */
+  reseal(sealed: string, purpose: string): string {
+    if (sealed.startsWith(`${version}:${this.#current}:`)) return sealed
+    return this.seal(this.open(sealed, purpose), purpose)
+  }
+
+  /** How the texts begin that keys other than the current one encrypted. */
+  get stalePrefixes(): string[] {
+    return [...this.#keys.keys()].filter((id) => id !== this.#current).map((id) => `${version}:${id}:`)
   }
 }
 
@@ -64,9 +70,35 @@ export class Secrets {
  * Reads the keys from the file, one per line in base64url, the current one first; creates the file with one key if it is missing.
  * Without the file the secrets are lost. All machines of an installation need the same file.
  */
-export function openSecrets(file: string): Secrets {
-  const lines = readOrMake(file).split('\n').filter(Boolean)
-  return new Secrets(lines.map((line) => Buffer.from(line, 'base64url')))
+export const openSecrets = (file: string): Secrets => secretsOf(keysIn(file))
+
+/**
+ * Puts a new key before the others in the file, durably, and returns the secrets with all keys. If the file has several keys, an
+ * earlier rotation was interrupted, and its new key is used. No other process may use the file.
+ */
+export function beginRotation(file: string): Secrets {
+  const held = keysIn(file)
+  if (held.length > 1) return secretsOf(held)
+  const keys = [newKey(), ...held]
+  writeKeys(file, keys)
+  return secretsOf(keys)
+}
+
+/** Removes all keys but the current one from the file. Only for when nothing is encrypted by the others. */
+export const endRotation = (file: string): void => writeKeys(file, keysIn(file).slice(0, 1))
+
+const keysIn = (file: string): string[] => readOrMake(file).split('\n').filter(Boolean)
+
+const secretsOf = (keys: readonly string[]): Secrets => new Secrets(keys.map((key) => Buffer.from(key, 'base64url')))
+
+const newKey = (): string => randomBytes(keyBytes).toString('base64url')
+
+/** Replaces the file: a crash leaves the old content or the new one. */
+function writeKeys(file: string, keys: readonly string[]): void {
+  const unfinished = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  writeFileSync(unfinished, keys.map((key) => `${key}\n`).join(''), { mode: 0o600, flush: true, flag: 'wx' })
+  renameSync(unfinished, file)
+  syncFolderNow(dirname(file))
 }
 
 function readOrMake(file: string): string {
@@ -78,7 +110,7 @@ function readOrMake(file: string): string {
   }
   // Several processes may start at once: each writes a file, one of them gets the name, and all read that one.
   const mine = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
-  writeFileSync(mine, `${randomBytes(keyBytes).toString('base64url')}\n`, { mode: 0o600, flush: true, flag: 'wx' })
+  writeFileSync(mine, `${newKey()}\n`, { mode: 0o600, flush: true, flag: 'wx' })
   try {
     linkSync(mine, file)
   } catch (error) {

@@ -38,6 +38,19 @@ export type TokenRequest = {
   expiresOn?: string
 }
 
+/** What `stithy doctor` asks a database server. */
+export type DatabaseFacts = {
+  version: string
+  /** `server_version_num`, such as 160004. */
+  versionNumber: number
+  encoding: string
+  /** Its clock minus that of this machine, in ms. Exact to half the time of a round trip. */
+  clockAheadMs: number
+}
+
+/** What `stithy user` does with an account. */
+export type UserAction = 'reset-password' | 'unlock' | 'unblock' | 'make-admin'
+
 /** The exports of `src/commands.ts` that the processes use. The message of a `Failure` is shown to the user as one sentence. */
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
@@ -54,6 +67,16 @@ export type AppModule = {
   adopt(config: Config, databaseUrl: string): Promise<string>
   /** Returns the token; only its digest is stored. */
   createToken(databaseUrl: string, request: TokenRequest): Promise<string>
+  inspectDatabase(databaseUrl: string): Promise<DatabaseFacts>
+  /** Calls `print` with one line for each user. */
+  listUsers(databaseUrl: string, print: (line: string) => void): Promise<void>
+  /** Returns what was done, as lines of text. Fails if there is no such user. */
+  changeUser(config: Config, services: Services, username: string, action: UserAction): Promise<readonly string[]>
+  /**
+   * Encrypts all secrets with a new key and removes the old one. The caller holds the lock of the data folder. After a crash, a
+   * second call completes the rotation. Returns the number of encrypted values.
+   */
+  rotateSecrets(config: Config, databaseUrl: string): Promise<number>
   /** Compares database, repositories and blobs; one sentence for each problem. */
   checkData(config: Config, services: Services, progress: (line: string) => void): Promise<readonly string[]>
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Config } from '../config.ts'
-import { loadAppModule } from './app-module.ts'
+import { loadAppModule, type UserAction } from './app-module.ts'
+import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import type { Parts } from './parts.ts'
 import { serve } from './serve.ts'
@@ -14,7 +15,19 @@ const help = `Stithy, a source-hosting service
   stithy migrate               bring the database up to date, and end
   stithy token create --user NAME --scopes api,read_api [--name TEXT] [--expires-at YYYY-MM-DD]
                                print a new access token of that user
+  stithy user list             print all users
+  stithy user reset-password --user NAME
+                               print a new random password for that user
+  stithy user unlock --user NAME
+                               allow sign-ins again after too many failed ones
+  stithy user unblock --user NAME
+                               activate a blocked, banned or deactivated user
+  stithy user make-admin --user NAME
+                               make that user an administrator
+  stithy doctor [--mail-to ADDRESS]
+                               check settings, git, data folder, database, ports, address and mail, and say what to do
   stithy check                 compare database, repositories and blobs
+  stithy rotate-secrets        encrypt the stored secrets with a new key; the service must not run
   stithy adopt                 make a restored database and the data folder belong together, when a start
                                has refused the two; the service must not run
 
@@ -53,7 +66,7 @@ async function dispatch(words: readonly string[], { config, parts, terminal }: C
   else if (values.help) terminal.out(help)
   else {
     const command = positionals.join(' ')
-    if (command !== 'token create') refuseOptions(values, command)
+    refuseOptions(values, command)
     switch (command) {
       case 'serve':
         await serve(config(), parts, terminal, listenForStop())
@@ -67,6 +80,20 @@ async function dispatch(words: readonly string[], { config, parts, terminal }: C
       case 'adopt':
         await adopt(config(), parts, terminal)
         break
+      case 'user list':
+        await listUsers(config(), parts, terminal)
+        break
+      case 'user reset-password':
+      case 'user unlock':
+      case 'user unblock':
+      case 'user make-admin':
+        await changeUser(command.slice('user '.length) as UserAction, values, config(), parts, terminal)
+        break
+      case 'rotate-secrets':
+        await rotateSecrets(config(), parts, terminal)
+        break
+      case 'doctor':
+        return doctor({ config, parts, terminal, mailTo: values['mail-to'] })
       case 'check':
         return check(config(), parts, terminal)
       case '':
@@ -93,6 +120,7 @@ function parse(words: readonly string[]) {
         scopes: { type: 'string' },
         name: { type: 'string' },
         'expires-at': { type: 'string' },
+        'mail-to': { type: 'string' },
       },
     })
   } catch (error) {
@@ -100,8 +128,18 @@ function parse(words: readonly string[]) {
   }
 }
 
+/** The options of the commands that have some. */
+const optionsOf: Readonly<Record<string, readonly string[]>> = {
+  'token create': ['user', 'scopes', 'name', 'expires-at'],
+  'user reset-password': ['user'],
+  'user unlock': ['user'],
+  'user unblock': ['user'],
+  'user make-admin': ['user'],
+  doctor: ['mail-to'],
+}
+
 function refuseOptions(values: Values, command: string): void {
-  const [option] = Object.keys(values)
+  const option = Object.keys(values).find((each) => !optionsOf[command]?.includes(each))
   if (option !== undefined) throw new UsageError(`The command "${command}" has no option --${option}.`)
 }
 
@@ -134,6 +172,32 @@ async function createToken(values: Values, config: Config, parts: Parts, termina
   const app = await loadAppModule(parts.appModule)
   const request = { username: user, scopes: list, name, ...(expiresOn !== undefined && { expiresOn }) }
   terminal.out(await withDatabase(config, terminal, (url) => app.createToken(url, request)))
+}
+
+async function listUsers(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
+  const app = await loadAppModule(parts.appModule)
+  await withDatabase(config, terminal, (url) => app.listUsers(url, terminal.out))
+}
+
+async function changeUser(
+  action: UserAction,
+  { user }: Values,
+  config: Config,
+  parts: Parts,
+  terminal: Terminal,
+): Promise<void> {
+  if (user === undefined) throw new UsageError('The option --user NAME is required.')
+  const app = await loadAppModule(parts.appModule)
+  const lines = await withServices(config, parts, terminal, (services) =>
+    app.changeUser(config, services, user, action),
+  )
+  lines.forEach(terminal.out)
+}
+
+async function rotateSecrets(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
+  const app = await loadAppModule(parts.appModule)
+  const count = await withDatabaseAlone(config, terminal, (url) => app.rotateSecrets(config, url))
+  terminal.out(`${count} secrets are encrypted with a new key; back up secrets.keys with the database from now on.`)
 }
 
 async function check(config: Config, parts: Parts, terminal: Terminal): Promise<number> {

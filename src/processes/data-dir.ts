@@ -57,6 +57,9 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   return { [Symbol.dispose]: () => rmSync(lock, { force: true }) }
 }
 
+/** The process that holds the lock of a data folder, if one does. */
+export const holderOf = (dataDir: string): number | undefined => livingHolder(join(dataDir, 'lock'))
+
 /** False if the file exists. Atomic: the file has its content from the start. */
 function linked(from: string, to: string): boolean {
   try {

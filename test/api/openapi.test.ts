@@ -427,8 +427,13 @@ describe('published API documentation', () => {
     expect(policy).not.toContain('unsafe-eval')
     expect(page.text.match(/<script[^>]*>[^<]+/g)).toBeNull()
     const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path!)
-    expect(loaded).toEqual(['/-/docs/swagger-ui.css', '/-/docs/swagger-ui-bundle.js', '/-/docs/start.js'])
-    const [styles, viewer, start] = await Promise.all(loaded.map((path) => world.anonymous.get(`/${path}`)))
+    expect(loaded).toEqual([
+      '/-/docs/swagger-ui.css',
+      '/-/docs/style.css',
+      '/-/docs/swagger-ui-bundle.js',
+      '/-/docs/start.js',
+    ])
+    const [styles, , viewer, start] = await Promise.all(loaded.map((path) => world.anonymous.get(`/${path}`)))
     expect(styles).toMatchObject({ status: 200, headers: { 'content-type': 'text/css; charset=utf-8' } })
     for (const script of [viewer!, start!])
       expect(script).toMatchObject({ status: 200, headers: { 'content-type': 'text/javascript; charset=utf-8' } })

@@ -13,7 +13,7 @@ const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
 /** All files and folders of the repository that documents can name. */
 const entries: ReadonlySet<string> = new Set([
   ...readdirSync(root),
-  ...['.ci', 'bench', 'bin', 'docs', 'src', 'test', 'tools'].flatMap((folder) =>
+  ...['.ci', 'bench', 'bin', 'docs', 'packaging', 'src', 'test', 'tools'].flatMap((folder) =>
     readdirSync(`${root}/${folder}`, { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
   ),
 ])

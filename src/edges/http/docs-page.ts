@@ -21,6 +21,7 @@ const page = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Stithy API</title>
 <link rel="stylesheet" href="${folder}swagger-ui.css">
+<link rel="stylesheet" href="${folder}style.css">
 <script defer src="${folder}swagger-ui-bundle.js"></script>
 <script defer src="${folder}start.js"></script>
 </head>
@@ -30,8 +31,12 @@ const page = `<!doctype html>
 </html>
 `
 
-/** Tags start closed and record schemas are listed only where they are used: the document has hundreds of each. */
-const start = `SwaggerUIBundle({
+/**
+ * Tags start closed and record schemas are listed only where they are used: the document has hundreds of each. Operations are in the
+ * order of their summaries. Only reads can be tried: a click on an example must not change anything.
+ */
+const start = `const summaryOf = (each) => each.getIn(['operation', 'summary']) || each.get('path')
+SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#api',
   deepLinking: true,
@@ -39,8 +44,28 @@ const start = `SwaggerUIBundle({
   defaultModelsExpandDepth: -1,
   filter: true,
   tagsSorter: 'alpha',
+  operationsSorter: (one, other) => summaryOf(one).localeCompare(summaryOf(other)),
+  supportedSubmitMethods: ['get', 'head'],
   validatorUrl: null,
 })
+`
+
+/** The summary of an operation comes before its path. On a phone lines wrap, and tables scroll instead of the page. */
+const style = `body { margin: 0; }
+.swagger-ui .opblock .opblock-summary-description { order: 1; flex: 1 1 auto; font-size: 15px; font-weight: 600; color: inherit; }
+.swagger-ui .opblock .opblock-summary-path-description-wrapper { flex: 1 1 auto; min-width: 0; }
+.swagger-ui .opblock .opblock-summary-path { order: 2; flex: 0 1 auto; max-width: 100%; font-size: 13px; font-weight: 400; overflow-wrap: anywhere; }
+@media (max-width: 640px) {
+  .swagger-ui .wrapper { padding: 0 8px; }
+  .swagger-ui .info { margin: 16px 0; }
+  .swagger-ui .opblock-tag { flex-wrap: wrap; padding: 8px 0; font-size: 18px; }
+  .swagger-ui .opblock-tag small { flex-basis: 100%; padding: 0; }
+  .swagger-ui .opblock .opblock-summary-method { min-width: 60px; padding: 6px 0; font-size: 12px; }
+  .swagger-ui .opblock .opblock-summary-path-description-wrapper { flex-direction: column; align-items: flex-start; gap: 2px; }
+  .swagger-ui .table-container, .swagger-ui .responses-inner, .swagger-ui .model-box { max-width: 100%; overflow-x: auto; }
+  .swagger-ui .parameters-col_name, .swagger-ui .parameters-col_description { display: block; width: auto; }
+  .swagger-ui select, .swagger-ui input[type=text], .swagger-ui textarea { max-width: 100%; min-width: 0; }
+}
 `
 
 /** The viewer sets style attributes; scripts come only from this host. */
@@ -73,6 +98,11 @@ export const docsPage =
       method: ['GET', 'HEAD'],
       url: `${folder}start.js`,
       handler: (request, reply) => send(request, reply, start, { 'content-type': 'text/javascript; charset=utf-8' }),
+    })
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: `${folder}style.css`,
+      handler: (request, reply) => send(request, reply, style, { 'content-type': 'text/css; charset=utf-8' }),
     })
     const { resolve } = createRequire(import.meta.url)
     for (const [name, type] of Object.entries(viewerFiles)) {

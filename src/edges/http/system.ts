@@ -48,7 +48,10 @@ function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitM
   throw new Error(sentences.join('; '))
 }
 
-/** Health and readiness, which need no account and reveal nothing about stored data; and metrics. */
+/**
+ * Health and readiness, which need no account and reveal nothing about stored data; what the service sees of the client's
+ * connection, with which `stithy doctor` checks a proxy; and metrics.
+ */
 export const systemRoutes =
   (context: HttpContext, parts: SystemParts): Routes =>
   (app) => {
@@ -63,6 +66,17 @@ export const systemRoutes =
     }
     const text = (_request: FastifyRequest, reply: FastifyReply) => reply.type('text/plain').send('Stithy OK')
     app.route({ method: ['GET', 'HEAD'], url: '/-/health', handler: text })
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: '/-/connection',
+      handler: ({ ip, headers }, reply) =>
+        reply.header('cache-control', 'no-store').send({
+          address: ip,
+          host: headers.host ?? null,
+          forwarded_for: 'x-forwarded-for' in headers,
+          forwarded_proto: String(headers['x-forwarded-proto'] ?? '') || null,
+        }),
+    })
     app.route({
       method: ['GET', 'HEAD'],
       url: '/-/liveness',

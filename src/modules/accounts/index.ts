@@ -30,6 +30,7 @@ export { tokenFields, tokenRecord } from './tokens/entity.ts'
 export { newTokenParams, rotationParams } from './tokens/params.ts'
 export { findAccount, tokenColumns, tokenRow } from './tokens/queries.ts'
 export { createToken, refuseReuse, rotateToken, tokenExpiry, tokenScopes } from './tokens/service.ts'
+export { resealTwoFactors } from './two-factor/reseal-queries.ts'
 export { isTwoFactorEnabled, recoverCodes } from './two-factor/service.ts'
 export { isEmoji } from './user-statuses/emoji.ts'
 export { callerSignature, privateEmailHost } from './users/commit-email.ts'
@@ -39,6 +40,8 @@ export { UserListItem, UserReferenceSchema, userReference } from './users/entity
 export { keepAnAdministrator } from './users/last-administrator.ts'
 export { askForPassword, choosePassword, confirmByLink, isLink } from './users/links.ts'
 export { plainUser } from './users/new-user.ts'
+export { operatorActions } from './users/operator.ts'
+export { peopleInBatches } from './users/overview-queries.ts'
 export {
   findUser,
   findUserByName,

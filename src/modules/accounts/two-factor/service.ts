@@ -6,6 +6,7 @@ import { conflict, Failure, inadmissible, invalidFields } from '../../../kernel/
 import { clearFailures, isThrottled, recordFailure, throttleKeys } from '../../instance/index.ts'
 import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { keyUri, latestStep, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
+import { purpose } from './purpose.ts'
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -20,7 +21,6 @@ import {
 } from './queries.ts'
 
 const issuer = 'Stithy'
-const purpose = (userId: number): string => `two-factor secret of user ${userId}`
 
 /** Whether this is a current code or a recovery code of the user. Each can be used once. */
 export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<boolean> {

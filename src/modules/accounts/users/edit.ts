@@ -112,7 +112,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       if (avatar !== undefined) await saveAvatar(tx, 'user', held.id, avatar)
       await emit(tx, {
         kind: 'user_updated',
-        actorId: ctx.actor!.id,
+        actorId: ctx.actor?.id ?? null,
         payload: {
           user_id: held.id,
           changed: Object.keys(input).filter((name) => name !== 'skip_reconfirmation'),

@@ -4,7 +4,7 @@ import type { VariableRow } from './queries.ts'
 type Named = Pick<VariableRow, 'key' | 'project_id' | 'namespace_id'>
 
 /** Binds the encrypted value to its holder and key. */
-const purposeOf = ({ key, project_id, namespace_id }: Named): string =>
+export const purposeOf = ({ key, project_id, namespace_id }: Named): string =>
   `variable ${project_id ?? '-'} ${namespace_id ?? '-'} ${key}`
 
 export const sealValue = (secrets: Secrets, variable: Named, value: string): string =>

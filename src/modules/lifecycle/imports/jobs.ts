@@ -6,6 +6,7 @@ import { type MirrorFailure, mirror } from '../../../git/transfer/mirror.ts'
 import { job } from '../../../jobs/job.ts'
 import { credentialsOf, type Destination, guardUrl, pinOf } from '../../instance/index.ts'
 import { endInFailure, type Filling, fillRepository, ImportRefusal } from './fill.ts'
+import { urlPurpose } from './purpose.ts'
 import { type ImportRow, stuckImports } from './queries.ts'
 import { importRules } from './rules.ts'
 
@@ -46,9 +47,6 @@ export const failStuckImports = job({
       await endInFailure(ctx, projectId, `Import timed out. Import took longer than ${stuckAfterHours * 3600} seconds`)
   },
 })
-
-/** Encryption purpose of a project's import URL. */
-export const urlPurpose = (projectId: number): string => `import address of project ${projectId}`
 
 async function fetchAll(
   ctx: Ctx,

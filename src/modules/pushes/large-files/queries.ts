@@ -124,3 +124,6 @@ export async function signingKey(db: Db, purpose: string): Promise<Buffer> {
   )
   return (await find())!.key
 }
+
+/** Deletes the signing keys: every credential that they signed becomes invalid. Returns their number. */
+export const deleteSigningKeys = (tx: Tx): Promise<number> => tx.run(sql`delete from signing_keys`)

@@ -1,0 +1,60 @@
+import { type Config, ConfigError } from '../config.ts'
+import { holderOf } from './data-dir.ts'
+import { checkDataFolder } from './doctor-data-folder.ts'
+import { checkDatabase } from './doctor-database.ts'
+import { type Finding, findings, linesOf } from './doctor-finding.ts'
+import { checkGit } from './doctor-git.ts'
+import { checkMail } from './doctor-mail.ts'
+import { checkAddress, checkPorts } from './doctor-network.ts'
+import type { Parts } from './parts.ts'
+import type { Terminal } from './terminal.ts'
+
+const settings = findings('Settings')
+
+/** What the command line passes. `mailTo`: recipient of a test mail. */
+export type DoctorOptions = {
+  readonly config: () => Config
+  readonly parts: Parts
+  readonly terminal: Terminal
+  readonly mailTo: string | undefined
+}
+
+/** Checks the installation and prints each finding. Returns the exit code: 1 if anything failed. Changes nothing. */
+export async function doctor({ config: read, parts, terminal, mailTo }: DoctorOptions): Promise<number> {
+  const all: Finding[] = []
+  const report = (found: readonly Finding[]) => {
+    all.push(...found)
+    found.flatMap(linesOf).forEach(terminal.out)
+  }
+  const config = settingsOf(read, report)
+  if (config === undefined) report(await checkGit())
+  else {
+    const isRunning = holderOf(config.dataDir) !== undefined
+    // One after the other: the database is started for its check, and the lines have a fixed order.
+    for (const check of [
+      () => checkGit(),
+      () => checkDataFolder(config),
+      () => checkDatabase(config, parts, terminal),
+      () => checkPorts(config, isRunning),
+      () => checkAddress(config, isRunning),
+      () => checkMail(config, mailTo),
+    ])
+      report(await check())
+  }
+  const count = (level: Finding['level']) => all.filter((each) => each.level === level).length
+  terminal.out(`${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed`)
+  return count('failed') > 0 ? 1 : 0
+}
+
+/** The settings; undefined if they are invalid. Reports either. */
+function settingsOf(read: () => Config, report: (found: readonly Finding[]) => void): Config | undefined {
+  try {
+    const config = read()
+    report([settings.ok('valid')])
+    return config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    report(error.mistakes.map((mistake) => settings.failed(mistake, 'Correct this environment variable.')))
+    return undefined
+  }
+}
