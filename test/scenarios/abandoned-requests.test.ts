@@ -89,6 +89,15 @@ describe('clients that close the connection', () => {
     await expect.poll(() => processesOn(flooded), { interval: 100 }).toEqual([])
   })
 
+  test('429 for anonymous clients that abandoned too many requests, in any spelling of the path', async () => {
+    await using world = await World.start({}, { httpLimits: { abandoned: { burst: 1, perSecond: 0.001 } } })
+    const project = await storedProject(world)
+    addLargeFile(project)
+    await abandonMany(world, request(`/api/v4/projects/${project.id}/repository/archive.tar?sha=main`), 100)
+    await expect.poll(async () => (await world.anonymous.get('/projects')).status).toBe(429)
+    expect((await world.anonymous.get('//%61pi/v4/projects')).status).toBe(429)
+  })
+
   test('429 for anonymous clients of a network that abandoned 100 requests, while accounts are served', async () => {
     await using world = await World.start()
     const project = await storedProject(world)

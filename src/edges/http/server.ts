@@ -145,7 +145,8 @@ export function createHttpServer(
     const { raw, ip } = request
     if (!isAnonymous(raw)) return false
     context.abandoned.watch(reply.raw, ip)
-    if (!raw.url!.startsWith(apiPrefix)) return false
+    // The route of a URL with an encoded prefix, such as `/%61pi/v4`, is known only to the router.
+    if (![raw.url, request.routeOptions.url].some((path) => path?.startsWith(apiPrefix))) return false
     const retryAfterSeconds = context.abandoned.retryAfter(ip)
     if (retryAfterSeconds === undefined) return false
     reply.hijack()

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
+import { described } from '../../../api/schema.ts'
 import {
   deploymentFields,
   deploymentRecord,
@@ -10,7 +11,10 @@ import type { PlacedRow } from './queries.ts'
 
 export const Deployment = entity({
   name: 'Deployment',
-  schema: Type.Object({ ...deploymentFields, environment: EnvironmentReferenceSchema }),
+  schema: Type.Object({
+    ...deploymentFields,
+    environment: described(EnvironmentReferenceSchema, 'Where it was deployed'),
+  }),
   present: (row: PlacedRow, ctx) => ({
     ...deploymentRecord(row, ctx),
     environment: environmentReference(row.environment),

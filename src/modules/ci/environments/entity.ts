@@ -64,7 +64,7 @@ export const deploymentRecord = (deployment: DeploymentRow, ctx: Ctx) => ({
 
 const listed = {
   ...reference,
-  description: nullable(Type.String(), { description: 'Description' }),
+  description: nullable(Type.String(), { description: 'What the environment is for' }),
   auto_stop_at: Type.Null({ description: 'Always null; environments stop on request' }),
   created_at: timestamp('Time at which the environment was created'),
   updated_at: timestamp('Time of the last change'),

@@ -12,7 +12,7 @@ const environment_id = Id({ description: 'ID of the environment' })
 
 const values = {
   external_url: Optional(Nullable(Text({ description: 'URL at which the environment runs' }))),
-  description: Optional(Nullable(Text({ description: 'Description' }))),
+  description: Optional(Nullable(Text({ description: 'What the environment is for' }))),
   tier: Optional(OneOf(tiers, { description: 'Kind of environment; default: guessed from the name' })),
 }
 

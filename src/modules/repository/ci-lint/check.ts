@@ -8,8 +8,8 @@ export type Task = { readonly text: string; readonly includeJobs: boolean }
 export type FromThread = { readonly read: string } | { readonly lint: Lint }
 export type ToThread = Awaited<ReturnType<ReadFile>>
 
-/** A check of the largest file takes less than a second. Also limits the time in which included files are read. */
-const usualTimeoutMs = 10_000
+/** A check of the largest file takes about a second on an idle machine. Also limits the time in which included files are read. */
+const usualTimeoutMs = 20_000
 const maxHeapMb = 128
 
 const tooComplex = invalid('the configuration is too complex')

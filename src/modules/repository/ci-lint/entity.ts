@@ -7,10 +7,10 @@ const texts = (description: string) => Type.Array(Type.String(), { description }
 
 const Job = Type.Object(
   {
-    name: Type.String({ description: 'Name' }),
+    name: Type.String({ description: 'Key of the job in the configuration' }),
     stage: Type.String({ description: 'Name of its stage' }),
     before_script: texts('Commands before the script'),
-    script: texts('Commands'),
+    script: texts('Commands that the job runs'),
     after_script: texts('Commands after the script'),
     tag_list: texts('Tags of the runners that may take it'),
     environment: nullable(Type.String(), { description: 'Name of its environment' }),
