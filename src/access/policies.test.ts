@@ -79,7 +79,6 @@ describe('abilities on projects', () => {
     ['read_project', 'guest', 'anonymous'],
     ['read_code', 'reporter', 'anonymous'],
     ['read_statistics', 'reporter', 'reporter'],
-    ['read_storage', 'administrator', 'administrator'],
     ['read_member', 'guest', 'stranger'],
     ['fork_project', 'reporter', 'stranger'],
     ['link_fork', 'owner', 'owner'],
