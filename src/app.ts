@@ -133,6 +133,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     settings: now,
     site: withCloneUrl(site, now.custom_http_clone_url_root),
     plan: config.plan,
+    impersonation: config.impersonation,
     texts,
     secrets,
     log,

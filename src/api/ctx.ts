@@ -24,6 +24,8 @@ export type Ctx = {
   readonly settings: Settings
   readonly site: Site
   readonly plan: Plan
+  /** Whether impersonation tokens are valid. */
+  readonly impersonation: boolean
   /** Cache of serialized records that lists reuse. */
   readonly texts: RecordTexts
   /** Encrypts values that the database stores and that must be read again. */

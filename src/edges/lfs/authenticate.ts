@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/actor.ts'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
-import { authenticateDerived, findDeployKey, type SignInRefusal } from '../../modules/accounts/index.ts'
+import { findDeployKey, type SignInRefusal } from '../../modules/accounts/index.ts'
 import { authenticateForDeployToken } from '../../modules/groups/index.ts'
 import { type Grant, readCredential } from '../../modules/pushes/index.ts'
 import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
@@ -32,6 +32,6 @@ export async function authenticateLfs(
   const found =
     'deployTokenId' in grant.holder
       ? await authenticateForDeployToken(context.db, grant.holder.deployTokenId)
-      : await authenticateDerived(context.db, grant.holder)
+      : await context.authenticator.authenticateDerived(grant.holder)
   return 'refused' in found ? refuse(found.refused) : { caller: found.actor, grant }
 }

@@ -18,6 +18,19 @@ test('a revoked token is refused within a second even if the notification is los
   expect(maximumAgeMs).toBeLessThan(1_000)
 })
 
+test('what was derived from an impersonation token is refused while impersonation is off', async ({ world }) => {
+  const ann = await world.user()
+  const made = await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'test', scopes: ['api'] })
+  expect(made.status).toBe(201)
+  const credential = { userId: ann.id, tokenId: made.json.id }
+  const derived = async (impersonation: boolean) =>
+    new TokenAuthenticator(world.db, new Notifications(world.databaseUrl), { impersonation }).authenticateDerived(
+      credential,
+    )
+  expect(await derived(true)).toMatchObject({ actor: { id: ann.id } })
+  expect(await derived(false)).toEqual({ refused: 'impersonation_off' })
+})
+
 test('all project tokens of a user use the share of that user', async ({ world }) => {
   const authenticator = new TokenAuthenticator(world.db, new Notifications(world.databaseUrl), { impersonation: true })
   const ann = await world.user()

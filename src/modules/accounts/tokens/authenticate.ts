@@ -78,17 +78,21 @@ export class TokenAuthenticator {
   async #find(digest: Buffer): Promise<Authentication> {
     const row = await findTokenCredential(this.#db, digest)
     if (!row) return { refused: 'unknown' }
-    const refused = tokenRefusal(row) ?? this.#impersonationRefusal(row) ?? accountRefusal(row)
+    const refused = tokenRefusal(row, this.#impersonation) ?? accountRefusal(row)
     if (refused) return { refused }
     // Not awaited: losing the update of the last use is harmless.
     if (!row.noted) touchToken(this.#db, row.token_id).catch(() => {})
     return { actor: tokenActor(row) }
   }
 
-  #impersonationRefusal({ token_kind }: TokenCredentialRow): Refusal | undefined {
-    return token_kind === 'impersonation' && !this.#impersonation ? 'impersonation_off' : undefined
+  /** See the function of this name. */
+  authenticateDerived(credential: DerivedCredential): Promise<Authentication> {
+    return authenticateDerived(this.#db, credential, { impersonation: this.#impersonation })
   }
 }
+
+/** The account, and the access token that was used, if any. */
+export type DerivedCredential = { readonly userId: number; readonly tokenId: number | undefined }
 
 /**
  * Authenticates a credential that was derived from a token (or, with `undefined`, from the account itself): it is valid
@@ -96,7 +100,8 @@ export class TokenAuthenticator {
  */
 export async function authenticateDerived(
   db: Db,
-  { userId, tokenId }: { userId: number; tokenId: number | undefined },
+  { userId, tokenId }: DerivedCredential,
+  { impersonation }: { impersonation: boolean },
 ): Promise<Authentication> {
   const row = await findDerivedCredential(db, userId, tokenId)
   if (!row) return { refused: 'unknown' }
@@ -106,7 +111,7 @@ export async function authenticateDerived(
   }
   if (row.token_id === null) return { refused: 'revoked' }
   const token = row as TokenCredentialRow
-  const refused = tokenRefusal(token) ?? accountRefusal(token)
+  const refused = tokenRefusal(token, impersonation) ?? accountRefusal(token)
   return refused ? { refused } : { actor: tokenActor(token) }
 }
 
@@ -129,8 +134,11 @@ export const gitRefusals = {
   internal: 'This action cannot be performed by internal users',
 } as const satisfies Partial<Record<Refusal, string>>
 
-const tokenRefusal = (row: TokenCredentialRow): Refusal | undefined =>
-  row.expired ? 'expired' : row.revoked ? 'revoked' : undefined
+function tokenRefusal(row: TokenCredentialRow, impersonation: boolean): Refusal | undefined {
+  if (row.expired) return 'expired'
+  if (row.revoked) return 'revoked'
+  return row.token_kind === 'impersonation' && !impersonation ? 'impersonation_off' : undefined
+}
 
 /** Why an account may not act at all. Checked on every transport, for every credential. */
 export function accountRefusal(row: CredentialRow): Refusal | undefined {

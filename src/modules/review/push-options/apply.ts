@@ -47,7 +47,7 @@ export async function applyOptions(
   push: Push,
   options: MergeRequestOptions,
 ): Promise<Applied> {
-  const authenticated = await authenticateDerived(ctx.db, credential)
+  const authenticated = await authenticateDerived(ctx.db, credential, ctx)
   if (!('actor' in authenticated)) return refused(denied)
   const { actor } = authenticated
   if (!reaches(actor.scopes, ['api'])) return refused(`${denied}: the access token needs the scope api`)
