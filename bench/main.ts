@@ -96,7 +96,7 @@ else {
   else if (values.start) print(...startLines(await startTimes(processes, 5)))
   else if (values.against !== undefined) await against(values.against)
   else {
-    const dataDir = await ensureData(sizeName, note)
+    const dataDir = await ensureData(sizeName, note, values.varied || values.alone ? 'writes' : 'reads')
     await using service = await startService(dataDir, processes)
     if (values.clone) {
       const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)

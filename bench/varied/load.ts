@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { apiPrefix } from '../../src/edges/http/mount.ts'
+import { answerLoads } from '../load-process.ts'
 import { requestBytes, type Target, Wire } from '../wire.ts'
 import { tokenOf } from '../world.ts'
 import { Random } from './random.ts'
@@ -163,11 +164,4 @@ async function open(load: VariedLoad & { load: 'open' }, requests: Requests, sen
   return running + waiting.length
 }
 
-if (process.argv[2] === 'varied-client' && process.send) {
-  process.on('message', (load: VariedLoad) => {
-    runVaried(load).then(
-      (measured) => process.send!(measured),
-      (error: Error) => process.send!({ failed: error.stack ?? error.message }),
-    )
-  })
-}
+answerLoads(import.meta.url, runVaried)

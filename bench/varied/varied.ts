@@ -1,27 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { percentile } from '../figures.ts'
+import { LoadProcess } from '../load-process.ts'
 import type { Target } from '../wire.ts'
 import { type KindMeasured, kinds, type VariedLoad, type VariedMeasured } from './load.ts'
 import { reads } from './reads.ts'
 import type { Sample } from './sample.ts'
 
-/** A process that generates the varied load. */
-class VariedClient implements AsyncDisposable {
-  readonly #child: ChildProcess = fork(fileURLToPath(new URL('load.ts', import.meta.url)), ['varied-client'])
-
-  async run(load: VariedLoad): Promise<VariedMeasured> {
-    this.#child.send(load)
-    const [answer] = (await once(this.#child, 'message')) as [VariedMeasured | { failed: string }]
-    if ('failed' in answer) throw new Error(answer.failed)
-    return answer
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#child, 'exit')
-    this.#child.disconnect()
-    await ended
+/** Generates the varied load. */
+class VariedClient extends LoadProcess<VariedLoad, VariedMeasured> {
+  constructor() {
+    super(new URL('load.ts', import.meta.url).href)
   }
 }
 

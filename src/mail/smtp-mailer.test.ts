@@ -1,39 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
-import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
+import { startMailServer } from '../../test/mail-server.ts'
 import { SmtpMailer } from './smtp-mailer.ts'
 
-/** A mail server that accepts everything and records it line by line. */
-async function mailServer() {
-  const lines: string[] = []
-  const server = createServer((socket) => {
-    let inData = false
-    const say = (text: string) => socket.write(`${text}\r\n`)
-    say('220 mail.test')
-    createInterface({ input: socket }).on('line', (line) => {
-      lines.push(line)
-      if (inData) {
-        if (line !== '.') return
-        inData = false
-        return say('250 taken')
-      }
-      if (/^DATA/i.test(line)) {
-        inData = true
-        return say('354 go on')
-      }
-      if (/^QUIT/i.test(line)) return socket.end('221 bye\r\n')
-      say('250 mail.test')
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return { url: `smtp://127.0.0.1:${port}`, lines, [Symbol.asyncDispose]: async () => void server.close() }
-}
-
 const sent = async (mail: { to: string; subject: string; body: string }) => {
-  await using server = await mailServer()
+  await using server = await startMailServer()
   await new SmtpMailer(server.url, 'Stithy <git@example.com>', 'git.example').send(mail, 7)
   return server.lines
 }

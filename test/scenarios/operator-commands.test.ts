@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import pg from 'pg'
 import { describe, expect, onTestFinished } from 'vitest'
 import { freePort, isAlive, Launched } from '../../src/processes/testing/launch.ts'
+import { startMailServer } from '../mail-server.ts'
 import { bin, freshEnv, serve } from '../service.ts'
 import { eventually } from '../waiting.ts'
 import { test, unique, World } from '../world.ts'
@@ -122,34 +122,11 @@ describe('stithy doctor', () => {
 
   test('doctor --mail-to sends a mail, and reports a server that refuses it', async () => {
     const env = await freshEnv()
-    const lines: string[] = []
-    const server = createTcpServer((socket) => {
-      let inData = false
-      const say = (text: string) => socket.write(`${text}\r\n`)
-      say('220 mail.test')
-      createInterface({ input: socket }).on('line', (line) => {
-        lines.push(line)
-        if (inData) {
-          if (line !== '.') return
-          inData = false
-          return say('250 accepted')
-        }
-        if (/^DATA/i.test(line)) {
-          inData = true
-          return say('354 go on')
-        }
-        if (/^QUIT/i.test(line)) return socket.end('221 bye\r\n')
-        if (/^RCPT.*refused@/i.test(line)) return say('550 no such mailbox')
-        say('250 mail.test')
-      })
-    })
-    const port = await freePort()
-    server.listen(port, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    const mailing = { ...env, STITHY_SMTP_URL: `smtp://127.0.0.1:${port}` }
+    await using server = await startMailServer()
+    const mailing = { ...env, STITHY_SMTP_URL: server.url }
     const sent = await command(['doctor', '--mail-to', 'ann@example.com'], mailing)
     expect(sent.code, sent.out).toBe(0)
-    expect(lines).toContain('RCPT TO:<ann@example.com>')
+    expect(server.lines).toContain('RCPT TO:<ann@example.com>')
     const refused = await command(['doctor', '--mail-to', 'refused@example.com'], mailing)
     expect(refused.code).toBe(1)
     expect(about('Mail', refused.out)).toEqual([expect.stringMatching(/^failed .*did not accept a mail/)])

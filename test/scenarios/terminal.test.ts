@@ -31,7 +31,7 @@ const ctrlC = '\x03'
 const hasTerminals = process.platform === 'linux' && existsSync('/usr/bin/script')
 
 describe.runIf(hasTerminals)('on a terminal', () => {
-  test('a first start says in plain lines where everything is; Ctrl-C says what it waits for, and again ends', async () => {
+  test('a first start prints plain lines about addresses and data; Ctrl-C prints what the stop waits for, and a second one ends it', async () => {
     const [folder, port, sshPort] = [await temporaryFolder(), await freePort(), await freePort()]
     const env = {
       STITHY_DATA_DIR: folder,

@@ -5,7 +5,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { approvalsOfProject, isApprovedSql, requiredApprovals } from '../merge-requests/approval-queries.ts'
-import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
+import { mergeRequestStates, mergeStatuses } from '../merge-requests/states.ts'
 
 /** Filter of lists: merge requests without such users, with any, or with all of these. */
 export type PeopleFilter = 'None' | 'Any' | readonly number[]
@@ -44,14 +44,8 @@ export const approvalsRow = {
   project_id: integer,
   title: text,
   description: nullable(text),
-  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
-  merge_status: oneOf<MergeStatus>(
-    'unchecked',
-    'checking',
-    'can_be_merged',
-    'cannot_be_merged',
-    'cannot_be_merged_recheck',
-  ),
+  state: oneOf(...mergeRequestStates),
+  merge_status: oneOf(...mergeStatuses),
   created_at: timestamp,
   updated_at: timestamp,
   required: integer,
@@ -87,7 +81,7 @@ export const isApprover = (db: Db, mergeRequestId: number, userId: number): Prom
   db.exists(sql`select from approvers where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)
 
 export const heldForApprovalRow = {
-  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
+  state: oneOf(...mergeRequestStates),
   head_oid: nullable(textOf<Oid>()),
   approvals_before_merge: nullable(integer),
   /** The number that its project requires. */

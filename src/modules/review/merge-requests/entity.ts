@@ -39,7 +39,7 @@ const simple = {
   title: Type.String({ description: 'Title of the merge request' }),
   description: nullable(Type.String(), { description: 'Description in Markdown; null if there is none' }),
   state: Type.String({
-    enum: mergeRequestStates,
+    enum: [...mergeRequestStates],
     description: 'State; `locked` while a merge is in progress',
   }),
   created_at: timestamp('Time at which the merge request was created'),
@@ -110,7 +110,7 @@ export const basicFields = {
   work_in_progress: Type.Boolean({ description: 'Same as `draft`' }),
   merge_when_pipeline_succeeds: Type.Boolean({ description: 'True if it merges as soon as the pipeline succeeds' }),
   merge_status: Type.String({
-    enum: mergeStatuses,
+    enum: [...mergeStatuses],
     description: 'Whether it can be merged; checked in the background, so ask again later',
   }),
   detailed_merge_status: Type.String({

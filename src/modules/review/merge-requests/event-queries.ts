@@ -14,7 +14,7 @@ import {
 import { raw, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type LabelReferenceRow, labelsJson } from '../../planning/index.ts'
-import type { MergeRequestState, MergeStatus } from './queries.ts'
+import { mergeRequestStates, mergeStatuses } from './states.ts'
 
 /** Attributes of a merge request by which an edit detects changes. */
 export const mergeRequestFactsRow = {
@@ -26,14 +26,8 @@ export const mergeRequestFactsRow = {
   source_branch: text,
   title: text,
   description: nullable(text),
-  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
-  merge_status: oneOf<MergeStatus>(
-    'unchecked',
-    'checking',
-    'can_be_merged',
-    'cannot_be_merged',
-    'cannot_be_merged_recheck',
-  ),
+  state: oneOf(...mergeRequestStates),
+  merge_status: oneOf(...mergeStatuses),
   merge_commit_oid: nullable(textOf<Oid>()),
   merge_error: nullable(text),
   author_id: integer,

@@ -1,5 +1,5 @@
 import { isActive, isPassing, type Status } from '../../ci/index.ts'
-import type { MergeRequestState, MergeStatus } from './queries.ts'
+import type { MergeRequestState, MergeStatus } from './states.ts'
 import { isDraft } from './title.ts'
 
 /** Reasons why a merge request does not merge now, by the names that clients know; `mergeable` if there is none. */

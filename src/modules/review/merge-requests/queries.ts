@@ -14,11 +14,7 @@ import {
 } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-
-export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
-export type MergeRequestState = (typeof mergeRequestStates)[number]
-
-export type MergeStatus = 'unchecked' | 'checking' | 'can_be_merged' | 'cannot_be_merged' | 'cannot_be_merged_recheck'
+import { mergeRequestStates, mergeStatuses } from './states.ts'
 
 /** Columns that every operation on a merge request needs; `own`: the caller is its author or an assignee. */
 export const mergeRequestRow = {
@@ -33,14 +29,8 @@ export const mergeRequestRow = {
   title: text,
   description: nullable(text),
   author_id: integer,
-  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
-  merge_status: oneOf<MergeStatus>(
-    'unchecked',
-    'checking',
-    'can_be_merged',
-    'cannot_be_merged',
-    'cannot_be_merged_recheck',
-  ),
+  state: oneOf(...mergeRequestStates),
+  merge_status: oneOf(...mergeStatuses),
   discussion_locked: nullable(boolean),
   squash: boolean,
   allow_collaboration: boolean,

@@ -20,7 +20,7 @@ import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../dis
 import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
 import { isApprovedSql } from './approval-queries.ts'
-import type { MergeRequestState, MergeStatus } from './queries.ts'
+import { mergeRequestStates, mergeStatuses } from './states.ts'
 
 /** Columns of the record of a merge request. */
 export const mergeRequestRecordRow = {
@@ -36,14 +36,8 @@ export const mergeRequestRecordRow = {
   source_branch: text,
   title: text,
   description: nullable(text),
-  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
-  merge_status: oneOf<MergeStatus>(
-    'unchecked',
-    'checking',
-    'can_be_merged',
-    'cannot_be_merged',
-    'cannot_be_merged_recheck',
-  ),
+  state: oneOf(...mergeRequestStates),
+  merge_status: oneOf(...mergeStatuses),
   merge_error: nullable(text),
   discussion_locked: nullable(boolean),
   squash: boolean,

@@ -5,7 +5,7 @@ import { hasUnresolved } from '../../discussion/index.ts'
 import { isApproved } from '../approvals/queries.ts'
 import { type DetailedMergeStatus, detailedMergeStatus } from '../merge-requests/mergeability.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
-import type { MergeStatus } from '../merge-requests/queries.ts'
+import type { MergeStatus } from '../merge-requests/states.ts'
 import type { Heads } from './heads.ts'
 import type { MergingRow } from './queries.ts'
 

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type ProjectSettings, settingDefaults } from '../../projects/index.ts'
-import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
+import { type MergeStatus, mergeRequestStates, mergeStatuses } from '../merge-requests/states.ts'
 
 /** A merge in progress: its user and, once the commits exist, the new head of the target branch. */
 export type Merging = {
@@ -40,14 +40,8 @@ export const mergingRow = {
   source_branch: text,
   title: text,
   author_id: integer,
-  state: oneOf<MergeRequestState>('closed', 'opened', 'locked', 'merged'),
-  merge_status: oneOf<MergeStatus>(
-    'unchecked',
-    'checking',
-    'can_be_merged',
-    'cannot_be_merged',
-    'cannot_be_merged_recheck',
-  ),
+  state: oneOf(...mergeRequestStates),
+  merge_status: oneOf(...mergeStatuses),
   merge_status_source_oid: nullable(textOf<Oid>()),
   merge_status_target_oid: nullable(textOf<Oid>()),
   squash: boolean,

@@ -3,7 +3,7 @@ import type { Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import { readableMergeRequests, settingDefaults, visibleProjects } from '../../projects/index.ts'
-import type { MergeRequestState } from '../merge-requests/queries.ts'
+import { mergeRequestStates } from '../merge-requests/states.ts'
 
 export const sourceRow = { prints_links: boolean, forked_from: nullable(integer) }
 
@@ -49,7 +49,7 @@ export const newestOpen = (
 export const foundRow = {
   iid: integer,
   project_id: integer,
-  state: oneOf<MergeRequestState>('opened', 'closed', 'locked', 'merged'),
+  state: oneOf(...mergeRequestStates),
 }
 export type FoundRow = RowOf<typeof foundRow>
 

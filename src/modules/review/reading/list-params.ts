@@ -14,7 +14,7 @@ import {
   WholeOr,
 } from '../../../api/params/types.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
-import { mergeRequestStates } from '../merge-requests/queries.ts'
+import { mergeRequestStates } from '../merge-requests/states.ts'
 import { type MergeRequestFilters, type MergeRequestOrder, mergeRequestOrders, type Presence } from './list-queries.ts'
 
 const maxApprovedBy = 5

@@ -6,8 +6,8 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { within } from '../../namespaces/index.ts'
 import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
-import type { MergeRequestState } from '../merge-requests/queries.ts'
 import { recordSelect } from '../merge-requests/record-queries.ts'
+import type { MergeRequestState } from '../merge-requests/states.ts'
 import { draftPattern } from '../merge-requests/title.ts'
 
 /** Scope of a list of merge requests. */
