@@ -25,6 +25,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   projects: [
     'deploy_key_projects',
     'installation',
+    'internal_ids',
     'project_housekeeping',
     'project_languages',
     'project_statistics',
@@ -59,15 +60,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ci: ['deployments', 'environments', 'pipelines'],
   discussion: ['award_emoji', 'mentions', 'notes', 'subscriptions', 'time_logs', 'todos'],
   repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
-  planning: [
-    'internal_ids',
-    'label_events',
-    'label_priorities',
-    'label_subscriptions',
-    'labels',
-    'merge_request_labels',
-    'milestones',
-  ],
+  planning: ['label_events', 'label_priorities', 'label_subscriptions', 'labels', 'merge_request_labels', 'milestones'],
   lifecycle: ['project_imports'],
   review: [
     'approvals',

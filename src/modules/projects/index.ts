@@ -1,5 +1,6 @@
 export { adoptInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
 export { refreshLanguages } from './languages/jobs.ts'
+export { nextGroupNumber, nextNumber, nextNumbers } from './numbers/queries.ts'
 export {
   countLinkedFiles,
   type RepositoryFacts,

@@ -115,6 +115,14 @@ describe('deployments', () => {
     expect((await developer.get(environments)).json).toHaveLength(1)
   })
 
+  test('the number of a deleted deployment is not given again', async ({ world }) => {
+    const { maintainer, at, deploy } = await deployed(world)
+    const failed = (await deploy({ status: 'failed' })).json
+    expect(failed.iid).toBe(1)
+    expect((await maintainer.delete(`${at}/${failed.id}`)).status).toBe(204)
+    expect((await deploy()).json.iid).toBe(2)
+  })
+
   test('deleting an environment deletes its deployments', async ({ world }) => {
     const { developer, at, deploy, environments } = await deployed(world)
     const { id, environment } = (await deploy({ status: 'success' })).json

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, type RowOf } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { nextNumber } from '../../projects/index.ts'
 import { type DeploymentStatus, deploymentColumns, deploymentRow } from '../environments/deployment-queries.ts'
 import type { EnvironmentRow } from '../environments/queries.ts'
 
@@ -91,7 +92,7 @@ export type NewDeployment = {
   readonly userId: number
 }
 
-/** Assigns the next number of the project, whose row is locked for it; returns the id. */
+/** Assigns the next number of the project; returns the id. */
 export const insertDeployment = async (
   tx: Tx,
   { projectId, environmentId, sha, ref, tag, status, userId }: NewDeployment,
@@ -99,10 +100,10 @@ export const insertDeployment = async (
   (await tx.row(
     { id: integer },
     sql`
+      with number as (${nextNumber('deployments', projectId)})
       insert into deployments (project_id, environment_id, iid, sha, ref, tag, status, user_id)
-      select ${projectId}, ${environmentId}, coalesce(max(iid), 0) + 1, ${sha}, ${ref}, ${tag}, ${status}, ${userId}
-      from deployments
-      where project_id = ${projectId}
+      select ${projectId}, ${environmentId}, last, ${sha}, ${ref}, ${tag}, ${status}, ${userId}
+      from number
       returning id
     `,
   ))!.id

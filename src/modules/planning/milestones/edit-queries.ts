@@ -4,6 +4,7 @@ import { date, integer, nullable, oneOf, type RowOf, text } from '../../../db/ro
 import { raw, sql } from '../../../db/sql.ts'
 import { around, heldBy, holderIds, type ProjectOrGroupHolder } from '../../groups/index.ts'
 import { within } from '../../namespaces/index.ts'
+import { nextGroupNumber, nextNumber } from '../../projects/index.ts'
 import type { milestoneStates } from './queries.ts'
 
 export const milestoneValuesRow = {
@@ -25,16 +26,11 @@ export async function insertMilestone(
   { title, description, start_date, due_date, state }: MilestoneValues,
 ): Promise<HeldMilestone> {
   const { projectId, namespaceId } = holderIds(holder)
-  const column = raw(holder.of === 'project' ? 'project_id' : 'namespace_id')
+  const number = projectId === null ? nextGroupNumber('milestones', namespaceId!) : nextNumber('milestones', projectId)
   return (await tx.row(
     heldMilestoneRow,
     sql`
-      with number as (
-        insert into internal_ids as i (project_id, namespace_id, what, last)
-        values (${projectId}, ${namespaceId}, 'milestones', 1)
-        on conflict (${column}, what) where ${column} is not null do update set last = i.last + 1
-        returning last
-      )
+      with number as (${number})
       insert into milestones (iid, project_id, namespace_id, title, description, start_date, due_date, state)
       select last, ${projectId}, ${namespaceId}, ${title}, ${description}, ${start_date}::date, ${due_date}::date,
         ${state}

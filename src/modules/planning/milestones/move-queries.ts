@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
+import { nextNumbers } from '../../projects/index.ts'
 
 /** Uses of group milestones in moved projects that the projects can no longer use: rows (project_id, milestone_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
@@ -21,14 +22,7 @@ export const copyLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
       )
       order by used.project_id, old.title, old.id
     ),
-    numbered as (
-      insert into internal_ids as i (project_id, what, last)
-      select project_id, 'milestones', count(*)
-      from wanted
-      group by project_id
-      on conflict (project_id, what) where project_id is not null do update set last = i.last + excluded.last
-      returning project_id, last
-    )
+    numbered as (${nextNumbers('milestones', raw('select project_id from wanted'))})
     insert into milestones (iid, project_id, title, description, state, start_date, due_date)
     select n.last + 1 - row_number() over (partition by w.project_id order by w.title desc), w.project_id, w.title,
       w.description, w.state, w.start_date, w.due_date

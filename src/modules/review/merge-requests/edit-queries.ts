@@ -2,8 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, listOf, nullable, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { readersOf } from '../../discussion/index.ts'
-import { nextNumber } from '../../planning/index.ts'
-import { settingDefaults } from '../../projects/index.ts'
+import { nextNumbers, settingDefaults } from '../../projects/index.ts'
 
 export type NewMergeRequest = {
   readonly projectId: number
@@ -28,7 +27,7 @@ export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: nu
     { id: integer, iid: integer },
     sql`
       with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
-      numbered as (${nextNumber('merge_requests', raw('select id from target'))})
+      numbered as (${nextNumbers('merge_requests', raw('select id as project_id from target'))})
       insert into merge_requests (
         iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
         milestone_id, squash, allow_collaboration, collaboration_user_id, force_remove_source_branch,
