@@ -173,6 +173,12 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
       })
       done(made)
       done(await client.put(`/projects/root%2Ffirst/merge_requests/${made.json.iid}/merge`))
+      // A job removes the source branch. Its event is recorded when the removal is durable.
+      const isRemoved = async () => {
+        const { json } = await client.get('/projects/root%2Ffirst/events?action=pushed')
+        return json.some(({ push_data: { action, ref } }: Pushed) => action === 'removed' && ref === 'feature/one')
+      }
+      await vi.waitFor(async () => expect(await isRemoved()).toBe(true), { timeout: waitMs, interval: 200 })
     })
     await step('an avatar', () => {
       const body = new FormData()
@@ -227,6 +233,8 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
     expect([...service.damage]).toEqual([])
   })
 })
+
+type Pushed = { readonly push_data: { readonly action: string; readonly ref: string } }
 
 /** The smallest PNG: one pixel. */
 const png = Buffer.from(
