@@ -24,11 +24,14 @@ export {
   findProjects,
   levelOf,
   limitsColumn,
+  openVisibility,
   type ProjectRow,
   projectRow,
   readableCode,
   readableMergeRequests,
+  visibleParts,
   visibleProjects,
+  withinLimits,
 } from './projects/queries.ts'
 export type { ProjectRecordRow, ProjectStatistics } from './projects/record-queries.ts'
 export { noRootFiles, type RootFiles, rootFilesAt } from './projects/root-files.ts'
