@@ -2,6 +2,7 @@ import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
 import { forgetNameAfterDeletion } from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
+import { stopPullMirrorsOfDeleted } from './modules/lifecycle/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { type AnswerToPush, refreshRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
@@ -85,7 +86,7 @@ export const reactions: Reactions = {
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
   ssh_key_added: [queues(judgeSignatures, userOf)],
-  user_deleted: [forgetNameAfterDeletion, closeMergeRequestsOfDeleted],
+  user_deleted: [forgetNameAfterDeletion, closeMergeRequestsOfDeleted, stopPullMirrorsOfDeleted],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
   user_email_added: [queues(judgeSignatures, (event) => userWhen(event.payload.confirmed, event))],
   user_email_confirmed: [queues(acceptInvitationsLater, userOf), queues(judgeSignatures, userOf)],

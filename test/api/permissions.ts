@@ -92,6 +92,8 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/snapshot', 'administrator -', 404, { query: 'wiki=true' }],
   ['POST /projects/:id/housekeeping', 'maintainer -', [201, 409]],
   ['GET /projects/:id/import', 'guest P', 200],
+  ['GET /projects/:id/mirror/pull', 'maintainer -', 400],
+  ['POST /projects/:id/mirror/pull', 'maintainer - live', 400],
   ['GET /projects/:id/avatar', 'guest P', 404],
   ['GET /projects/:id/templates/:type', 'guest P', 200, { at: { ':type': 'licenses' } }],
   ['GET /projects/:id/templates/:type issues', 'reporter P', 200, { at: { ':type': 'issues' }, also: ['read_code'] }],

@@ -53,6 +53,9 @@ export const projectEvents = {
     payload: { ref_count: number },
   }),
   project_import_failed: event('The import or fork of a repository fails', ['project'], {}),
+  pull_mirror_stopped: event('A pull mirror stops, because too many updates failed in a row', ['project'], {
+    payload: { failures: number },
+  }),
 
   deploy_key_added: event('A deploy key is added to a project or to the installation', ['project', 'instance'], {
     ...deployKeyFields,
