@@ -66,6 +66,8 @@ import { projectCreationRoutes } from './lifecycle/project-creation/routes.ts'
 import { projectEditRoutes } from './lifecycle/project-edits/routes.ts'
 import { schedulePullMirrors, updatePullMirror } from './lifecycle/pull-mirrors/jobs.ts'
 import { pullMirrorRoutes } from './lifecycle/pull-mirrors/routes.ts'
+import { pushToMirror, retryPushMirrors, startPushMirrors } from './lifecycle/push-mirrors/jobs.ts'
+import { pushMirrorRoutes } from './lifecycle/push-mirrors/routes.ts'
 import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts'
 import { transferRoutes } from './lifecycle/transfers/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
@@ -201,6 +203,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   'pull-mirrors': pullMirrorRoutes,
+  'push-mirrors': pushMirrorRoutes,
   search: searchRoutes,
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
@@ -249,6 +252,9 @@ export const jobs: readonly Job<any>[] = [
   importFromUrl,
   schedulePullMirrors,
   updatePullMirror,
+  pushToMirror,
+  retryPushMirrors,
+  startPushMirrors,
   judgeSignatures,
   checkMergeability,
   closeOrphaned,

@@ -68,6 +68,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'protected-branches': tag('Protected branches', 'Who may push to and merge into branches'),
   'protected-tags': tag('Protected tags', 'Who may create tags'),
   'pull-mirrors': mirrors,
+  'push-mirrors': mirrors,
   releases: tag('Releases', 'Releases of a project and their links'),
   'resource-tokens': accessTokens,
   search: tag('Search', 'Search in the instance, a group or a project'),

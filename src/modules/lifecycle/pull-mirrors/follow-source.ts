@@ -6,7 +6,6 @@ import type { RefChange } from '../../../git/format/ref-change.ts'
 import { branchName, branchRef, type RefName, tagName, tagRef } from '../../../git/format/ref-name.ts'
 import { objectInfo } from '../../../git/objects/cat-file.ts'
 import { inScratch } from '../../../git/objects/scratch.ts'
-import { listRefTips } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { storeObjects } from '../../../git/transfer/copy.ts'
 import { fetchObjects, listRemoteRefs, type RemoteRefs } from '../../../git/transfer/mirror.ts'
@@ -15,6 +14,7 @@ import { asAccount } from '../../accounts/index.ts'
 import { loadProject, openForWriting, type ProjectSubject } from '../../projects/index.ts'
 import { loadProtections } from '../../pushes/index.ts'
 import { importRules } from '../imports/rules.ts'
+import { localRefs } from '../remotes/local-refs.ts'
 import { reachRemote } from '../remotes/reach.ts'
 import { RemoteRefusal, sentenceFor } from '../remotes/refusal.ts'
 import { mirrorTimeoutMs } from '../remotes/schedule.ts'
@@ -75,13 +75,6 @@ export async function followSource(ctx: Ctx, projectId: number, mirror: PendingU
   })
 }
 
-const localRefs = async (repo: Repository): Promise<ReadonlyMap<RefName, Oid>> =>
-  new Map(
-    (await Promise.all([listRefTips(repo, 'refs/heads/'), listRefTips(repo, 'refs/tags/')]))
-      .flat()
-      .map(({ name, oid }) => [name, oid]),
-  )
-
 /** The refs of the source that the mirror updates. Names that git accepts only in a push are left out. */
 async function followedRefs(
   user: Ctx,
@@ -122,7 +115,7 @@ function mainFirst(
 /** Refs that a message names; the others are counted. */
 const shownRefs = 5
 
-/** What maintainers are told of an update that left refs behind. Other diverged branches are left as intended. */
+/** The error of an update that left refs behind; null if it left only branches that diverged, other than the default one. */
 function errorOf(project: ProjectSubject, diverged: readonly Divergence[], refused: readonly Refused[]): string | null {
   const sentences = diverged
     .filter(({ name }) => branchName(name) === project.default_branch)

@@ -38,7 +38,7 @@ const reasons: readonly string[] = ['forbidden', 'conflict', 'unprocessable']
 
 /**
  * Moves refs as pushes of the user, the groups in this order. If one ref of a push cannot be moved, each is moved alone. A ref that
- * somebody else moved in the meantime is left to the next update. Returns the refused ones.
+ * another push moved in the meantime is left to the next update. Returns the refused ones.
  */
 export async function moveAllowed(
   user: Ctx,

@@ -2,8 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { mirrorsWithoutUser, mirrorUpdated } from '../../projects/index.ts'
-
-export const updateStatuses = ['none', 'scheduled', 'started', 'finished', 'failed'] as const
+import { updateStatuses } from '../remotes/update-fields.ts'
 
 /** State of a pull mirror: row of the table `pull_mirrors`. */
 export const pullMirrorRow = {
@@ -47,9 +46,7 @@ export const savePullMirror = (
 ): Promise<number> =>
   tx.run(sql`
     insert into pull_mirrors (project_id, sealed_url, shown_url, next_at)
-    values (
-      ${projectId}, ${sealedUrl}, ${shownUrl}, now() + make_interval(secs => ${firstInSeconds}::double precision)
-    )
+    values (${projectId}, ${sealedUrl}, ${shownUrl}, now() + make_interval(secs => ${firstInSeconds}::double precision))
     on conflict (project_id) do update
       set sealed_url = excluded.sealed_url, shown_url = excluded.shown_url, next_at = excluded.next_at, failures = 0
   `)
@@ -75,7 +72,9 @@ export const countQueued = async (tx: Tx): Promise<number> =>
     { count: integer },
     sql`
       with alone as (select pg_advisory_xact_lock(${schedulerLock}))
-      select count(*) as count from alone, pull_mirrors where queued_at > now() - ${lost}
+      select count(*) as count
+      from alone, pull_mirrors
+      where queued_at > now() - ${lost}
     `,
   ))!.count
 

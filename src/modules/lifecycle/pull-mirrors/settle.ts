@@ -1,7 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
+import type { Reaction } from '../../../events/reaction.ts'
 import { delaySeconds, maxFailures } from '../remotes/schedule.ts'
-import { endUpdate, lockFailures } from './queries.ts'
+import { endUpdate, lockFailures, stopMirrorsOf } from './queries.ts'
 
 /** Seconds between two updates, unless a setting requires more frequent ones. */
 export const intervalSeconds = 30 * 60
@@ -21,3 +22,7 @@ export const settleUpdate = (ctx: Ctx, projectId: number, { error, failed }: Out
     await endUpdate(tx, projectId, { error, failures, nextInSeconds })
     if (stops) await emit(tx, { kind: 'pull_mirror_stopped', projectId, actorId: null, payload: { failures } })
   })
+
+/** Stops the pull mirrors that have the rights of a deleted user. */
+export const stopPullMirrorsOfDeleted: Reaction<'user_deleted'> = (tx, { payload }) =>
+  stopMirrorsOf(tx, payload.user_id, 'The user of the mirror was deleted.')
