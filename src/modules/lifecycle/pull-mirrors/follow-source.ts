@@ -7,6 +7,7 @@ import { branchName, branchRef, type RefName, tagName, tagRef } from '../../../g
 import { objectInfo } from '../../../git/objects/cat-file.ts'
 import { inScratch } from '../../../git/objects/scratch.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { GitError } from '../../../git/runner/git-error.ts'
 import { storeObjects } from '../../../git/transfer/copy.ts'
 import { fetchObjects, listRemoteRefs, type RemoteRefs } from '../../../git/transfer/mirror.ts'
 import type { RemoteFailure } from '../../../git/transfer/remote.ts'
@@ -21,7 +22,7 @@ import { mirrorTimeoutMs } from '../remotes/schedule.ts'
 import { compareRefs, type Divergence } from './compare-refs.ts'
 import { moveAllowed, permittedChanges, type Refused } from './move-allowed.ts'
 import { mirrorPurpose } from './purpose.ts'
-import type { PendingUpdate } from './queries.ts'
+import { isUnchanged, type PendingUpdate } from './queries.ts'
 import type { Outcome } from './settle.ts'
 
 const mebibyte = 1024 * 1024
@@ -31,11 +32,7 @@ const mebibyte = 1024 * 1024
  * accepted them. Safe to interrupt and repeat. Throws `RemoteRefusal` if the user may not push or the source is of no use.
  */
 export async function followSource(ctx: Ctx, projectId: number, mirror: PendingUpdate): Promise<Outcome> {
-  const user = mirror.user_id === null ? undefined : await asAccount(ctx, mirror.user_id)
-  if (!user) throw new RemoteRefusal('The user of the mirror was deleted or is blocked.')
-  const project = await loadProject(String(projectId), user)
-  if (!project || !allows(projectPolicy.push_code, user.actor, project.facts))
-    throw new RemoteRefusal('The user of the mirror is not allowed to push to this project.')
+  const { user, project } = await mirrorUser(ctx, projectId, mirror)
   const remote = await reachRemote(ctx, ctx.secrets.open(mirror.sealed_url, mirrorPurpose(projectId)), importRules)
   const maxMegabytes = ctx.settings.max_import_size
   const limits = {
@@ -57,21 +54,49 @@ export async function followSource(ctx: Ctx, projectId: number, mirror: PendingU
     const names = different.map(([name]) => name)
     const failure = await fetchObjects(scratch, remote, names, limits)
     if (failure) throw refuse(failure)
+    // The fetch may have taken long. A mirror that was changed in the meantime has another update in the queue.
+    if (!(await isUnchanged(ctx.db, projectId, mirror))) return { error: null, failed: false }
+    await mirrorUser(ctx, projectId, mirror)
     const { changes, diverged } = await compareRefs(scratch, local, await present(scratch, different), {
       overwrite: mirror.overwrites_diverged,
     })
     const permitted = await permittedChanges(user, projectId, changes, scratch)
-    if (permitted.changes.length > 0)
-      await storeObjects(
-        scratch,
-        repo,
-        permitted.changes.flatMap(({ to }) => to ?? []),
-        [...local.values()],
-      )
+    if (permitted.changes.length > 0) await store(ctx, scratch, repo, permitted.changes, local)
     const refused = await moveAllowed(user, project, repo, mainFirst(permitted.changes, source, project), {
       options: mirror.triggers_builds ? [] : ['ci.skip'],
     })
     return { error: errorOf(project, diverged, [...permitted.refused, ...refused]), failed: false }
+  })
+}
+
+/** The user of a mirror, who may act and push now, and the project. Throws `RemoteRefusal` otherwise. */
+async function mirrorUser(
+  ctx: Ctx,
+  projectId: number,
+  { user_id }: PendingUpdate,
+): Promise<{ readonly user: Ctx; readonly project: ProjectSubject }> {
+  const user = user_id === null ? undefined : await asAccount(ctx, user_id)
+  if (!user) throw new RemoteRefusal('The user of the mirror was deleted or is blocked.')
+  const project = await loadProject(String(projectId), user)
+  if (!project || !allows(projectPolicy.push_code, user.actor, project.facts))
+    throw new RemoteRefusal('The user of the mirror is not allowed to push to this project.')
+  return { user, project }
+}
+
+/** Copies what the changes need from the temporary folder. A source may lack objects, such as a shallow clone. */
+async function store(
+  ctx: Ctx,
+  scratch: Repository,
+  repo: Repository,
+  changes: readonly RefChange[],
+  local: ReadonlyMap<RefName, Oid>,
+): Promise<void> {
+  const wanted = changes.flatMap(({ to }) => to ?? [])
+  await storeObjects(scratch, repo, wanted, [...local.values()]).catch((error: unknown) => {
+    // A signal means that this process is stopping too: the next run repeats the update.
+    if (!(error instanceof GitError) || error.signal !== null) throw error
+    ctx.log.error({ err: error }, 'failed to store what a mirror fetched')
+    throw new RemoteRefusal('The source does not have all objects of its branches and tags.')
   })
 }
 

@@ -13,6 +13,8 @@ export const updatePullMirror = job({
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `update_pull_mirror:${projectId}`,
   queue: ({ projectId }) => mirrorQueue(projectId),
+  // Requests in quick succession must not hold one of the few slots of mirrors.
+  throttled: true,
   // Only failures of this service are retried at once; those of the source wait for the next update.
   attempts: 5,
   async run({ projectId }, ctx) {

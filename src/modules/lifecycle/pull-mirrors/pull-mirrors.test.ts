@@ -1,9 +1,22 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { jobRows } from '../../../../test/jobs.ts'
-import { type Client, git, type TestProject, test, unique, World } from '../../../../test/world.ts'
+import { eventually } from '../../../../test/waiting.ts'
+import {
+  type Client,
+  freePort,
+  git,
+  type TestProject,
+  temporaryFolder,
+  test,
+  unique,
+  World,
+} from '../../../../test/world.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { importFromUrl } from '../imports/jobs.ts'
 import { commitTo, done, refsOf, repositoryOf, serve, sourceOf } from '../remotes/testing.ts'
@@ -225,6 +238,54 @@ describe('the user of a pull mirror', () => {
     expect((await record(world.root, project)).import_error).toBe('The user of the mirror was deleted or is blocked.')
   })
 
+  test.for([
+    ['its user is blocked', (world: World, user: Client) => done(world.root.post(`/users/${user.id}/block`))],
+    [
+      'the mirror ends',
+      (world: World, _user: Client, id: number) => done(world.root.put(`/projects/${id}`, { mirror: false })),
+    ],
+    [
+      'the project is archived',
+      (world: World, _user: Client, id: number) => done(world.root.post(`/projects/${id}/archive`)),
+    ],
+  ] as const)('an update moves nothing if %s while it fetches', async ([, happens], { world }) => {
+    const [ann, source] = [await world.user(), await sourceOf(world)]
+    const project = await world.project({ members: [[ann, 'maintainer']] })
+    let fetches = 0
+    await using proxy = await serve(async (req, res) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk as Buffer)
+      if (req.method === 'POST' && Buffer.concat(chunks).includes('command=fetch') && fetches++ === 0)
+        await happens(world, ann, project.id)
+      const {
+        authorization,
+        'content-type': type,
+        'git-protocol': protocol,
+        'content-encoding': encoding,
+      } = req.headers
+      const answer = await fetch(world.origin + req.url!, {
+        method: req.method!,
+        headers: Object.fromEntries(
+          Object.entries({
+            authorization,
+            'content-type': type,
+            'git-protocol': protocol as string,
+            'content-encoding': encoding,
+          }).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+        ),
+        ...(req.method === 'POST' && { body: Buffer.concat(chunks) }),
+      })
+      res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+      res.end(Buffer.from(await answer.arrayBuffer()))
+    })
+    await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'] })
+    const import_url = world.remote(source, world.root).replace(/@[^/]+/, `@${proxy.origin.slice('http://'.length)}`)
+    await done(ann.put(`/projects/${project.id}`, { mirror: true, import_url }))
+    await update(world, project)
+    expect(fetches).toBeGreaterThan(0)
+    expect(await refsOf(world, project)).toEqual({})
+  })
+
   test('a mirror stops when its user is deleted', async ({ world }) => {
     const [ann, source] = [await world.user(), await sourceOf(world)]
     const project = await world.project({ members: [[ann, 'maintainer']] })
@@ -358,6 +419,34 @@ describe('blocked and useless sources of mirrors', () => {
     expect(await git(dir, 'count-objects', '-v')).toBe(before)
     expect((await readdir(join(dir, 'objects'))).filter((name) => name.startsWith('tmp_'))).toEqual([])
   })
+})
+
+test('a mirror of a source that lacks commits reports that and moves nothing', async ({ world }) => {
+  await using folder = await temporaryFolder()
+  const source = await sourceOf(world)
+  await commitTo(world, source)
+  await git(folder.path, 'clone', '-q', '--mirror', '--depth=1', world.remote(source, world.root), 'x.git')
+  const port = await freePort()
+  const daemon = spawn(join(await git(folder.path, '--exec-path'), 'git-daemon'), [
+    ...['--export-all', '--listen=127.0.0.1', `--port=${port}`, `--base-path=${folder.path}`],
+  ])
+  try {
+    await eventually(async () => {
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.destroy()
+    })
+    await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'] })
+    const project = await done(world.root.post('/projects', { path: unique('mirror') }))
+    const import_url = `git://127.0.0.1:${port}/x.git`
+    await done(world.root.put(`/projects/${project.id}`, { mirror: true, import_url }))
+    await update(world, project)
+    expect((await state(world.root, project)).update_status).toBe('failed')
+    expect(await refsOf(world, project)).toEqual({})
+  } finally {
+    daemon.kill()
+    await once(daemon, 'exit')
+  }
 })
 
 describe('interrupted and concurrent updates', () => {

@@ -136,9 +136,27 @@ export const beginUpdate = (db: Db, projectId: number): Promise<PendingUpdate | 
     `,
   )
 
+/** Whether a project is still a mirror of the same source with the same user, and not archived, since an update began. */
+export const isUnchanged = (db: Db, projectId: number, { sealed_url, user_id }: PendingUpdate): Promise<boolean> =>
+  db.exists(sql`
+    select
+    from pull_mirrors m join projects p on p.id = m.project_id
+    where m.project_id = ${projectId}
+      and m.sealed_url = ${sealed_url}
+      and p.mirror
+      and p.mirror_user_id = ${user_id}
+      and not p.archived
+      and not p.deleting
+  `)
+
+/** The state of the last update, when none waits or runs. */
+const atRest = raw(
+  `case when last_update_at is null then 'none' when last_error is null then 'finished' else 'failed' end`,
+)
+
 /** Takes an update that could not start out of the queue; it stays due. */
 export const leaveQueue = (db: Db, projectId: number): Promise<number> =>
-  db.run(sql`update pull_mirrors set queued_at = null, update_status = 'none' where project_id = ${projectId}`)
+  db.run(sql`update pull_mirrors set queued_at = null, update_status = ${atRest} where project_id = ${projectId}`)
 
 /** Failed updates since the last success, of a mirror; locked until the transaction ends. */
 export const lockFailures = async (tx: Tx, projectId: number): Promise<number | undefined> =>

@@ -29,6 +29,8 @@ export const pushToMirror = job({
   input: Type.Object({ projectId: Type.Integer(), mirrorId: Type.Integer() }),
   key: ({ mirrorId }) => `push_to_mirror:${mirrorId}`,
   queue: ({ projectId }) => mirrorQueue(projectId),
+  // Constant pushes must not hold one of the few slots of mirrors.
+  throttled: true,
   // Only failures of this service are retried at once; those of the remote wait.
   attempts: 5,
   async run({ projectId, mirrorId }, ctx) {

@@ -5,7 +5,10 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { jobRows } from '../../../../test/jobs.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, unique, World } from '../../../../test/world.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { commitTo, done, refsOf, serve, sourceOf } from '../remotes/testing.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
+import { fetchObjects, listRemoteRefs, pushToRemote } from '../../../git/transfer/mirror.ts'
+import { commitTo, done, refsOf, repositoryOf, serve, sourceOf } from '../remotes/testing.ts'
 import { pushToMirror, retryPushMirrors, startPushMirrors } from './jobs.ts'
 
 type Mirror = { readonly id: number; readonly at: string; readonly update: (change?: Change) => Promise<void> }
@@ -337,6 +340,21 @@ describe('records and credentials of push mirrors', () => {
     expect((await state(world, mirror)).last_error).toBe(
       'The address is blocked: Requests to localhost are not allowed',
     )
+  })
+
+  test('listing, fetch and push end at the timeout when the remote does not respond', async ({ world }) => {
+    await using silent = await serve(() => {})
+    const project = await sourceOf(world)
+    const repo = (await contextFor(world, null)).git.open(await repositoryOf(world, project.id))
+    const name = 'refs/heads/main' as RefName
+    const to = (await refsOf(world, project))[name] as Oid
+    const [remote, limits] = [{ url: `${silent.origin}/x.git` }, { timeoutMs: 500, maxBytes: 1e9 }]
+    const outcomes = [
+      await listRemoteRefs(repo, remote, limits),
+      await fetchObjects(repo, remote, [name], limits),
+      await pushToRemote(repo, remote, [{ name, to, force: false }], limits),
+    ]
+    expect(outcomes).toMatchObject([{ failed: 'too_slow' }, { failed: 'too_slow' }, { failed: 'too_slow' }])
   })
 
   test('credentials of a mirror are encrypted and in no record, event, argument or error', async ({ world }) => {

@@ -159,9 +159,14 @@ export const beginPush = (db: Db, id: number): Promise<PendingPush | undefined> 
     `,
   )
 
+/** The state of the last update, when none waits or runs. */
+const atRest = raw(
+  `case when last_update_at is null then 'none' when last_error is null then 'finished' else 'failed' end`,
+)
+
 /** Takes back that an update is scheduled, because it cannot start. */
 export const cancelPush = (db: Db, id: number): Promise<number> =>
-  db.run(sql`update push_mirrors set update_status = 'none', next_at = null where id = ${id}`)
+  db.run(sql`update push_mirrors set update_status = ${atRest}, next_at = null where id = ${id}`)
 
 /** Failed updates since the last success, of a mirror; locked until the transaction ends. */
 export const lockPushFailures = async (tx: Tx, id: number): Promise<number | undefined> =>

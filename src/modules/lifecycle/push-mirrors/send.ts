@@ -32,10 +32,7 @@ export async function sendToMirror(
   { projectId, mirrorId }: Target,
   mirror: PendingPush,
 ): Promise<PushOutcome> {
-  const user = mirror.user_id === null ? undefined : await asAccount(ctx, mirror.user_id)
-  const project = user && (await loadProject(String(projectId), user))
-  if (!user || !project || !allows(projectPolicy.admin_mirror, user.actor, project.facts))
-    throw new RemoteRefusal('The user who set up the mirror is not allowed to do so any more.')
+  const { user, project } = await mirrorUser(ctx, projectId, mirror)
   const remote = await reachRemote(ctx, ctx.secrets.open(mirror.sealed_url, targetPurpose(mirrorId)), targetRules)
   const repo = openRepository(user, project)
   const there = await listRemoteRefs(repo, remote, limits)
@@ -47,6 +44,8 @@ export async function sendToMirror(
     { local, remote: there.refs, main: main && local.get(main) },
     { follows: await followed(user, project, mirror.only_protected_branches), keep: mirror.keep_divergent_refs },
   )
+  // The listing may have taken long.
+  await mirrorUser(ctx, projectId, mirror)
   const pushed = await pushToRemote(repo, remote, updates, limits)
   if ('failed' in pushed) throw refuse(pushed, remote)
   const refused = [...pushed.refused].map(([name, reason]) => `${name}: ${withoutCredentials(reason, remote)}`)
@@ -55,6 +54,19 @@ export async function sendToMirror(
     ...sentence('Some refs have diverged and have not been updated on the remote:', diverged),
   ].join('\n')
   return { error: error === '' ? null : error, retries: refused.length > 0 }
+}
+
+/** The user who set up a mirror, and may do so now, and the project. Throws `RemoteRefusal` otherwise. */
+async function mirrorUser(
+  ctx: Ctx,
+  projectId: number,
+  { user_id }: PendingPush,
+): Promise<{ readonly user: Ctx; readonly project: ProjectSubject }> {
+  const user = user_id === null ? undefined : await asAccount(ctx, user_id)
+  const project = user && (await loadProject(String(projectId), user))
+  if (!user || !project || !allows(projectPolicy.admin_mirror, user.actor, project.facts))
+    throw new RemoteRefusal('The user who set up the mirror is not allowed to do so any more.')
+  return { user, project }
 }
 
 const refuse = (failure: RemoteFailure, remote: Remote): RemoteRefusal =>
