@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -120,6 +121,19 @@ describe('a pull mirror', () => {
     const pushes = await world.rows('select options from pushes where project_id = $1 order by id', [mirror.id])
     expect(pushes).toEqual([{ options: ['ci.skip'] }, { options: [] }])
   })
+})
+
+test('a mirror gets pointers to large files, and not the files', async ({ world }) => {
+  const source = await sourceOf(world)
+  const mirror = await mirrorOf(world, source, world.root)
+  const oid = createHash('sha256').update(unique('large')).digest('hex')
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 9\n`
+  const file = { branch: 'main', content: pointer, commit_message: 'x' }
+  await done(world.root.post(`/projects/${source.id}/repository/files/large.bin`, file))
+  await update(world, mirror)
+  expect(await refsOf(world, mirror)).toEqual(await refsOf(world, source))
+  expect(await world.rows('select from large_files where project_id = $1', [mirror.id])).toEqual([])
+  expect((await state(world.root, mirror)).last_error).toBe(null)
 })
 
 describe('differences between a mirror and its source', () => {
