@@ -204,6 +204,12 @@ describe('stithy rotate-secrets', () => {
     expect((await world.root.put('/application/settings', { spam_filter_api_key: 'key of the filter' })).status).toBe(
       200,
     )
+    const url = 'https://ann:word@203.0.114.1/a.git'
+    const mirrors = [
+      await world.root.put(`/projects/${project.id}`, { mirror: true, import_url: url }),
+      await world.root.post(`/projects/${project.id}/remote_mirrors`, { url }),
+    ]
+    expect(mirrors.map(({ status }) => status)).toEqual([200, 201])
     await world.rows(`insert into two_factors (user_id, secret) values (1, $1) returning user_id`, [
       (await world.app.open(null)).secrets.seal('JBSWY3DPEHPK3PXP', 'two-factor secret of user 1'),
     ])
@@ -222,7 +228,11 @@ describe('stithy rotate-secrets', () => {
       const rows = await world.rows('select id, key, project_id, namespace_id, sealed_value from variables order by id')
       const [factor] = await world.rows('select secret from two_factors where user_id = 1')
       const [settings] = await world.rows(`select values->>'spam_filter_api_key' as sealed from application_settings`)
+      const [pull] = await world.rows('select project_id, sealed_url from pull_mirrors')
+      const [push] = await world.rows('select id, sealed_url from push_mirrors')
       return [
+        secrets.open(pull.sealed_url, `source of the pull mirror of project ${pull.project_id}`),
+        secrets.open(push.sealed_url, `target of the push mirror ${push.id}`),
         ...rows.map((row: any) =>
           secrets.open(row.sealed_value, `variable ${row.project_id ?? '-'} ${row.namespace_id ?? '-'} ${row.key}`),
         ),
@@ -238,7 +248,7 @@ describe('stithy rotate-secrets', () => {
     const { env, old, keysNow, read } = await withSecrets()
     const before = await read()
     const { code, out, err } = await command(['rotate-secrets'], env)
-    expect({ code, out }, err).toMatchObject({ code: 0, out: expect.stringMatching(/^5 secrets are encrypted/) })
+    expect({ code, out }, err).toMatchObject({ code: 0, out: expect.stringMatching(/^7 secrets are encrypted/) })
     expect(keysNow()).toHaveLength(1)
     expect(keysNow()).not.toContain(old)
     expect(await read()).toEqual(before)

@@ -1,14 +1,14 @@
 import { as, endpoint, variants } from '../../../api/endpoint.ts'
-import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { Flag, Params } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { userByIdOrName } from '../../accounts/index.ts'
 import { accepted, instance, Message } from '../../instance/index.ts'
 import { keptProject, keptPublicProject, Project, ProjectPublic, ProjectSimple } from './entity.ts'
 import { projectsPage } from './list.ts'
-import { projectListFilters, writeParams } from './params.ts'
+import { projectListFilters } from './params.ts'
 import { namespaceKindOf } from './queries.ts'
 import { findProjectRecord } from './record-queries.ts'
-import { deleteProject, editProject } from './service.ts'
+import { deleteProject } from './service.ts'
 import { project, stampedProject } from './subject.ts'
 
 export const projectRoutes = [
@@ -59,20 +59,6 @@ export const projectRoutes = [
       if (!row) throw notFound('Project')
       return as(Project, { ...row, withLicense: params.license })
     },
-  }),
-
-  endpoint({
-    method: 'PUT',
-    path: '/projects/:id',
-    summary: 'Update a project',
-    subject: project,
-    allow: 'admin_project',
-    params: Params(
-      { ...writeParams, default_branch: Optional(Text({ description: 'Default branch; must exist' })) },
-      { atLeastOneOf: [...(Object.keys(writeParams) as (keyof typeof writeParams)[]), 'default_branch'] },
-    ),
-    returns: Project,
-    handle: ({ subject, params, ctx }) => editProject(ctx, subject, params),
   }),
 
   endpoint({
