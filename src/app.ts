@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
 import { type Caller, originOf } from './access/actor.ts'
 import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx } from './api/ctx.ts'
@@ -20,6 +19,7 @@ import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { defaultTimeouts, type Timeouts } from './git/runner/timeouts.ts'
+import type { HttpServer } from './http.ts'
 import { observeJobs } from './jobs/queue-state.ts'
 import { Activity } from './kernel/activity.ts'
 import { openLog } from './kernel/log.ts'
@@ -154,7 +154,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
-  let http: FastifyInstance | undefined
+  let http: HttpServer | undefined
   stack.defer(() => http?.close())
 
   let ssh: SshServer | undefined

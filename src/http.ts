@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { gitMatcher } from './edges/git-http/serve.ts'
 import { accountPages } from './edges/http/account-pages.ts'
 import { appearanceRoutes } from './edges/http/appearance-routes.ts'
@@ -20,11 +19,13 @@ import { lfsMatcher } from './edges/lfs/serve.ts'
 import { areas, endpoints } from './modules/index.ts'
 import { apiVersion, productVersion } from './modules/instance/index.ts'
 
+export type HttpServer = ReturnType<typeof createHttpServer>
+
 /** What the routes for operators read; without `metrics`, they report those of this process. */
 type Parts = Omit<SystemParts, 'metrics'> & { readonly metrics: SystemParts['metrics'] | undefined }
 
 /** The HTTP server with all endpoints and other routes, not listening yet. Only processes that serve HTTP load this file. */
-export function openHttp(context: HttpContext, limits: HttpLimits, parts: Parts): FastifyInstance {
+export function openHttp(context: HttpContext, limits: HttpLimits, parts: Parts): HttpServer {
   const { plan, siteUrl } = context
   const others = [
     systemRoutes(context, { ...parts, metrics: parts.metrics ?? ownMetrics }),
