@@ -38,7 +38,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    setupFiles: ['src/db/testing/install.ts'],
+    setupFiles: ['test/check-statements.ts'],
     // A worker keeps its application and database over all its files.
     pool: 'forks',
     isolate: false,

@@ -9,33 +9,18 @@ import { openBlobs } from './blobs/open.ts'
 import { type Config, mailsDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
-import { gitMatcher } from './edges/git-http/serve.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import type { SshServer } from './edges/git-ssh/server.ts'
 import { AbandonedRequests } from './edges/http/abandoned-requests.ts'
-import { accountPages } from './edges/http/account-pages.ts'
-import { appearanceRoutes } from './edges/http/appearance-routes.ts'
-import { avatarRoutes } from './edges/http/avatar-routes.ts'
 import type { HttpContext } from './edges/http/context.ts'
-import { docsPage } from './edges/http/docs-page.ts'
-import { goGetMatcher } from './edges/http/go-get.ts'
-import { graphqlRoutes } from './edges/http/graphql/routes.ts'
-import { homeRoutes } from './edges/http/home-routes.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
-import { measureDisk, measurePools, observeBuild, ownMetrics } from './edges/http/metrics.ts'
-import { oauthRoutes } from './edges/http/oauth-routes.ts'
-import { openApiRoutes } from './edges/http/openapi/routes.ts'
-import { createHttpServer } from './edges/http/server.ts'
-import { systemRoutes } from './edges/http/system.ts'
-import { uploadMatcher } from './edges/http/uploads.ts'
-import { wildcardRoutes } from './edges/http/wildcard-routes.ts'
-import { lfsMatcher } from './edges/lfs/serve.ts'
+import { measureDisk, measurePools, observeBuild } from './edges/http/metrics.ts'
 import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { defaultTimeouts, type Timeouts } from './git/runner/timeouts.ts'
+import type { HttpServer } from './http.ts'
 import { observeJobs } from './jobs/queue-state.ts'
-import { startJobs } from './jobs/runner.ts'
 import { Activity } from './kernel/activity.ts'
 import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
@@ -43,8 +28,8 @@ import { FileMailer } from './mail/file-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
 import { TokenAuthenticator } from './modules/accounts/index.ts'
-import { areas, endpoints, jobs } from './modules/index.ts'
-import { apiVersion, productVersion } from './modules/instance/index.ts'
+import { jobs } from './modules/index.ts'
+import { productVersion } from './modules/instance/index.ts'
 import { observeLostAndFound } from './modules/projects/index.ts'
 import { recoverPushes } from './modules/pushes/index.ts'
 import { recoverMerges } from './modules/review/index.ts'
@@ -85,6 +70,15 @@ const timeoutsOf = (settings: Settings): Timeouts => ({
 
 /** In milliseconds; a longer timer would fire at once. */
 const asTimeout = (seconds: number): number => Math.min(seconds * 1000, 2 ** 31 - 1)
+
+/** Jobs and commands serve no HTTP, and workers run no jobs: each starts faster without what it does not need. */
+const loadHttp = () => import('./http.ts')
+const loadJobs = () => import('./jobs/runner.ts')
+
+/** Loads the code that only this role needs. */
+export const preload = async (role: 'worker' | 'jobs'): Promise<void> => {
+  await (role === 'worker' ? loadHttp() : loadJobs())
+}
 
 /** Builds everything in order; disposing ends it in reverse. The composition root: only here do the parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
@@ -160,32 +154,8 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
-  const others = [
-    systemRoutes(context, {
-      runner,
-      databaseLoads: () => db.loads(),
-      dataDir: config.dataDir,
-      stuckAfterMs: overrides.stuckAfterMs,
-      metrics: services.metrics ?? ownMetrics,
-      metricsFrom: config.metricsFrom,
-    }),
-    openApiRoutes({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
-    graphqlRoutes(context),
-    homeRoutes(context),
-    docsPage(site.url),
-    appearanceRoutes(context),
-    avatarRoutes(context),
-    oauthRoutes(context),
-    accountPages(context),
-    wildcardRoutes(site.url, [
-      gitMatcher(context, limits),
-      lfsMatcher(context),
-      uploadMatcher(context),
-      goGetMatcher(context),
-    ]),
-  ]
-  const http = createHttpServer(endpoints, context, others, limits)
-  stack.defer(() => http.close())
+  let http: HttpServer | undefined
+  stack.defer(() => http?.close())
 
   let ssh: SshServer | undefined
   let stopJobs: (() => Promise<void>) | undefined
@@ -195,9 +165,18 @@ export async function createApp(config: Config, services: Services, overrides: O
       const { host, port } = config.http
       serves = true
       const shared = services.sharesPorts ? { reusePort: true, exclusive: true } : {}
+      const { openHttp } = await loadHttp()
+      http = openHttp(context, limits, {
+        runner,
+        databaseLoads: () => db.loads(),
+        dataDir: config.dataDir,
+        stuckAfterMs: overrides.stuckAfterMs,
+        metrics: services.metrics,
+        metricsFrom: config.metricsFrom,
+      })
       await http.listen({ host, port, ...shared })
       if (config.sshPort === 0) return
-      // Imports the SSH library only if SSH is enabled.
+      // SSH may be disabled.
       const [{ SshServer }, { ensureHostKey }] = await Promise.all([
         import('./edges/git-ssh/server.ts'),
         import('./edges/git-ssh/host-key.ts'),
@@ -214,16 +193,17 @@ export async function createApp(config: Config, services: Services, overrides: O
       if (recovered > 0) log.info({ pushes: recovered }, 'settled interrupted pushes')
       await recoverMerges(await open(null), 0)
       const { databaseUrl } = services
+      const { startJobs } = await loadJobs()
       const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, activity, onBroken })
       stopJobs = () => running.stop()
     },
     busy: () => activity.busy,
     open: (caller) => open(caller),
     async stop(graceMs) {
-      const hurry = setTimeout(() => http.server.closeAllConnections(), graceMs)
+      const hurry = setTimeout(() => http?.server.closeAllConnections(), graceMs)
       // `close` closes the connections that are idle now; ones that become idle later must not delay the stop.
-      const idle = setInterval(() => http.server.closeIdleConnections(), 100)
-      await Promise.all([http.close(), ssh?.stop(graceMs), stopJobs?.()])
+      const idle = setInterval(() => http?.server.closeIdleConnections(), 100)
+      await Promise.all([http?.close(), ssh?.stop(graceMs), stopJobs?.()])
       stopJobs = undefined
       clearInterval(idle)
       clearTimeout(hurry)
@@ -232,7 +212,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     [Symbol.asyncDispose]: async () => {
       await stopJobs?.()
       await ssh?.[Symbol.asyncDispose]()
-      http.server.closeAllConnections()
+      http?.server.closeAllConnections()
       await resources.disposeAsync()
     },
   }

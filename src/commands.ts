@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { createApp, repositoriesDir, secretsFile } from './app.ts'
+import { createApp, preload, repositoriesDir, secretsFile } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { inspectServer } from './db/inspect.ts'
@@ -35,7 +35,7 @@ import type { DatabaseFacts, Services, TokenRequest, UserAction } from './proces
 
 /** The module that all processes load: the application, and the commands of the command line. */
 export { migrate } from './db/migrate.ts'
-export { createApp }
+export { createApp, preload }
 
 const folderOf = (config: Config) => ({ dataDir: config.dataDir, repositoriesDir: repositoriesDir(config) })
 

@@ -3,6 +3,7 @@ import type { Ctx } from '../src/api/ctx.ts'
 import { accountRefusal, actorOf } from '../src/modules/accounts/tokens/authenticate.ts'
 import { findAccount } from '../src/modules/accounts/tokens/queries.ts'
 import type { Located } from '../src/modules/projects/repositories/location.ts'
+import { projectRow } from './tables/projects.ts'
 import type { Client, World } from './world.ts'
 
 /** The caller as services see them. Throws when the account may not act. */
@@ -20,7 +21,7 @@ export async function contextFor(world: World, who: Client | null): Promise<Ctx>
 
 /** The location of a project's repository, and its key. */
 export async function locate(world: World, id: number): Promise<Located> {
-  const [project] = await world.rows('select id, repository_storage, repository_key from projects where id = $1', [id])
+  const [project] = await projectRow(world, id, 'id', 'repository_storage', 'repository_key')
   return project
 }
 

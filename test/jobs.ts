@@ -45,3 +45,42 @@ export async function futureTimetables(world: World): Promise<string[]> {
   )
   return rows.map(({ identifier }) => identifier)
 }
+
+/** Keys of all jobs that are queued, or of those with these keys. */
+export const jobKeys = (world: World, keys?: readonly string[]) =>
+  world.rows('select key from graphile_worker.jobs where $1::text[] is null or key = any($1) order by key', [
+    keys ?? null,
+  ])
+
+/** Keys in which `%` stands for any text. */
+export const jobKeysLike = (world: World, key: string) =>
+  world.rows('select key from graphile_worker.jobs where key like $1', [key])
+
+export const jobAttempts = (world: World, keys: readonly string[]) =>
+  world.rows('select key, attempts from graphile_worker.jobs where key = any($1)', [keys])
+
+/** Whether the job is to run later, as `waits`. */
+export const jobWaits = (world: World, key: string) =>
+  world.rows('select run_at > now() as waits from graphile_worker.jobs where key = $1', [key])
+
+/** Queues a job without a key, which may be one that no process knows. */
+export const queueJob = (world: World, name: string, queue: string | null = null, minutesAgo = 0) =>
+  world.rows(
+    `select graphile_worker.add_job($1, '{}', queue_name := $2, run_at := now() - make_interval(mins => $3))`,
+    [name, queue, minutesAgo],
+  )
+
+/** No further attempts are made of these jobs. */
+export const failJobs = (world: World, keys: readonly string[]) =>
+  world.rows(
+    'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = any($1)))',
+    [keys],
+  )
+
+/** A runner took a job this long ago. */
+export const takenAgo = (world: World, minutes: number) =>
+  world.rows(
+    `insert into job_runner (taken_at) values (now() - make_interval(mins => $1))
+      on conflict (is_only) do update set taken_at = excluded.taken_at`,
+    [minutes],
+  )

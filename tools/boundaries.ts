@@ -6,7 +6,7 @@ import { foreignWrites } from './boundaries/tables.ts'
 // Checks import boundaries (ARCHITECTURE.md): `npm run boundaries` prints violations, `npm run boundaries -- --graph` the
 // import graph.
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '')
-const modules = await readModules(root, 'src')
+const modules = [...(await readModules(root, 'src')), ...(await readModules(root, 'test'))]
 if (process.argv.includes('--graph'))
   for (const [folder, imported] of [...folderGraph(modules)].sort())
     console.log(`${folder} → ${[...imported].sort().join(', ') || 'nothing'}`)

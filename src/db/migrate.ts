@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { runMigrations as runJobMigrations } from 'graphile-worker'
 import pg from 'pg'
 import { Failure } from '../kernel/failure.ts'
 import { connectionOptions } from './connection.ts'
@@ -69,7 +68,9 @@ export async function migrate(url: string, progress: (line: string) => void = ()
       await client.query('insert into schema_migrations (name) values ($1)', [file])
       await client.query('commit')
     }
-    await runJobMigrations({ connectionString: url })
+    // Most processes migrate nothing, and load the library only for its jobs.
+    const { runMigrations } = await import('graphile-worker')
+    await runMigrations({ connectionString: url })
   } finally {
     await client.end()
   }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { addEventsOfTransactions } from '../../test/tables/events.ts'
 import { test, unique } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { emit, type Position, readEvents, start } from './log.ts'
@@ -36,12 +37,7 @@ describe('event log', () => {
   test('events are read in the order of transaction ids, whatever their number of digits', async ({ world }) => {
     const [nine, ten] = [unique('nine'), unique('ten')]
     // Transaction ids below all that a database assigns.
-    await world.rows(
-      `insert into events (txid, kind, actor_id, payload) values
-        ('10', 'custom_attribute_set', null, jsonb_build_object('key', $2::text)),
-        ('9', 'custom_attribute_set', null, jsonb_build_object('key', $1::text))`,
-      [nine, ten],
-    )
+    await addEventsOfTransactions(world, nine, ten)
     const [first] = await readEvents(world.db, { txid: '8', id: 0 }, 1)
     const [second] = await readEvents(world.db, first!.position, 1)
     expect([first, second].map((event) => event!.payload)).toEqual([{ key: nine }, { key: ten }])

@@ -1,21 +1,16 @@
 import { expect } from 'vitest'
-import { jobRows, lockJob } from '../../test/jobs.ts'
+import { jobRows, lockJob, queueJob, takenAgo } from '../../test/jobs.ts'
 import { test, World } from '../../test/world.ts'
 import { checkJobs, queueState } from './queue-state.ts'
 
-const ago = (minutes: number) => `now() - interval '${minutes} minutes'`
-const queueJob = (world: World, queue: string | null = null) =>
-  world.rows(`select graphile_worker.add_job('no_such_task', '{}', queue_name := $1, run_at := ${ago(10)})`, [queue])
-const takenAgo = (world: World, minutes: number) =>
-  world.rows(
-    `insert into job_runner (taken_at) values (${ago(minutes)}) on conflict (is_only) do update set taken_at = excluded.taken_at`,
-  )
+/** Queues a job that no process runs, ten minutes late. */
+const queueUnknown = (world: World, queue: string | null = null) => queueJob(world, 'no_such_task', queue, 10)
 const readiness = async (world: World) => (await world.anonymous.get('//-/readiness')).json
 
 test('readiness fails with the time of the last job when due jobs are not taken', async () => {
   await using world = await World.start()
   expect(await checkJobs(world.db)).toEqual({ status: 'ok', oldest_due_seconds: 0, last_taken_at: null })
-  await queueJob(world)
+  await queueUnknown(world)
   // A service whose jobs process never started reports the age; that process is not ready before it takes a job.
   expect((await readiness(world)).status).toBe('ok')
   await takenAgo(world, 1)
@@ -35,17 +30,17 @@ test('readiness fails with the time of the last job when due jobs are not taken'
 
 test('a job that waits for another of its queue is not due', async () => {
   await using world = await World.start()
-  await queueJob(world, 'one')
-  await queueJob(world, 'one')
+  await queueUnknown(world, 'one')
+  await queueUnknown(world, 'one')
   expect((await queueState(world.db)).oldest_due_seconds).toBeGreaterThan(500)
-  await world.rows(`select graphile_worker.add_job('other', '{}', queue_name := 'one')`)
+  await queueJob(world, 'other', 'one')
   await lockJob(world, (await jobRows(world))[0]!)
   expect(await queueState(world.db)).toMatchObject({ oldest_due_seconds: 0, running: 1 })
 })
 
 test('metrics have the age of the oldest due job and the time the last one was taken', async () => {
   await using world = await World.start()
-  await queueJob(world)
+  await queueUnknown(world)
   await takenAgo(world, 8)
   const { text } = await world.anonymous.get('//-/metrics')
   const figure = (name: string) => Number(new RegExp(`^stithy_${name} (.+)$`, 'm').exec(text)?.[1])

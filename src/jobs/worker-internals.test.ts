@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { installedVersion } from '../../test/installed-version.ts'
+import { columnsOf } from '../../test/tables/discussion.ts'
 import { test } from '../../test/world.ts'
 
 test('graphile-worker has the version whose private tables we use', () => {
@@ -11,9 +12,6 @@ test.for([
   ['_private_job_queues', ['locked_by']],
   ['_private_known_crontabs', ['last_execution']],
 ] as const)('graphile-worker stores %s in tables with the columns we use', async ([table, columns], { world }) => {
-  const rows = await world.rows(
-    `select column_name from information_schema.columns where table_schema = 'graphile_worker' and table_name = $1`,
-    [table],
-  )
+  const rows = await columnsOf(world, table, 'graphile_worker')
   expect(rows.map(({ column_name }) => column_name)).toEqual(expect.arrayContaining([...columns]))
 })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { projectRow } from '../../test/tables/projects.ts'
 import { type Client, test, unique } from '../../test/world.ts'
 import type { Level } from '../access/levels.ts'
 
@@ -113,9 +114,7 @@ describe('fields that callers cannot set', () => {
     })
     expect(project.json.runners_token).not.toBe('chosen')
     expect(project.json.created_at).not.toMatch(/^2001/)
-    const [row] = await world.rows('select repository_storage, deleting, settings from projects where id = $1', [
-      project.json.id,
-    ])
+    const [row] = await projectRow(world, project.json.id, 'repository_storage', 'deleting', 'settings')
     expect(row).toEqual({ repository_storage: 'default', deleting: false, settings: { auto_devops_enabled: true } })
     const group = await ann.post('/groups', { ...attempted, name, path: unique('made') })
     expect(group.status).toBe(201)

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { planOfGroup } from '../../test/tables/groups.ts'
+import { projectRow } from '../../test/tables/projects.ts'
+import { noteOnUser } from '../../test/tables/users.ts'
 import { type Client, World } from '../../test/world.ts'
 import type { Plan } from '../kernel/plan.ts'
 
@@ -36,10 +39,7 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     const [listed] = (await world.root.get(`/groups?search=${plan}`)).json
     for (const record of [made.json, edited.json, listed, (await world.root.get(`/groups/${made.json.id}`)).json])
       expect(has(record, [...groupMinutes, 'membership_lock'])).toEqual([starter, starter, starter])
-    const [row] = await world.rows(
-      'select shared_runners_minutes_limit as minutes, membership_lock, file_template_project_id as template from namespaces where id = $1',
-      [made.json.id],
-    )
+    const [row] = await planOfGroup(world, made.json.id)
     expect(row).toEqual({
       minutes: starter ? 7 : null,
       membership_lock: starter,
@@ -54,7 +54,7 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     expect(has(made.json, projectStarter)).toEqual(projectStarter.map(() => starter))
     expect(has(made.json, projectPremium)).toEqual(projectPremium.map(() => premium))
     expect(made.json.service_desk_enabled).toBe(premium ? true : null)
-    const [{ settings }] = await world.rows('select settings from projects where id = $1', [made.json.id])
+    const [{ settings }] = await projectRow(world, made.json.id, 'settings')
     expect(has(settings, Object.keys(sent))).toEqual([starter, premium])
     // Below the plan the parameter is an unknown name.
     const refused = await ann.put(`/projects/${made.json.id}`, { external_authorization_classification_label: 'y' })
@@ -70,9 +70,7 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     const sent = { name: 'N', username: 'noted', email: 'n@example.com', password: 'correct horse', note: 'hello' }
     const made = await world.root.post('/users', sent)
     expect(made.json.note).toBe(starter ? 'hello' : undefined)
-    expect(await world.rows(`select note from users where username = 'noted'`)).toEqual([
-      { note: starter ? 'hello' : null },
-    ])
+    expect(await noteOnUser(world, 'noted')).toEqual([{ note: starter ? 'hello' : null }])
   })
 
   test(`${premium ? 'D2-DELETE-MARKS: a deleted project is marked' : 'D2-DELETE-REMOVES: a deleted project is removed at once'}`, async () => {

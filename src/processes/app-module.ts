@@ -53,6 +53,8 @@ export type UserAction = 'reset-password' | 'unlock' | 'unblock' | 'make-admin'
 
 /** The exports of `src/commands.ts` that the processes use. The message of a `Failure` is shown to the user as one sentence. */
 export type AppModule = {
+  /** Loads the code that only this role needs, so that it is there when the database is. */
+  preload(role: 'worker' | 'jobs'): Promise<void>
   createApp(config: Config, services: Services): Promise<App>
   /**
    * Fails if the database is newer than this version, or if it and the data folder belong to different installations. Must run

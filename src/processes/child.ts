@@ -112,6 +112,7 @@ const keep = (order: Order) => orders.push(order)
 process.on('message', keep)
 try {
   const module = await loadAppModule(moduleUrl)
+  await module.preload(role)
   process.off('message', keep)
   const act = (order: Order) => void obey(order, module).catch(fail)
   process.on('message', act)

@@ -13,6 +13,8 @@ import type { ProjectRow } from '../../src/modules/projects/projects/queries.ts'
 import { projectFacts } from '../../src/modules/projects/projects/subject.ts'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
+import { ensureMember } from '../tables/access.ts'
+import { changeProject } from '../tables/projects.ts'
 import { type Client, World } from '../world.ts'
 import { gitRows, groupRows, otherRows, projectRows, type Row, type Who } from './permissions.ts'
 
@@ -192,7 +194,7 @@ describe('the service matches the permission matrix', () => {
           })
           const { id: discussionId, notes } = (await world.root.post(`${mergeRequest.at}/discussions`, { body: 'x' }))
             .json
-          if (archived) await world.rows('update projects set archived = true where id = $1', [projectId])
+          if (archived) await changeProject(world, projectId, { archived: true })
           places.set(`${visibility} ${archived}`, {
             groupId: group.id,
             projectId,
@@ -208,10 +210,7 @@ describe('the service matches the permission matrix', () => {
   })
 
   const addVictim = async (holder: 'project_id' | 'namespace_id', id: number): Promise<void> => {
-    await world.rows(
-      `insert into members (user_id, ${holder}, access_level) values ($1, $2, 10) on conflict do nothing`,
-      [victim.id, id],
-    )
+    await ensureMember(world, holder, id, victim.id)
   }
 
   /** The URL of a row's call, with its parameters filled in. */

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect } from 'vitest'
 import { type Scope, scopes } from '../../src/access/scopes.ts'
 import { batch, lfs, upload } from '../../src/modules/pushes/large-files/testing.ts'
 import { gitSsh, hasSsh, ssh, sshUrl, withKey } from '../ssh.ts'
+import { revokeToken } from '../tables/tokens.ts'
 import { Client, git, type TestProject, temporaryFolder, test, World } from '../world.ts'
 
 type Access = 'account' | 'record' | 'file' | 'change' | 'fetch' | 'push' | 'download' | 'upload'
@@ -176,7 +177,7 @@ describe.for(kinds)('a token of the kind %s', ([, make]) => {
     ]
     expect(new Set(await statuses())).toEqual(new Set([200]))
     // Revoked in the database, without the notification.
-    await world.rows(`update access_tokens set revoked = true where digest = sha256($1::bytea)`, [token])
+    await revokeToken(world, token)
     await expect.poll(async () => new Set(await statuses())).toEqual(new Set([401]))
   })
 })

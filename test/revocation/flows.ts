@@ -10,6 +10,7 @@ import { rebaseSource } from '../../src/modules/review/merging/rebase.ts'
 import { afterPush } from '../../src/modules/review/merging/testing.ts'
 import { contextFor } from '../contexts.ts'
 import { gitSsh, sshUrl } from '../ssh.ts'
+import { addLargeFile, isLargeFileOf } from '../tables/pushes.ts'
 import { type Answer, type Client, git, unique } from '../world.ts'
 import type { Need } from './rights.ts'
 import { holds, publish, type Stage } from './stage.ts'
@@ -186,14 +187,13 @@ async function viaGit(stage: Stage, to: StoredProject, branch: string, push: (wo
   return push(work)
 }
 
-const linked = async ({ world, fork }: Stage, content: string): Promise<boolean> =>
-  (await world.rows('select from large_files where project_id = $1 and oid = $2', [fork.id, oidOf(content)])).length > 0
+const linked = ({ world, fork }: Stage, content: string): Promise<boolean> =>
+  isLargeFileOf(world, fork.id, oidOf(content))
 
 /** A large file of the guarded project, as far as the database knows. */
 async function addFile({ world, guarded }: Stage): Promise<string> {
   const content = unique('large')
-  const file = [guarded.id, oidOf(content), content.length]
-  await world.rows('insert into large_files (project_id, oid, size) values ($1, $2, $3)', file)
+  await addLargeFile(world, guarded.id, oidOf(content), content.length)
   return content
 }
 

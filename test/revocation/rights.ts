@@ -1,5 +1,8 @@
 import { levels } from '../../src/access/levels.ts'
 import type { StoredProject } from '../../src/modules/repository/commits/testing.ts'
+import { groupsOf } from '../tables/access.ts'
+import { daysAgo } from '../tables/statements.ts'
+import { expireTokens } from '../tables/tokens.ts'
 import { Client, type TestGroup, type World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
@@ -57,9 +60,7 @@ async function invite({ world, ann, guarded, group }: Place, to: 'projects' | 'g
   await world.root.post(`${at}/share`, { group_id: invited.id, group_access: developer })
 }
 
-const invitedGroup = async ({ world, ann }: Stage): Promise<number> =>
-  (await world.rows('select namespace_id from members where user_id = $1 and namespace_id is not null', [ann.id]))[0]
-    .namespace_id
+const invitedGroup = async ({ world, ann }: Stage): Promise<number> => (await groupsOf(world, ann.id))[0].namespace_id
 
 const repositoryOff = {
   repository_access_level: 'disabled',
@@ -179,8 +180,7 @@ export const rights: readonly Right[] = [
     name: 'the token expires',
     takes: ['token'],
     grant: inProject,
-    revoke: ({ world, ann }) =>
-      world.rows('update access_tokens set expires_at = current_date - 1 where user_id = $1', [ann.id]),
+    revoke: ({ world, ann }) => expireTokens(world, ann.id, daysAgo(1)),
   },
   {
     name: 'the token has no scope for code',

@@ -8,6 +8,9 @@ import { password, withTwoFactor } from '../../src/modules/accounts/two-factor/t
 import { lfs } from '../../src/modules/pushes/large-files/testing.ts'
 import { contextFor } from '../contexts.ts'
 import { futureTimetables, queueInFuture } from '../jobs.ts'
+import { moveHousekeepingAhead } from '../tables/pushes.ts'
+import { forgetSignInFailures, moveSignInFailuresAhead, moveTwoFactorAhead } from '../tables/sign-in.ts'
+import { ageMailLinks } from '../tables/users.ts'
 import { test, unique, World } from '../world.ts'
 
 const signIn = (world: World, username: string, secret: string, code?: string) =>
@@ -21,30 +24,30 @@ describe('after the clock is set back by hours', () => {
     const ann = await world.user({ password, skip_confirmation: true })
     for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
     expect((await signIn(world, ann.username, password)).status).toBe(429)
-    await world.rows(`update sign_in_failures set ends_at = ends_at + interval '5 hours'`)
+    await moveSignInFailuresAhead(world)
     expect((await signIn(world, ann.username, password)).status).toBe(200)
   })
 
   test('failed sign-ins are counted anew after the clock is set back', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
-    await world.rows(`update sign_in_failures set ends_at = ends_at + interval '5 hours'`)
+    await moveSignInFailuresAhead(world)
     for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
     expect((await signIn(world, ann.username, password)).status).toBe(429)
-    await world.rows('delete from sign_in_failures')
+    await forgetSignInFailures(world)
   })
 
   test('concurrent failed sign-ins are all counted', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     await Promise.all(Array.from({ length: 10 }, () => signIn(world, ann.username, 'wrong')))
     expect((await signIn(world, ann.username, password)).status).toBe(429)
-    await world.rows('delete from sign_in_failures')
+    await forgetSignInFailures(world)
   })
 
   test('a two-factor code is accepted, once, after the clock is set back', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     const device = await withTwoFactor(world, ann)
-    await world.rows('update two_factors set last_step = last_step + 600 where user_id = $1', [ann.id])
+    await moveTwoFactorAhead(world, ann.id)
     const code = device.code()
     expect((await signIn(world, ann.username, password, code)).status).toBe(200)
     expect((await signIn(world, ann.username, password, code)).status).toBe(400)
@@ -76,7 +79,7 @@ describe('after the clock is set back by hours', () => {
     }
     for (let times = 0; times < 10; times++) expect(await add()).toBe(201)
     expect(await add()).toBe(429)
-    await world.rows(`update mail_links set created_at = created_at + interval '5 hours' where user_id = $1`, [ann.id])
+    await ageMailLinks(world, ann.id, '-5 hours')
     expect(await add()).toBe(201)
   })
 
@@ -84,9 +87,7 @@ describe('after the clock is set back by hours', () => {
     const project = await world.project()
     const ask = async () => (await world.root.post(`/projects/${project.id}/housekeeping`)).status
     expect([await ask(), await ask()]).toEqual([201, 409])
-    await world.rows(`update project_housekeeping set asked_at = asked_at + interval '9 years' where project_id = $1`, [
-      project.id,
-    ])
+    await moveHousekeepingAhead(world, project.id)
     expect(await ask()).toBe(201)
   })
 

@@ -12,6 +12,7 @@ import { importFromUrl } from '../../src/modules/lifecycle/imports/jobs.ts'
 import { housekeep } from '../../src/modules/projects/repositories/housekeeping.ts'
 import { openRepository } from '../../src/modules/projects/repositories/open.ts'
 import { contextFor } from '../contexts.ts'
+import { projectRow } from '../tables/projects.ts'
 import { eventually } from '../waiting.ts'
 import { type Answer, git, type TestProject, unique, World } from '../world.ts'
 
@@ -121,8 +122,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     await rm(work, { recursive: true, force: true })
   })
 
-  const located = async () =>
-    (await world.rows('select id, repository_storage, repository_key from projects where id = $1', [project.id]))[0]
+  const located = async () => (await projectRow(world, project.id, 'id', 'repository_storage', 'repository_key'))[0]
   const at = (path: string) => `/projects/${project.id}${path}`
   const push = (...refs: string[]): Promise<Outcome> =>
     git(work, 'push', '-q', world.remote(project, world.root), ...refs).then(

@@ -4,6 +4,8 @@ import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
 import { bootstrap } from '../../src/commands.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
+import { eventsOf } from '../tables/events.ts'
+import { addInterruptedPushes, addPush, pushesInState, pushesTo } from '../tables/pushes.ts'
 import { git, gitMessages, temporaryFolder, test } from '../world.ts'
 
 /** A clone with one commit on `main`. */
@@ -156,14 +158,9 @@ describe('git over HTTP', () => {
     const project = await world.project()
     const work = await workTree(folder.path)
     await git(work, 'push', '-q', '-o', 'ci.skip', world.remote(project, world.root), 'main', 'HEAD:refs/tags/v1')
-    const pushes = await world.rows(
-      'select state, door, options, (select count(*) from ref_changes c where c.push_id = p.id and c.moved) as moved from pushes p where project_id = $1',
-      [project.id],
-    )
-    expect(pushes).toEqual([{ state: 'done', door: 'http', options: ['ci.skip'], moved: 2 }])
-    const events = await world.rows(`select payload from events where project_id = $1 and kind = 'pushed'`, [
-      project.id,
-    ])
+    const pushes = await pushesTo(world, project.id, 'state', 'transport', 'options', 'moved')
+    expect(pushes).toEqual([{ state: 'done', transport: 'http', options: ['ci.skip'], moved: 2 }])
+    const events = await eventsOf(world, { project: project.id, kind: 'pushed' }, 'payload')
     expect(events).toMatchObject([{ payload: { ref_count: 2 } }])
   })
 
@@ -174,17 +171,12 @@ describe('git over HTTP', () => {
     await git(work, 'push', '-q', world.remote(project, world.root), 'main')
     const head = await git(work, 'rev-parse', 'HEAD')
     // As a crash leaves it: intended and moved, intended and not moved.
-    await world.rows(
-      `with p as (insert into pushes (project_id, actor_id, door) values ($1, 1, 'http'), ($1, 1, 'http') returning id)
-      insert into ref_changes (push_id, ref, old_oid, new_oid)
-      select min(id), 'refs/heads/main'::bytea, null, $2 from p union all select max(id), 'refs/heads/lost'::bytea, null, $2 from p`,
-      [project.id, head],
-    )
+    await addInterruptedPushes(world, project.id, head)
     await world.recover()
     await world.recover()
-    const states = await world.rows('select state from pushes where project_id = $1 order by id', [project.id])
+    const states = await pushesTo(world, project.id, 'state')
     expect(states.map(({ state }) => state)).toEqual(['done', 'done', 'dropped'])
-    const events = await world.rows(`select 1 from events where project_id = $1 and kind = 'pushed'`, [project.id])
+    const events = await eventsOf(world, { project: project.id, kind: 'pushed' })
     expect(events).toHaveLength(2)
   })
 
@@ -205,9 +197,7 @@ describe('git over HTTP', () => {
     const accepted = commits.filter((_, n) => outcomes[n]!.status === 'fulfilled')
     expect(accepted).toHaveLength(1)
     expect(await git(work, 'ls-remote', url, 'refs/heads/main')).toContain(accepted[0])
-    expect(
-      await world.rows(`select 1 from pushes where project_id = $1 and state = 'done'`, [project.id]),
-    ).toHaveLength(2)
+    expect(await pushesInState(world, project.id, 'done')).toHaveLength(2)
   })
 
   test('pushing to a path that does not exist creates a private project, for permitted users', async ({ world }) => {
@@ -254,7 +244,7 @@ describe('git over HTTP', () => {
       await git(work, 'push', '-q', world.remote(each, world.root), 'main')
       await writeFile(lock(each), '')
     }
-    await world.rows(`insert into pushes (project_id, actor_id, door) values ($1, 1, 'http')`, [project.id])
+    await addPush(world, project.id)
     await bootstrap(world.config, world.databaseUrl)
     await git(work, 'commit', '-q', '--allow-empty', '-m', 'after the crash')
     await git(work, 'push', '-q', world.remote(project, world.root), 'main')
@@ -269,7 +259,7 @@ describe('git over HTTP', () => {
     await git(work, 'push', '-q', url, 'main')
     await git(work, 'commit', '-q', '--allow-empty', '-m', 'again')
     await Promise.allSettled(Array.from({ length: 8 }, () => git(work, 'push', '-q', url, 'main')))
-    const events = await world.rows(`select 1 from events where project_id = $1 and kind = 'pushed'`, [project.id])
+    const events = await eventsOf(world, { project: project.id, kind: 'pushed' })
     expect(events).toHaveLength(2)
   })
 

@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
 import { withTwoFactor } from '../../src/modules/accounts/two-factor/testing.ts'
 import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
+import { pushesTo } from '../tables/pushes.ts'
+import { changeUser, deleteSshKeys, expireSshKeys, usesOfSshKeys } from '../tables/users.ts'
 import { type Client, git, temporaryFolder, test, World } from '../world.ts'
 
 /** A clone with one commit on `main`. */
@@ -53,17 +55,12 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await gitSsh(world, key, join(folder.path, 'copy'), 'pull', '-q')).code).toBe(0)
     expect(await git(join(folder.path, 'copy'), 'log', '-1', '--format=%s')).toBe('Second')
 
-    const pushes = await world.rows(
-      'select state, door, options, actor_id from pushes where project_id = $1 order by id',
-      [project.id],
-    )
+    const pushes = await pushesTo(world, project.id, 'state', 'transport', 'options', 'actor_id')
     expect(pushes).toEqual([
-      { state: 'done', door: 'ssh', options: ['ci.skip'], actor_id: ann.id },
-      { state: 'done', door: 'ssh', options: [], actor_id: ann.id },
+      { state: 'done', transport: 'ssh', options: ['ci.skip'], actor_id: ann.id },
+      { state: 'done', transport: 'ssh', options: [], actor_id: ann.id },
     ])
-    expect(
-      await world.rows('select last_used_at is not null as used from ssh_keys where user_id = $1', [ann.id]),
-    ).toEqual([{ used: true }])
+    expect(await usesOfSshKeys(world, ann.id)).toEqual([{ used: true }])
   })
 
   test('protocol 0 and 2, shallow and partial clones and archives work over SSH', async ({ world }) => {
@@ -253,7 +250,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
     const key = await withKey(folder.path, ann)
-    const setState = (state: string) => world.rows('update users set state = $2 where id = $1', [ann.id, state])
+    const setState = (state: string) => changeUser(world, ann.id, { state: state })
     for (const [state, text] of [
       ['blocked', 'Your account has been blocked.'],
       ['deactivated', 'Your account has been deactivated. Please sign in to activate it.'],
@@ -263,9 +260,9 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     }
     await setState('active')
     expect((await ssh(world, key)).code).toBe(0)
-    await world.rows(`update ssh_keys set expires_at = now() - interval '1 second' where user_id = $1`, [ann.id])
+    await expireSshKeys(world, ann.id)
     expect(await ssh(world, key)).toEqual({ code: 1, out: '', err: 'Stithy: Your SSH key has expired.\n' })
-    await world.rows('delete from ssh_keys where user_id = $1', [ann.id])
+    await deleteSshKeys(world, ann.id)
     expect((await ssh(world, key)).code).toBe(255)
   })
 
@@ -321,7 +318,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     const shared = ['-o', `ControlPath=${join(folder.path, 'master')}`]
     await sshWith(world, key, [...shared, '-o', 'ControlMaster=auto', '-o', 'ControlPersist=20'], 'git')
     expect((await sshWith(world, key, shared, 'git')).code).toBe(0)
-    await world.rows('delete from ssh_keys where user_id = $1', [ann.id])
+    await deleteSshKeys(world, ann.id)
     expect(await sshWith(world, key, shared, 'git')).toMatchObject({
       code: 1,
       err: 'Stithy: This key is no longer registered.\n',
@@ -350,9 +347,10 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       'Stithy: This deploy key does not have write access to this project.\n',
     )
     expect((await gitSsh(world, writes, work, 'push', '-q', url, 'main:x')).code).toBe(0)
-    expect(
-      await world.rows(`select door, actor_id from pushes where project_id = $1 and door = 'ssh'`, [project.id]),
-    ).toEqual([{ door: 'ssh', actor_id: world.root.id }])
+    const bySsh = (await pushesTo(world, project.id, 'transport', 'actor_id')).filter(
+      ({ transport }) => transport === 'ssh',
+    )
+    expect(bySsh).toEqual([{ transport: 'ssh', actor_id: world.root.id }])
     expect((await gitSsh(world, writes, work, 'push', url, ':main')).err).toContain(
       'The default branch of a project cannot be deleted.',
     )

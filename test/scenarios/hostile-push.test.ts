@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { movedRefs } from '../tables/pushes.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
 const zero = '0'.repeat(40)
@@ -41,12 +42,7 @@ const refsOf = async (world: World, project: TestProject): Promise<string[]> => 
 }
 
 const journal = (world: World, project: TestProject): Promise<{ ref: string; from: string; to: string }[]> =>
-  world.rows(
-    `select convert_from(c.ref, 'UTF8') as ref, c.old_oid as from, c.new_oid as to
-     from ref_changes c join pushes p on p.id = c.push_id
-     where p.project_id = $1 and c.moved order by p.id, c.position`,
-    [project.id],
-  )
+  movedRefs(world, project.id)
 
 const feed = async (world: World, project: TestProject): Promise<string[]> =>
   (await world.root.get(`/projects/${project.id}/events`)).json.map(

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
+import { countRefs, movedRefs } from '../tables/pushes.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
 /** More than the server updates in one transaction. */
@@ -35,11 +36,7 @@ const refsOf = (work: string, remote: string): Promise<string[]> =>
   git(work, 'ls-remote', remote).then((text) => text.split('\n').map((line) => line.split('\t').reverse().join(' ')))
 
 const journal = (world: World, project: TestProject): Promise<{ moved: boolean; count: number }[]> =>
-  world.rows(
-    `select c.moved, count(*)::int as count from ref_changes c join pushes p on p.id = c.push_id
-     where p.project_id = $1 group by 1 order by 1`,
-    [project.id],
-  )
+  countRefs(world, project.id)
 
 describe('pushes of many refs', () => {
   test('a push of many refs updates all of them and records each in the journal once', async ({ world }) => {
@@ -74,11 +71,7 @@ describe('pushes of many refs', () => {
     expect(output).toMatch(/^!\s+refs\/heads\/c:refs\/heads\/c\s/m)
     expect(output.match(/^\*\s/gm)).toHaveLength(40)
     expect(await refsOf(work, remote)).toHaveLength(1 + 1 + 1 + 40)
-    const [moved] = await world.rows(
-      `select count(*)::int as count from ref_changes c join pushes p on p.id = c.push_id where p.project_id = $1 and c.moved`,
-      [project.id],
-    )
-    expect(moved.count).toBe(1 + 1 + 40)
+    expect(await movedRefs(world, project.id)).toHaveLength(1 + 1 + 40)
   })
 
   test.for([40, many])('an atomic push of %i refs updates none when one collides', async (count, { world }) => {

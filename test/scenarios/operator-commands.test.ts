@@ -7,6 +7,10 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { freePort, isAlive, Launched } from '../../src/processes/testing/launch.ts'
 import { startMailServer } from '../mail-server.ts'
 import { bin, freshEnv, serve } from '../service.ts'
+import { eventsOf } from '../tables/events.ts'
+import { waitingFor } from '../tables/instance.ts'
+import { addTwoFactor, sealedSpamKey, sealedVariables, twoFactorOf } from '../tables/sign-in.ts'
+import { changeUser } from '../tables/users.ts'
 import { eventually } from '../waiting.ts'
 import { test, unique, World } from '../world.ts'
 
@@ -176,10 +180,7 @@ describe('stithy user', () => {
     )
     expect((await command(['user', 'make-admin', '--user', ann.username], env)).code).toBe(0)
     await eventually(async () => expect((await ann.get('/application/settings')).status).toBe(200))
-    const kinds = await world.rows(
-      `select kind from events where actor_id is null and payload->>'user_id' = $1 order by id`,
-      [String(ann.id)],
-    )
+    const kinds = await eventsOf(world, { actor: null, payload: { user_id: String(ann.id) } }, 'kind')
     expect(kinds.map(({ kind }: { kind: string }) => kind)).toEqual(['user_unblocked', 'user_updated'])
   })
 
@@ -210,9 +211,11 @@ describe('stithy rotate-secrets', () => {
       await world.root.post(`/projects/${project.id}/remote_mirrors`, { url }),
     ]
     expect(mirrors.map(({ status }) => status)).toEqual([200, 201])
-    await world.rows(`insert into two_factors (user_id, secret) values (1, $1) returning user_id`, [
+    await addTwoFactor(
+      world,
+      1,
       (await world.app.open(null)).secrets.seal('JBSWY3DPEHPK3PXP', 'two-factor secret of user 1'),
-    ])
+    )
     const keys = join(world.config.dataDir, 'secrets.keys')
     const [old] = readFileSync(keys, 'utf8').split('\n')
     /** All stored secrets as the service reads them after a start. */
@@ -225,11 +228,11 @@ describe('stithy rotate-secrets', () => {
         runnerSocket: inject('runnerSocket'),
       })
       const { secrets } = await app.open(null)
-      const rows = await world.rows('select id, key, project_id, namespace_id, sealed_value from variables order by id')
-      const [factor] = await world.rows('select secret from two_factors where user_id = 1')
-      const [settings] = await world.rows(`select values->>'spam_filter_api_key' as sealed from application_settings`)
       const [pull] = await world.rows('select project_id, sealed_url from pull_mirrors')
       const [push] = await world.rows('select id, sealed_url from push_mirrors')
+      const rows = await sealedVariables(world)
+      const [factor] = await twoFactorOf(world, 1)
+      const [settings] = await sealedSpamKey(world)
       return [
         secrets.open(pull.sealed_url, `source of the pull mirror of project ${pull.project_id}`),
         secrets.open(push.sealed_url, `target of the push mirror ${push.id}`),
@@ -263,15 +266,7 @@ describe('stithy rotate-secrets', () => {
     // The settings are encrypted first: the rotation then waits in the middle of its transaction.
     await blocker.query('lock table variables in access exclusive mode')
     const rotating = new Launched(['rotate-secrets'], env, { file: bin })
-    await eventually(async () =>
-      expect(
-        (
-          await world.rows(
-            `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'variables'`,
-          )
-        ).length,
-      ).toBeGreaterThan(0),
-    )
+    await eventually(async () => expect((await waitingFor(world, 'lock', 'variables')).length).toBeGreaterThan(0))
     rotating.process.kill('SIGKILL')
     await rotating.exit
     expect(isAlive(rotating.pid)).toBe(false)
@@ -301,7 +296,7 @@ describe('stithy rotate-secrets', () => {
   test('a secret that no module re-encrypts refuses the rotation, and the old key remains', async () => {
     const { world, env, old, keysNow, read } = await withSecrets()
     const { secrets } = await world.app.open(null)
-    await world.rows(`update users set note = $1 where id = 1 returning id`, [`"${secrets.seal('x', 'unknown')}"`])
+    await changeUser(world, 1, { note: `"${secrets.seal('x', 'unknown')}"` })
     const before = await read()
     const { code, err } = await command(['rotate-secrets'], env)
     expect({ code, err }).toEqual({

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
 import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
+import { projectRow } from '../tables/projects.ts'
+import { movedRefs, pushesInState } from '../tables/pushes.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
 const rounds = 10
@@ -23,9 +25,7 @@ async function source(folder: string): Promise<{ work: string; commits: string[]
 }
 
 const gitDirOf = async (world: World, project: TestProject): Promise<string> => {
-  const [{ repository_storage }] = await world.rows('select repository_storage from projects where id = $1', [
-    project.id,
-  ])
+  const [{ repository_storage }] = await projectRow(world, project.id, 'repository_storage')
   return repositoryDir(repositoriesDir(world.config), repository_storage, project.id)
 }
 
@@ -93,11 +93,7 @@ function killer(gitDir: string, { everyMs = 15, spared = '\0none' } = {}): { sto
  * is the current value. Returns the refs where that is not so.
  */
 async function imbalance(world: World, project: TestProject, gitDir: string): Promise<string[]> {
-  const rows: { ref: string; from: string | null; to: string | null }[] = await world.rows(
-    `select convert_from(c.ref, 'UTF8') as ref, c.old_oid as from, c.new_oid as to
-     from ref_changes c join pushes p on p.id = c.push_id where p.project_id = $1 and c.moved`,
-    [project.id],
-  )
+  const rows: { ref: string; from: string | null; to: string | null }[] = await movedRefs(world, project.id)
   const listed = await git(gitDir, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads')
   const now = new Map(
     listed
@@ -137,9 +133,7 @@ describe('concurrent pushes and API changes of the same refs', () => {
       ])
       killing?.stop()
       await world.recover()
-      expect(
-        await world.rows(`select id from pushes where project_id = $1 and state = 'intended'`, [project.id]),
-      ).toEqual([])
+      expect(await pushesInState(world, project.id, 'intended')).toEqual([])
       expect(await imbalance(world, project, gitDir)).toEqual([])
     },
   )

@@ -14,6 +14,8 @@ export type Boundary = {
   readonly refusesFile?: (path: string) => boolean
   /** Code that violates it. */
   readonly forbids?: RegExp
+  /** Whether it is about tests and their helpers; otherwise these are free. */
+  readonly ofTests?: true
 }
 
 const named = (pattern: RegExp) => (imported: string) => pattern.test(imported)
@@ -74,6 +76,8 @@ const positionOf = (module: string): number => (moduleOrder as readonly string[]
 /** Tests and their helpers may import anything. */
 export const isTest = (path: string): boolean => /\.test\.ts$|\.check\.ts$|\/testing\.ts$/.test(path)
 
+const isOfTests = (path: string): boolean => isTest(path) || path.startsWith('test/')
+
 export const boundaries: readonly Boundary[] = [
   ...layers.map(layer),
   {
@@ -113,8 +117,8 @@ export const boundaries: readonly Boundary[] = [
   },
   {
     name: 'nothing-imports-the-list-of-modules',
-    instead: 'only app.ts knows all modules',
-    of: /^src\/(?!app\.ts|main\.ts)/,
+    instead: 'only app.ts and http.ts know all modules',
+    of: /^src\/(?!app\.ts|http\.ts|main\.ts)/,
     refuses: named(/^src\/modules\/index\.ts$/),
   },
   {
@@ -171,6 +175,16 @@ export const boundaries: readonly Boundary[] = [
     of: /^src\//,
     refuses: (imported) => imported.startsWith('test/') || imported.startsWith('tools/') || isTest(imported),
   },
+  {
+    name: 'tests-read-tables-through-the-world',
+    instead: 'call a function of test/tables/ or test/jobs.ts, named by what it asks, or add one there',
+    ofTests: true,
+    // Tests of the database itself, of plans and SQL twins, of databases that fail, and what the world is made of.
+    except:
+      /^src\/db\/|^src\/modules\/namespaces\/access-index\/twins\.test\.ts$|^test\/(tables\/|tools\/|(jobs|world|global-setup|recompute-access)\.ts$|api\/(types\.check|metrics-access\.test)\.ts$|packaging\/|scenarios\/(late-database|newer-schema|older-data|operator-commands|restored-database)\.test\.ts$)/,
+    refuses: named(/^src\/db\/sql\.ts$|^pg$/),
+    forbids: /\b(?:world|this\.#?world)\.rows\(|\.(?:rows|query)\(\s*['"`]\s*\w/,
+  },
 ]
 
 export type Violation = {
@@ -182,9 +196,10 @@ export type Violation = {
 
 /** All violations in the order of the files, then cycles. */
 export function violations(modules: readonly Module[]): Violation[] {
-  const shipped = modules.filter(({ path }) => !isTest(path))
-  const broken = shipped.flatMap((module) =>
+  const shipped = modules.filter(({ path }) => !isOfTests(path))
+  const broken = modules.flatMap((module) =>
     boundaries
+      .filter(({ ofTests = false }) => ofTests === isOfTests(module.path))
       .filter(({ of, except }) => (of?.test(module.path) ?? true) && !except?.test(module.path))
       .flatMap(({ name, instead, refuses, refusesFile, forbids }) => [
         ...(refusesFile?.(module.path) ? [{ rule: name, file: module.path, what: 'lies there', instead }] : []),

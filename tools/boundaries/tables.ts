@@ -97,7 +97,7 @@ const folderOf = (path: string): string => /^src\/(?:modules\/)?([^/]+)\//.exec(
 /** Files that write a table of another module. */
 export const foreignWrites = (modules: readonly Module[]): Violation[] =>
   modules
-    .filter(({ path }) => !isTest(path) && !path.includes('/testing/'))
+    .filter(({ path }) => path.startsWith('src/') && !isTest(path) && !path.includes('/testing/'))
     .flatMap(({ path, code }) =>
       [...tablesWritten(code)]
         .filter((table) => folderOf(path) !== ownerOf.get(table))

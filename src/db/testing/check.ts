@@ -2,6 +2,7 @@ import type { StatementCheck } from '../checks.ts'
 import type { Statement } from '../db.ts'
 import type { Kind, Shape } from '../row.ts'
 import type { Describer, Description } from './describe.ts'
+import { readDescription, writeDescription } from './described.ts'
 
 /** A statement and the shape that it is run with do not fit. */
 export class StatementFault extends Error {
@@ -75,9 +76,13 @@ export class Check implements StatementCheck {
   }
 
   async #describe(text: string): Promise<Description> {
+    const shared = readDescription(text)
+    if (shared) return shared
     // Processes without statements, such as the git runner, need no driver.
     this.#describer ??= import('./describe.ts').then(({ Describer }) => new Describer(this.#url))
-    return (await this.#describer).describe(text)
+    const description = await (await this.#describer).describe(text)
+    writeDescription(text, description)
+    return description
   }
 }
 

@@ -1,6 +1,6 @@
 export { awardsSql } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
-export type { NoteableType } from './noteables/kinds.ts'
+export { isNoteableType, type NoteableType, noteableTypes } from './noteables/kinds.ts'
 export {
   type Discussed,
   type DiscussedSubject,
@@ -9,7 +9,7 @@ export {
   type Tracked,
   withArticle,
 } from './noteables/noteable.ts'
-export { columnOf, isAbout, labelsTableOf, readersOf } from './noteables/queries.ts'
+export { columnOf, isAbout, isAboutKind, labelsTableOf, readersOf } from './noteables/queries.ts'
 export { newDiscussionId } from './notes/discussion-id.ts'
 export { discussionRoutesOf } from './notes/discussion-routes.ts'
 export { resolveHeld } from './notes/discussion-service.ts'

@@ -8,8 +8,10 @@ export {
   recordPush,
   saveRepositoryFacts,
 } from './projects/activity-queries.ts'
+export { ProjectSimple } from './projects/basic-entity.ts'
+export { cachedProjects, cachedSimpleProjects } from './projects/cached.ts'
 export { lockProject, takenNames } from './projects/edit-queries.ts'
-export { keptProjects, keptSimpleProjects, Project, ProjectSimple } from './projects/entity.ts'
+export { Project } from './projects/entity.ts'
 export { becomeFork, linkFork, unlinkFork } from './projects/fork-queries.ts'
 export { importFailed, importFinished, importScheduled, importStarted } from './projects/import-queries.ts'
 export { removeProject } from './projects/jobs.ts'

@@ -32,6 +32,8 @@ export async function bootstrap({ root }: Config, databaseUrl: string): Promise<
 }
 
 /** The test app has no repositories, and accepts every database. */
+export async function preload(): Promise<void> {}
+
 export async function requireOwn(): Promise<void> {}
 
 export async function adopt(): Promise<string> {
@@ -116,7 +118,7 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
   }
 }
 // The compiler checks this module against the type that the processes expect. Commands of operators are tested with the product.
-;({ createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies Omit<
+;({ preload, createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies Omit<
   AppModule,
   'inspectDatabase' | 'listUsers' | 'changeUser' | 'rotateSecrets'
 >

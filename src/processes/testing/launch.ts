@@ -7,14 +7,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
+import { statementsFolder } from '../../db/testing/described.ts'
 
 /** In milliseconds. Only ends a wait that would never end; no test asserts it. */
 const waitMs = 100_000
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
-/** Every process of a service that a test starts checks its statements. */
-const statementCheck = `--import=${new URL('../../db/testing/install.ts', import.meta.url)}`
+/** Every process of a service that a test starts checks its statements, and shares what the server says about them. */
+function statementCheck(): string {
+  const install = new URL('../../db/testing/install.ts', import.meta.url)
+  install.searchParams.set('shared', statementsFolder())
+  return `--import=${install}`
+}
 
 /** A folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
@@ -60,7 +65,7 @@ export class Launched {
         PATH: process.env['PATH'],
         STITHY_SSH_PORT: '0',
         // Another Node may not know what a TypeScript file is.
-        ...(options.node === undefined && { NODE_OPTIONS: statementCheck }),
+        ...(options.node === undefined && { NODE_OPTIONS: statementCheck() }),
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

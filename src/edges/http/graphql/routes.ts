@@ -14,7 +14,7 @@ import { beginExchange } from '../exchange.ts'
 import { fail } from '../mount.ts'
 import { logAnswer } from '../request-log.ts'
 import type { Routes } from '../server.ts'
-import { type GraphqlRequest, runQuery } from './execute.ts'
+import type { GraphqlRequest } from './execute.ts'
 
 /** The queries that clients send besides requests to the REST API. It changes nothing, so `read_api` is enough. */
 export const graphqlRoutes =
@@ -55,6 +55,8 @@ async function serve(request: FastifyRequest, reply: FastifyReply, context: Http
     else requireScope(caller, ['api', 'read_api'])
     const ctx = await context.open(caller, remoteAddress)
     if (settings.enforce_terms) await requireTerms(ctx)
+    // The first query loads the library; many installations never receive one.
+    const { runQuery } = await import('./execute.ts')
     sendJson(exchange, 200, await runQuery(ctx, requestOf(body.params)))
   } catch (error) {
     fail(exchange, error, context)

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { ago, now } from '../../../../test/tables/statements.ts'
+import { endOauthTokens, tokenDigests } from '../../../../test/tables/tokens.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Answer, type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { usableTokens, waitForWaiting, whileLocked } from '../tokens/testing.ts'
 import { password, withTwoFactor } from '../two-factor/testing.ts'
@@ -37,10 +40,7 @@ describe('POST /oauth/token', () => {
     expect((await world.anonymous.get('/user', bearer(made.json.access_token))).json.id).toBe(ann.id)
     expect((await world.anonymous.get(`/user?access_token=${made.json.access_token}`)).json.id).toBe(ann.id)
     expect((await ann.get('/personal_access_tokens')).json, 'is no personal token').toHaveLength(1)
-    const [row] = await world.rows(
-      'select digest, refresh_digest from access_tokens where user_id = $1 and kind = $2',
-      [ann.id, 'oauth'],
-    )
+    const [row] = await tokenDigests(world, ann.id, 'oauth')
     for (const kept of [row.digest, row.refresh_digest]) expect(kept).toHaveLength(32)
   })
 
@@ -91,7 +91,7 @@ describe('POST /oauth/token', () => {
   test('the password grant refuses blocked users, and all users when passwords are disabled', async ({ world }) => {
     const ann = await world.user()
     const { access_token, refresh_token } = (await byPassword(world, ann)).json
-    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { state: 'blocked' })
     expect((await byPassword(world, ann)).json.error).toBe('invalid_grant')
     expect((await refresh(world, refresh_token)).json.error).toBe('invalid_grant')
     await expect.poll(() => answers(world, access_token)).toBe(403)
@@ -188,15 +188,9 @@ describe('refresh tokens', () => {
     expect((await refresh(world, made.refresh_token, { scope: 'api' })).json.error).toBe('invalid_scope')
     const narrowed = (await refresh(world, made.refresh_token, { scope: 'read_user' })).json
     expect(narrowed.scope).toBe('read_user')
-    await world.rows(
-      `update access_tokens set ends_at = now() - interval '59 days' where user_id = $1 and not revoked and kind = 'oauth'`,
-      [ann.id],
-    )
+    await endOauthTokens(world, ann.id, ago('59 days'))
     const next = (await refresh(world, narrowed.refresh_token)).json
-    await world.rows(
-      `update access_tokens set ends_at = now() - interval '61 days' where user_id = $1 and not revoked and kind = 'oauth'`,
-      [ann.id],
-    )
+    await endOauthTokens(world, ann.id, ago('61 days'))
     expect((await refresh(world, next.refresh_token)).json.error).toBe('invalid_grant')
   })
 })
@@ -205,7 +199,7 @@ describe('OAuth tokens', () => {
   test('401 with an expired OAuth token', async ({ world }) => {
     const ann = await world.user()
     const { access_token } = (await byPassword(world, ann)).json
-    await world.rows(`update access_tokens set ends_at = now() where user_id = $1 and kind = 'oauth'`, [ann.id])
+    await endOauthTokens(world, ann.id, now)
     expect((await world.anonymous.get('/user', bearer(access_token))).json).toMatchObject({
       error: 'invalid_token',
       error_description: 'Token is expired. You can either do re-authorization or token refresh.',

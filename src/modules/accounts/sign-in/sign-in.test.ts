@@ -1,4 +1,11 @@
 import { describe, expect } from 'vitest'
+import {
+  addEndedSignInFailures,
+  bringFailuresNearLimit,
+  demandTwoFactorSince,
+  endedSignInFailures,
+  endSignInFailures,
+} from '../../../../test/tables/sign-in.ts'
 import { type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { lfs } from '../../pushes/large-files/testing.ts'
 import { password, withTwoFactor } from '../two-factor/testing.ts'
@@ -54,13 +61,9 @@ describe('passwords', () => {
     const status = async () => (await oauth(world, ann.username, password, address)).status
     await world.settings({ require_two_factor_authentication: true, two_factor_grace_period: 2 })
     expect(await status()).toBe(200)
-    await world.rows(`update two_factor_demands set since = now() - interval '119 minutes' where user_id = $1`, [
-      ann.id,
-    ])
+    await demandTwoFactorSince(world, ann.id, '119 minutes')
     expect(await status()).toBe(200)
-    await world.rows(`update two_factor_demands set since = now() - interval '121 minutes' where user_id = $1`, [
-      ann.id,
-    ])
+    await demandTwoFactorSince(world, ann.id, '121 minutes')
     expect(await status()).toBe(400)
     await world.settings({ two_factor_grace_period: 2_147_483_647 })
     expect(await status()).toBe(200)
@@ -114,7 +117,7 @@ describe('failed sign-ins', () => {
     expect((await fetchAs(world, project, ann.username, ann.token!)).status, 'a token').toBe(200)
     const bob = await world.user()
     expect((await oauth(world, bob.username, password, freshAddress())).status, 'another account').toBe(200)
-    await world.rows(`update sign_in_failures set ends_at = now()`)
+    await endSignInFailures(world)
     expect((await fetchAs(world, project, ann.username, password)).status).toBe(200)
   })
 
@@ -141,8 +144,7 @@ describe('failed sign-ins', () => {
   test('failed sign-ins count by address for all accounts, an IPv6 network as one', async ({ world }) => {
     const ann = await world.user()
     await oauth(world, unique('missing'), 'guess', '2001:db8:0:7::1')
-    await world.rows(`update sign_in_failures set failures = 99 where failures = 1 and ends_at > now() and key in (
-      select key from sign_in_failures where ends_at > now() order by ends_at desc limit 2)`)
+    await bringFailuresNearLimit(world)
     await oauth(world, unique('missing'), 'guess', '2001:db8:0:7::2')
     expect((await oauth(world, ann.username, password, '2001:db8:0:7:ffff::3')).status).toBe(429)
     expect((await oauth(world, ann.username, password, '2001:db8:0:8::1')).status).toBe(200)
@@ -155,9 +157,8 @@ describe('failed sign-ins', () => {
   })
 
   test('expired failure counts are removed by later sign-ins', async ({ world }) => {
-    await world.rows(`insert into sign_in_failures (key, failures, ends_at)
-      select decode(md5(n::text), 'hex'), 1, now() - interval '1 hour' from generate_series(1, 30) n`)
+    await addEndedSignInFailures(world, 30)
     for (let attempt = 0; attempt < 2; attempt++) await oauth(world, unique('missing'), 'guess', freshAddress())
-    expect(await world.rows('select from sign_in_failures where ends_at <= now()')).toHaveLength(0)
+    expect(await endedSignInFailures(world)).toHaveLength(0)
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { removeTokenLimits } from '../../../../test/tables/tokens.ts'
 import {
   Client,
   git,
@@ -167,7 +168,7 @@ describe('limited tokens', () => {
   test('a limited token has no access after its project is removed', async ({ world }) => {
     const { ann, beside, open } = await scene(world)
     const to = await limited(world, ann, { project_ids: [beside.id] })
-    await world.rows('delete from access_token_limits where project_id = $1', [beside.id])
+    await removeTokenLimits(world, beside.id)
     expect((await to.get(`/projects/${open.id}`)).status).toBe(404)
     expect(ids(await to.get('/projects'))).toEqual([])
   })

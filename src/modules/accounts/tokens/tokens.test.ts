@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { changeToken, notifyOfUsers } from '../../../../test/tables/tokens.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { usableTokens, waitForWaiting, whileLocked } from './testing.ts'
 
@@ -85,8 +87,8 @@ describe('personal access tokens', () => {
 
   test('403 with a token of a blocked account', async ({ world }) => {
     const ann = await world.user()
-    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
-    await world.rows(`select pg_notify('stithy', 'actors')`)
+    await changeUser(world, ann.id, { state: 'blocked' })
+    await notifyOfUsers(world)
     await expect
       .poll(async () => await ann.get('/user'))
       .toMatchObject({ status: 403, json: { message: '403 Forbidden - Your account has been blocked.' } })
@@ -330,9 +332,7 @@ test('tokens expire at the maximum lifetime of the settings', async ({ world }) 
 test('tokens can be filtered by creation and last use', async ({ world }) => {
   const ann = await world.user()
   const { id } = (await make(world, ann)).json
-  await world.rows(`update access_tokens set created_at = '2020-01-02', last_used_at = '2020-02-02' where id = $1`, [
-    id,
-  ])
+  await changeToken(world, id, { created_at: '2020-01-02', last_used_at: '2020-02-02' })
   const ids = async (query: string) =>
     (await ann.get(`/personal_access_tokens?${query}`)).json.map((each: { id: number }) => each.id)
   expect(await ids('created_before=2020-01-03')).toEqual([id])

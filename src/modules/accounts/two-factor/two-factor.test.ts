@@ -1,4 +1,5 @@
 import { describe, expect, test as plain } from 'vitest'
+import { recoveryCodesOf, twoFactorOf } from '../../../../test/tables/sign-in.ts'
 import { test } from '../../../../test/world.ts'
 import { stepOf } from './codes.ts'
 import { codeAt, password, withTwoFactor } from './testing.ts'
@@ -54,10 +55,10 @@ describe('two-factor authentication', () => {
   test('2FA secrets and recovery codes are unreadable in the database', async ({ world }) => {
     const ann = await world.user()
     const { secret, recoveryCodes } = await withTwoFactor(world, ann)
-    const [row] = await world.rows('select secret from two_factors where user_id = $1', [ann.id])
+    const [row] = await twoFactorOf(world, ann.id)
     expect(row.secret).toMatch(/^v1:/)
     expect(row.secret).not.toContain(secret)
-    const digests = await world.rows('select digest from recovery_codes where user_id = $1', [ann.id])
+    const digests = await recoveryCodesOf(world, ann.id)
     for (const { digest } of digests) expect(recoveryCodes).not.toContain(digest.toString('utf8'))
   })
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
+import { today } from '../../../../test/tables/statements.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { test, unique, World } from '../../../../test/world.ts'
 
 const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
@@ -9,10 +11,7 @@ describe('GET /user/activities', () => {
     const people = [await world.user(), await world.user(), await world.user(), await world.user()]
     const ago = [3, 40, 400, undefined]
     for (const [index, who] of people.entries())
-      await world.rows('update users set last_activity_on = $2 where id = $1', [
-        who.id,
-        ago[index] === undefined ? null : day(ago[index]),
-      ])
+      await changeUser(world, who.id, { last_activity_on: ago[index] === undefined ? null : day(ago[index]) })
     const listed = async (query: string) =>
       (await world.root.get(`/user/activities?per_page=100${query}`)).json.filter(({ username }: any) =>
         people.some((who) => who.username === username),
@@ -31,7 +30,7 @@ describe('GET /user/activities', () => {
     const project = await world.project()
     const token = { name: 'robot', scopes: ['api'], access_level: 40 }
     const { json } = await world.root.post(`/projects/${project.id}/access_tokens`, token)
-    await world.rows('update users set last_activity_on = current_date where id = $1', [json.user_id])
+    await changeUser(world, json.user_id, { last_activity_on: today })
     const { username } = (await world.root.get(`/users/${json.user_id}`)).json
     const names = (await world.root.get(`/user/activities?per_page=100&from=${day(0)}`)).json.map(
       (each: { username: string }) => each.username,
@@ -66,7 +65,7 @@ describe('GET /avatar', () => {
   test("GET /avatar returns a user's own avatar only for their public e-mail", async ({ world }) => {
     const ann = await world.user()
     const email = `${ann.username}@example.com`
-    await world.rows(`update users set avatar = 'me.png' where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { avatar: 'me.png' })
     expect((await world.anonymous.get(`/avatar?email=${email}`)).json.avatar_url).toBe(gravatar(email, 80))
     await world.root.put(`/users/${ann.id}`, { public_email: email })
     expect((await world.anonymous.get(`/avatar?email=${email}`)).json.avatar_url).toBe(

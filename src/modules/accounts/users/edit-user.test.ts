@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FormData } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeUser, ghosts } from '../../../../test/tables/users.ts'
 import { type Client, git, test, unique, type World } from '../../../../test/world.ts'
 import { follow, linksTo, sendForm } from './testing.ts'
 
@@ -35,9 +37,9 @@ describe('PUT /users/:id', () => {
     const attributes = { name: 'robot', scopes: ['api'], access_level: 30 }
     const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, attributes)).json.user_id
     // There is at most one ghost user, and earlier tests in this world may have created it.
-    const [existing] = await world.rows(`select id from users where kind = 'ghost'`)
+    const [existing] = await ghosts(world, 'id')
     const ghost: number = existing?.id ?? (await world.user()).id
-    const become = (kind: string) => world.rows('update users set kind = $2 where id = $1', [ghost, kind])
+    const become = (kind: string) => changeUser(world, ghost, { kind: kind })
     if (!existing) {
       await become('ghost')
       onTestFinished(async () => void (await become('human')))
@@ -278,9 +280,11 @@ describe('PUT /users/:id', () => {
   test('user_updated names the administrator and the changed fields, without secrets', async ({ world }) => {
     const ann = await world.user()
     await edit(world, ann, { password: 'a new secret', bio: 'x' })
-    const [event] = await world.rows(
-      `select actor_id, payload from events where kind = 'user_updated' and payload->>'user_id' = $1`,
-      [String(ann.id)],
+    const [event] = await eventsOf(
+      world,
+      { kind: 'user_updated', payload: { user_id: String(ann.id) } },
+      'actor_id',
+      'payload',
     )
     expect(event).toMatchObject({ actor_id: 1, payload: { user_id: ann.id, email_confirmed: false } })
     expect(event.payload.changed.sort()).toEqual(['bio', 'password'])

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { ageMailLinks } from '../../../../test/tables/users.ts'
 import { test, unique } from '../../../../test/world.ts'
 import { follow, linksTo } from './testing.ts'
 
@@ -98,7 +99,7 @@ describe('secondary e-mails', () => {
     })
     expect(await linksTo(world, email)).toHaveLength(10)
     expect((await bob.post('/user/emails', { email })).status).toBe(201)
-    await world.rows(`update mail_links set created_at = created_at - interval '1 hour' where user_id = $1`, [ann.id])
+    await ageMailLinks(world, ann.id, '1 hour')
     expect((await ann.post('/user/emails', { email: address() })).status).toBe(201)
   })
 

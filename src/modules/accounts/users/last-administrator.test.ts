@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { activeAdministrators, changeUser, revokeAllAdministrators } from '../../../../test/tables/users.ts'
 import { type Client, World } from '../../../../test/world.ts'
 
 const refused = {
@@ -6,13 +7,13 @@ const refused = {
   json: { message: '403 Forbidden - Without this user there would be no active administrator' },
 }
 const away = (world: World, who: Client) =>
-  world.rows(`update users set last_activity_on = null, current_sign_in_at = null where id = $1`, [who.id])
+  changeUser(world, who.id, { last_activity_on: null, current_sign_in_at: null })
 
 test('the last active administrator cannot be removed by any call', async () => {
   await using world = await World.start()
   const [blocked, bot] = [await world.user({ admin: true }), await world.user({ admin: true })]
   await world.root.post(`/users/${blocked.id}/block`)
-  await world.rows(`update users set kind = 'bot' where id = $1`, [bot.id])
+  await changeUser(world, bot.id, { kind: 'bot' })
 
   expect(await world.root.put(`/users/${world.root.id}`, { admin: false })).toMatchObject(refused)
   await away(world, world.root)
@@ -23,10 +24,10 @@ test('the last active administrator cannot be removed by any call', async () => 
     const ann = await world.user({ admin: true })
     const asking = ann.post(`/users/${world.root.id}/${name}`)
     await Promise.all([asking, world.root.put(`/users/${ann.id}`, { admin: false })])
-    const left = await world.rows(`select id from users where admin and kind = 'human' and state = 'active'`)
+    const left = await activeAdministrators(world)
     expect(left).toHaveLength(1)
-    await world.rows(`update users set state = 'active', admin = true where id = $1`, [world.root.id])
-    await world.rows('update users set admin = false where id = $1', [ann.id])
+    await changeUser(world, world.root.id, { state: 'active', admin: true })
+    await changeUser(world, ann.id, { admin: false })
     // Cached tokens have the old rights for less than a second.
     await expect.poll(async () => (await world.root.get('/application/settings')).status).toBe(200)
   }
@@ -40,13 +41,13 @@ test('one administrator remains when two remove each other concurrently', async 
     (by: Client, who: Client) => by.post(`/users/${who.id}/block`),
     (by: Client, who: Client) => by.delete(`/users/${who.id}`),
   ]) {
-    await world.rows(`update users set admin = false where kind = 'human'`)
-    await world.rows(`update users set admin = true, state = 'active' where id = $1`, [world.root.id])
+    await revokeAllAdministrators(world)
+    await changeUser(world, world.root.id, { admin: true, state: 'active' })
     await expect.poll(async () => (await world.root.get('/application/settings')).status).toBe(200)
     const people = [await world.user({ admin: true }), await world.user({ admin: true })] as const
-    await world.rows('update users set admin = false where id = $1', [world.root.id])
+    await changeUser(world, world.root.id, { admin: false })
     await Promise.all([remove(people[0], people[1]), remove(people[1], people[0])])
-    const left = await world.rows(`select id from users where admin and kind = 'human' and state = 'active'`)
+    const left = await activeAdministrators(world)
     expect(left).toHaveLength(1)
   }
 })

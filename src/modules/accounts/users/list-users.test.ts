@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { addCustomAttribute, changeUser, confirmEmail } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 
 const names = async (who: Client, query: string): Promise<string[]> => {
@@ -46,7 +47,7 @@ describe('GET /users', () => {
     const address = `further.${word}@example.com`
     const { id } = (await ann.post('/user/emails', { email: address })).json
     expect(await names(ann, `search=${address}`)).toEqual([])
-    await world.rows('update emails set confirmed_at = now() where id = $1', [id])
+    await confirmEmail(world, { id: id })
     for (const who of [ann, world.root])
       expect(await names(who, `search=${address.toUpperCase()}`)).toEqual([ann.username])
   })
@@ -67,8 +68,8 @@ describe('GET /users', () => {
 
   test('D3-USER-STATES D3-USERS-TRUE-ONLY: active and blocked filter users, false does not', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
-    await world.rows(`update users set state = 'blocked' where id = $1`, [bob.id])
-    await world.rows(`update users set state = 'ldap_blocked' where id = $1`, [cid.id])
+    await changeUser(world, bob.id, { state: 'blocked' })
+    await changeUser(world, cid.id, { state: 'ldap_blocked' })
     expect(await names(ann, `search=${word}&active=true`)).toEqual([ann.username])
     expect(await names(ann, `search=${word}&blocked=true`)).toEqual([bob.username, cid.username])
     expect(await names(ann, `search=${word}&blocked=false&active=false`)).toHaveLength(3)
@@ -128,7 +129,7 @@ describe('GET /users', () => {
 
   test('date filters apply to users whose dates the caller can see', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
-    await world.rows(`update users set created_at = '2019-01-01' where id = any($1)`, [[ann.id, bob.id]])
+    await changeUser(world, [ann.id, bob.id], { created_at: '2019-01-01' })
     await world.root.put(`/users/${bob.id}`, { private_profile: true })
     const found = async (who: Client, query: string) => (await names(who, `search=${word}&${query}`)).sort()
     const sorted = (...people: Client[]) => people.map(({ username }) => username).sort()
@@ -143,8 +144,7 @@ describe('GET /users', () => {
 
   test('D2-CUSTOM-ATTRIBUTES: administrators filter users by custom attributes and see them', async ({ world }) => {
     const { word, ann, bob } = await three(world)
-    for (const { id } of [ann, bob])
-      await world.rows(`insert into custom_attributes (user_id, key, value) values ($1, 'team', $2)`, [id, `${id}`])
+    for (const { id } of [ann, bob]) await addCustomAttribute(world, { user: id }, 'team', `${id}`)
     const query = `search=${word}&custom_attributes[team]=${ann.id}&with_custom_attributes=true`
     expect((await world.root.get(`/users?${query}`)).json).toMatchObject([
       { id: ann.id, custom_attributes: [{ key: 'team', value: `${ann.id}` }] },

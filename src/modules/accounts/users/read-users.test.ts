@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { addCustomAttribute } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
 
 const reference = ['avatar_url', 'id', 'name', 'state', 'username', 'web_url']
@@ -123,7 +124,7 @@ describe('GET /users/:id', () => {
 
   test('D2-CUSTOM-ATTRIBUTES: with_custom_attributes works for administrators only', async ({ world }) => {
     const ann = await world.user()
-    await world.rows(`insert into custom_attributes (user_id, key, value) values ($1, 'team', 'blue')`, [ann.id])
+    await addCustomAttribute(world, { user: ann.id }, 'team', 'blue')
     const path = `/users/${ann.id}?with_custom_attributes=true`
     expect((await world.root.get(path)).json.custom_attributes).toEqual([{ key: 'team', value: 'blue' }])
     expect((await world.root.get(`/users/${ann.id}`)).json).not.toHaveProperty('custom_attributes')

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { latestMail } from '../../../../test/tables/instance.ts'
 import { unique, World } from '../../../../test/world.ts'
 import { follow, linksTo } from './testing.ts'
 
@@ -152,7 +153,7 @@ test('account pages escape hostile tokens, and links work for one purpose only',
   }
   const ann = await world.user()
   await world.root.put(`/users/${ann.id}`, { email: `${unique('n')}@example.com` })
-  const [{ recipient }] = await world.rows('select recipient from mails order by id desc limit 1')
+  const [{ recipient }] = await latestMail(world)
   const [link] = await linksTo(world, recipient)
   expect(
     (await follow(world, link!.replace('confirmation', 'password/edit'), { password: 'long enough' })).status,

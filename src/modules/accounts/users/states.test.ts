@@ -1,10 +1,13 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { ago, daysAgo } from '../../../../test/tables/statements.ts'
+import { notifyOfUsers } from '../../../../test/tables/tokens.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 
 type State = 'active' | 'blocked' | 'ldap_blocked' | 'deactivated' | 'banned'
 
-const put = (world: World, who: Client, state: State) =>
-  world.rows('update users set state = $2 where id = $1', [who.id, state])
+const put = (world: World, who: Client, state: State) => changeUser(world, who.id, { state: state })
 
 const stateOf = async (world: World, who: Client): Promise<State> =>
   (await world.root.get(`/users/${who.id}`)).json.state
@@ -70,10 +73,7 @@ describe.for(Object.entries(table))('POST /users/:id/%s', ([call, rows]) => {
         : { status: 403, json: { message: `403 Forbidden - ${answer}` } },
     )
     expect(await stateOf(world, ann)).toBe(state)
-    const events = await world.rows(
-      `select actor_id from events where payload->>'user_id' = $1 and kind like 'user_%ed'`,
-      [String(ann.id)],
-    )
+    const events = await eventsOf(world, { kind: 'user_%ed', payload: { user_id: String(ann.id) } }, 'actor_id')
     // The user created the first event.
     expect(events.slice(1)).toEqual(from === state ? [] : [{ actor_id: 1 }])
   })
@@ -102,13 +102,13 @@ test.for([
 
 describe('deactivation of users', () => {
   test.for([
-    ['last_activity_on', 'current_date - 179', 403],
-    ['last_activity_on', 'current_date - 180', 201],
-    ['current_sign_in_at', `now() - interval '179 days'`, 403],
-    ['current_sign_in_at', `now() - interval '181 days'`, 201],
-  ] as const)('deactivating a user with %s at %s is %i', async ([column, value, status], { world }) => {
+    ['last_activity_on', '179 days', daysAgo(179), 403],
+    ['last_activity_on', '180 days', daysAgo(180), 201],
+    ['current_sign_in_at', '179 days', ago('179 days'), 403],
+    ['current_sign_in_at', '181 days', ago('181 days'), 201],
+  ] as const)('deactivating a user with %s %s ago is %4$i', async ([column, , value, status], { world }) => {
     const ann = await world.user()
-    await world.rows(`update users set ${column} = ${value} where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { [column]: value })
     const answer = await world.root.post(`/users/${ann.id}/deactivate`)
     expect(answer.status).toBe(status)
     if (status === 403)
@@ -141,7 +141,7 @@ describe('blocked accounts', () => {
     const project = await world.project({ members: [[ann, 'developer']] })
     expect((await ann.get('/user')).status).toBe(200)
     await put(world, ann, state)
-    await world.rows(`select pg_notify('stithy', 'actors')`)
+    await notifyOfUsers(world)
     await expect
       .poll(() => ann.get('/user'))
       .toMatchObject({ status: 403, json: { message: '403 Forbidden - Your account has been blocked.' } })

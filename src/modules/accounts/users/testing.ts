@@ -1,10 +1,9 @@
+import { mailRows } from '../../../../test/tables/instance.ts'
 import type { Answer, World } from '../../../../test/world.ts'
 
 /** Links mailed to an address, oldest first. */
 export const linksTo = async (world: World, address: string): Promise<string[]> =>
-  (await world.rows('select body from mails where recipient = $1 order by id', [address])).flatMap(
-    ({ body }) => /^http\S+token=\S+$/m.exec(body)?.[0] ?? [],
-  )
+  (await mailRows(world, address, 'body')).flatMap(({ body }) => /^http\S+token=\S+$/m.exec(body)?.[0] ?? [])
 
 /** Submits an HTML form. */
 export const sendForm = (world: World, path: string, fields: Record<string, string>): Promise<Answer> =>

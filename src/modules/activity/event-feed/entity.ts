@@ -3,6 +3,7 @@ import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { noteableTypes } from '../../discussion/index.ts'
 import type { FeedRow } from './queries.ts'
 
 const PushData = Type.Object(
@@ -64,7 +65,7 @@ export const Event = entity({
     }),
     target_type: nullable(
       Type.String({
-        enum: ['MergeRequest', 'Milestone', 'Note'],
+        enum: [...noteableTypes, 'Milestone', 'Note'],
         description: 'Kind of the target; null for projects, memberships and pushes',
       }),
     ),

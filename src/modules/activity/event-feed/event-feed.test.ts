@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { addManyFeedLines, agePushesInFeed, planOfFeed } from '../../../../test/tables/events.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 
 const read = async (who: Client, path: string): Promise<any[]> => {
@@ -135,10 +137,7 @@ describe('GET /projects/:id/events', () => {
   test('the before and after filters of events exclude the given day', async ({ world }) => {
     await using made = await pushed(world)
     const { ann, project } = made
-    await world.rows(
-      `update feed_events set created_at = '2020-02-02T23:59:59.999Z' where action = 'pushed' and project_id = $1`,
-      [project.id],
-    )
+    await agePushesInFeed(world, project.id)
     const between = (query: string) => lines(ann, `/projects/${project.id}/events?${query}`)
     expect(await between('after=2020-02-01&before=2020-02-03')).toEqual(['pushed new main'])
     expect(await between('before=2020-02-02')).toEqual([])
@@ -196,7 +195,7 @@ describe('events of users', () => {
   test('events of a private profile are visible to the user and administrators', async ({ world }) => {
     await using made = await pushed(world, 'public')
     const { ann } = made
-    await world.rows('update users set private_profile = true where id = $1', [ann.id])
+    await changeUser(world, ann.id, { private_profile: true })
     const count = async (who: Client) => (await read(who, `/users/${ann.id}/events`)).length
     expect([await count(world.anonymous), await count(await world.user())]).toEqual([0, 0])
     expect([await count(ann), await count(world.root)]).toEqual([2, 2])
@@ -204,16 +203,9 @@ describe('events of users', () => {
 })
 
 test('each list of events reads an index in its order', async ({ world }) => {
-  const [author] = await world.rows(`
-    insert into feed_events (project_id, author_id, action, code, created_at)
-    select p.id, u.id, 'joined', false, now() - make_interval(secs => n) from generate_series(1, 300) n,
-      (select id from projects order by id limit 10) p, (select id from users order by id limit 10) u returning author_id`)
-  await world.rows('analyze feed_events')
-  expect(author).toBeDefined()
+  expect(await addManyFeedLines(world)).not.toEqual([])
   for (const column of ['project_id', 'author_id']) {
-    const plan = await world.rows(
-      `explain (costs off) select id from feed_events where ${column} = 1 order by created_at desc, id desc limit 20`,
-    )
+    const plan = await planOfFeed(world, column)
     expect(JSON.stringify(plan)).toMatch(/Index.* using feed_events_/)
     expect(JSON.stringify(plan)).not.toContain('Sort')
   }

@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect } from 'vitest'
+import { addProjectsWithoutCode, changeProject, deleteProject, inMinutes } from '../../../../test/tables/projects.ts'
 import { type Client, type TestGroup, test, unique, World } from '../../../../test/world.ts'
 import type { Visibility } from '../../../access/levels.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
@@ -31,7 +32,7 @@ const quietWorld = () => (quiet ??= World.start())
 afterAll(async () => (await quiet)?.[Symbol.asyncDispose]())
 
 const isActive = (world: World, { id }: { id: number }, minutes: number) =>
-  world.rows('update projects set last_activity_at = now() + make_interval(mins => $2) where id = $1', [id, minutes])
+  changeProject(world, id, { last_activity_at: inMinutes(minutes) })
 
 describe.for(scopes)('search of %s in several projects', (scope) => {
   /** Attributes of each project, and who finds it: `open` projects are also found by the callers named after it. */
@@ -131,15 +132,11 @@ describe.for(scopes)('search of %s in several projects', (scope) => {
     await isActive(world, old, -10)
     await isActive(world, fresh, 10)
     const names = unique('empty')
-    await world.rows(
-      `insert into projects (namespace_id, creator_id, name, path, full_path, visibility, default_branch, repository_storage, runners_token)
-       select $1, 1, $2 || n, $2 || n, $3 || '/' || $2 || n, 0, 'main', 'default', $2 || n from generate_series(1, 99) n`,
-      [group.id, names, group.full_path],
-    )
+    await addProjectsWithoutCode(world, group, names)
     const bounded = await find(world.root, `/groups/${group.id}`, { scope, search: word })
     expect(bounded.json.map(({ project_id }: { project_id: number }) => project_id)).toEqual([fresh.id])
     expect(bounded.headers['x-total']).toBeUndefined()
-    await world.rows('delete from projects where name = $1', [`${names}1`])
+    await deleteProject(world, { name: `${names}1` })
     const whole = await find(world.root, `/groups/${group.id}`, { scope, search: word })
     expect([whole.json.length, whole.headers['x-total']]).toEqual([2, '2'])
   })
@@ -160,7 +157,7 @@ describe.for(scopes)('search of %s in several projects', (scope) => {
     expect(found.toSorted()).toEqual(whole.map(({ id }) => id).toSorted())
     expect(answer.headers['x-total']).toBeUndefined()
     // Other tests search the same instance.
-    await world.rows('update projects set deleting = true where id in ($1, $2)', [gone.id, broken.id])
+    await changeProject(world, [gone.id, broken.id], { deleting: true })
   })
 })
 

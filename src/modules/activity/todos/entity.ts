@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { entity, presentAll } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { todoActions } from '../../discussion/index.ts'
+import { noteableTypes, todoActions } from '../../discussion/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
 
@@ -32,7 +32,7 @@ export const Todo = entity({
       description: 'Reason of the todo',
       enum: [...todoActions],
     }),
-    target_type: Type.String({ description: 'Kind of the target', enum: ['MergeRequest'] }),
+    target_type: Type.String({ description: 'Kind of the target', enum: [...noteableTypes] }),
     target: described(MergeRequest.schema, 'What the todo is about'),
     target_url: Type.String({ description: 'URL of the target, or of the note that caused the todo' }),
     body: Type.String({ description: 'Text of the note, or title of the target' }),

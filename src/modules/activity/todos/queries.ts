@@ -5,7 +5,7 @@ import { integer, json, nullable, oneOf, type RowOf, timestamp } from '../../../
 import { and, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { type TodoAction, todoActions } from '../../discussion/index.ts'
+import { isAboutKind, isNoteableType, type TodoAction, todoActions } from '../../discussion/index.ts'
 import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 
 export const todoRow = {
@@ -64,7 +64,7 @@ export type TodoFilters = {
 /** Newest first. */
 export function todosOf(caller: Actor, { state, type, action, author_id, project_id, group_id }: TodoFilters): List {
   const where = [...own(caller), sql`t.state = ${state}`]
-  if (type !== undefined && type !== 'MergeRequest') where.push(raw('false'))
+  if (type !== undefined) where.push(isNoteableType(type) ? isAboutKind('t', type) : raw('false'))
   if (action !== undefined) where.push(sql`t.action = ${action}`)
   if (author_id !== undefined) where.push(sql`t.author_id = ${author_id}`)
   if (project_id !== undefined) where.push(sql`t.project_id = ${project_id}`)

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { latestTodo } from '../../../../test/tables/discussion.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { deleteMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
@@ -67,8 +70,7 @@ describe('todos of users', () => {
 
   test('a todo is done when its user acts on the merge request', async ({ world }) => {
     const { ann, at, id } = await marked(world)
-    const state = async () =>
-      (await world.rows('select state from todos where merge_request_id = $1 order by id desc limit 1', [id]))[0].state
+    const state = async () => (await latestTodo(world, id))[0].state
     for (const act of [
       () => ann.post(`${at}/notes`, { body: 'Done' }),
       () => ann.post(`${at}/discussions`, { body: 'Done' }),
@@ -133,9 +135,9 @@ describe('todos of users', () => {
     expect(await isListed()).toBe(false)
     expect((await ann.post(`/todos/${todo.id}/mark_as_done`)).status).toBe(404)
     await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 })
-    await world.rows('update projects set merge_requests_access_level = 0 where id = $1', [project.id])
+    await changeProject(world, project.id, { merge_requests_access_level: 0 })
     expect(await isListed()).toBe(false)
-    await world.rows('update projects set merge_requests_access_level = 20 where id = $1', [project.id])
+    await changeProject(world, project.id, { merge_requests_access_level: 20 })
     expect(await isListed()).toBe(true)
     await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
     expect(await isListed()).toBe(false)
@@ -144,7 +146,7 @@ describe('todos of users', () => {
 
   test('a todo is deleted with its merge request', async ({ world }) => {
     const { ann, id } = await marked(world)
-    await world.rows('delete from merge_requests where id = $1', [id])
+    await deleteMergeRequest(world, id)
     expect((await ann.get('/todos')).json).toEqual([])
   })
 })

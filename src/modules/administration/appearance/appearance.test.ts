@@ -1,5 +1,6 @@
 import { FormData } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
+import { headerLogo } from '../../../../test/tables/instance.ts'
 import { test } from '../../../../test/world.ts'
 import { checkAvatars } from '../../namespaces/avatars/check.ts'
 
@@ -64,7 +65,7 @@ describe('appearance', () => {
     const seen = await world.anonymous.bytes(world.origin + json.header_logo)
     expect(seen).toMatchObject({ status: 200, headers: { 'content-type': 'image/png' } })
     expect(seen.body.equals(png)).toBe(true)
-    const [row] = await world.rows('select header_logo_digest as digest from appearance')
+    const [row] = await headerLogo(world)
     const ctx = await world.app.open(null)
     expect(await checkAvatars({ ...ctx, blobs: { ...ctx.blobs, has: async () => false } })).toContain(
       `appearance header logo: its picture ${row.digest} is missing`,

@@ -1,4 +1,6 @@
 import { describe, expect, inject } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { storedSettings, storeSetting } from '../../../../test/tables/instance.ts'
 import { type Client, test, World } from '../../../../test/world.ts'
 import { createApp } from '../../../app.ts'
 import { declared } from '../../../settings/settings.ts'
@@ -9,7 +11,7 @@ const refusal = (name: string, ...texts: string[]) => ({ status: 400, json: { me
 const errorOf = (error: string) => ({ status: 400, json: { error } })
 
 /** The stored values, with sealed secrets. */
-const stored = async (world: World) => (await world.rows('select values from application_settings'))[0].values
+const stored = async (world: World) => (await storedSettings(world))[0].values
 
 /** Changes settings by the API, until the end of the test. */
 async function change(world: World, values: Record<string, unknown>) {
@@ -171,7 +173,7 @@ describe('GET and PUT /application/settings', () => {
     expect(json).toHaveProperty('sign_in_text')
     const changed = await free.root.put(path, { help_text: 'Ask Ann', sign_in_text: 'Welcome' })
     expect(changed).toMatchObject({ status: 200, json: { sign_in_text: 'Welcome' } })
-    expect((await free.rows('select values from application_settings'))[0].values).toEqual({ sign_in_text: 'Welcome' })
+    expect((await storedSettings(free))[0].values).toEqual({ sign_in_text: 'Welcome' })
   })
 
   test('settings reach other processes even if the notification is lost', async ({ world }) => {
@@ -182,15 +184,13 @@ describe('GET and PUT /application/settings', () => {
     const seen = async () => (await other.open(null)).settings.max_attachment_size
     await change(world, { max_attachment_size: 31 })
     await expect.poll(seen).toBe(31)
-    await world.rows(`update application_settings set values = values || '{"max_attachment_size": 32}'`)
+    await storeSetting(world, 'max_attachment_size', 32)
     await expect.poll(seen).toBe(32)
   })
 
   test('changes of settings are recorded in the audit log without secrets', async ({ world }) => {
     await change(world, { captcha_private_key: 'do not tell', max_attachment_size: 26 })
-    const [{ payload, actor_id }] = await world.rows(
-      `select payload, actor_id from events where kind = 'settings_updated' order by id desc limit 1`,
-    )
+    const { payload, actor_id } = (await eventsOf(world, { kind: 'settings_updated' }, 'payload', 'actor_id')).at(-1)
     expect({ payload, actor_id }).toEqual({
       payload: { changed: ['captcha_private_key', 'max_attachment_size'] },
       actor_id: world.root.id,

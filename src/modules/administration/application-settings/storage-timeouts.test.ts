@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { projectRow } from '../../../../test/tables/projects.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { repositoriesDir } from '../../../app.ts'
 import { writeKey } from '../../../git/repository/project-key.ts'
@@ -24,7 +25,7 @@ const placeOf = (world: World, { id }: TestProject) => repositoryDir(repositorie
 
 /** Adds one commit in a pack without the service, which has neither cached it nor runs a process for it. */
 async function fill(world: World, project: TestProject): Promise<void> {
-  const [{ repository_key }] = await world.rows('select repository_key from projects where id = $1', [project.id])
+  const [{ repository_key }] = await projectRow(world, project.id, 'repository_key')
   await using folder = await temporaryFolder()
   await git(folder.path, 'init', '-q', '-b', 'main')
   await writeFile(join(folder.path, 'README.md'), 'Hello\n')

@@ -2,6 +2,8 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { deleteLargeFiles, misstateLargeFile } from '../../../../test/tables/pushes.ts'
 import { test, unique, World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { removeProject } from '../../projects/projects/jobs.ts'
@@ -28,7 +30,7 @@ describe('collection of unreferenced blobs', () => {
     await ctx.blobs.put(Readable.from([Buffer.from('unwanted')]))
 
     await world.root.delete(`/projects/${doomed.id}`)
-    await world.rows('update projects set deleting = true where id = $1', [doomed.id])
+    await changeProject(world, doomed.id, { deleting: true })
     await removeProject.run({ projectId: doomed.id }, ctx)
 
     expect(await collectBlobs(ctx, new Date(Date.now() - 60_000))).toBe(0)
@@ -82,7 +84,7 @@ test('checkLargeFiles reports missing and truncated LFS files', async ({ world }
   const [gone, cut] = [unique('gone'), unique('cut')]
   for (const content of [gone, cut]) await upload(world.root, project, content)
   await ctx.blobs.delete(oidOf(gone) as Digest)
-  await world.rows('update large_files set size = size + 1 where oid = $1', [oidOf(cut)])
+  await misstateLargeFile(world, oidOf(cut))
   const found = await checkLargeFiles(ctx)
   expect(found.filter((line) => line.startsWith(`project ${project.id}:`)).sort()).toEqual(
     [
@@ -90,5 +92,5 @@ test('checkLargeFiles reports missing and truncated LFS files', async ({ world }
       `project ${project.id}: its large file ${oidOf(cut)} has ${cut.length} bytes instead of ${cut.length + 1}`,
     ].sort(),
   )
-  await world.rows('delete from large_files where project_id = $1', [project.id])
+  await deleteLargeFiles(world, project.id)
 })

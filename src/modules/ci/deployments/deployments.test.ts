@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { ageDeployment } from '../../../../test/tables/ci.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 
@@ -74,7 +76,7 @@ describe('deployments', () => {
     expect(await found('status=failed')).toEqual([2])
     expect(await found('order_by=ref&sort=desc')).toEqual([1, 2, 0])
     for (const order of ['iid', 'created_at', 'updated_at']) expect(await found(`order_by=${order}`)).toEqual([0, 1, 2])
-    await world.rows(`update deployments set updated_at = '2020-01-02T00:00:00Z' where id = $1`, [ids[1]])
+    await ageDeployment(world, ids[1])
     expect(await found('updated_before=2020-01-03T00:00:00Z')).toEqual([1])
     expect(await found('updated_after=2020-01-03T00:00:00Z')).toEqual([0, 2])
     expect(await found('per_page=1&page=2')).toEqual([1])
@@ -101,10 +103,7 @@ describe('deployments', () => {
     expect((await maintainer.get(`${at}/${first}`)).status).toBe(404)
     expect(await maintainer.delete(`${at}/${second}`)).toMatchObject({ status: 400 })
     expect(await maintainer.delete(`${at}/${running}`)).toMatchObject({ status: 400 })
-    const kinds = await world.rows('select kind from events where project_id = $1 and kind like $2 order by id', [
-      project.id,
-      'deployment%',
-    ])
+    const kinds = await eventsOf(world, { project: project.id, kind: 'deployment%' }, 'kind')
     expect(kinds.map(({ kind }) => kind)).toEqual([...Array(3).fill('deployment_created'), 'deployment_deleted'])
   })
 

@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
+import { environmentRow } from '../../../../test/tables/ci.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { deleteProject } from '../../../../test/tables/projects.ts'
 import { test, type World } from '../../../../test/world.ts'
-import { sql } from '../../../db/sql.ts'
 import { slugOf, tierOf } from './names.ts'
 
 async function withEnvironments(world: World, ...names: string[]) {
@@ -42,10 +44,7 @@ describe('environments', () => {
     expect((await developer.post(`${own}/stop`)).json.state).toBe('stopped')
     expect((await developer.delete(own)).status).toBe(204)
     expect((await developer.get(own)).status).toBe(404)
-    const kinds = await world.rows('select kind from events where project_id = $1 and kind like $2 order by id', [
-      project.id,
-      'environment%',
-    ])
+    const kinds = await eventsOf(world, { project: project.id, kind: 'environment%' }, 'kind')
     expect(kinds.map(({ kind }) => kind)).toEqual(
       ['created', 'updated', 'stopped', 'deleted'].map((change) => `environment_${change}`),
     )
@@ -112,8 +111,8 @@ describe('environments', () => {
 
   test('environments are deleted with their project', async ({ world }) => {
     const { project, ids } = await withEnvironments(world, 'live')
-    await world.db.run(sql`delete from projects where id = ${project.id}`)
-    expect(await world.rows('select id from environments where id = $1', ids)).toEqual([])
+    await deleteProject(world, { id: project.id })
+    expect(await environmentRow(world, ids[0]!)).toEqual([])
   })
 })
 

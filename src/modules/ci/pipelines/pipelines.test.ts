@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { agePipeline, startStatuses } from '../../../../test/tables/ci.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { reported, reportPath } from '../../repository/commit-statuses/testing.ts'
@@ -49,7 +51,7 @@ describe('GET /projects/:id/pipelines', () => {
     expect(await ids('order_by=user_id')).toEqual([running, passed, failed])
     expect(await ids('per_page=2&page=2')).toEqual([failed])
     expect(await ids('pagination=keyset&per_page=2')).toEqual([running, passed])
-    await world.rows(`update pipelines set updated_at = '2020-01-02T00:00:00Z' where id = $1`, [passed])
+    await agePipeline(world, passed)
     expect(await ids('updated_before=2020-01-03T00:00:00Z')).toEqual([passed])
     expect(await ids('updated_after=2020-01-03T00:00:00Z')).toEqual([running, failed])
     expect(await world.root.get(`/projects/${project.id}/pipelines?order_by=sha`)).toMatchObject({
@@ -101,10 +103,7 @@ describe('GET /projects/:id/pipelines/:pipeline_id', () => {
     expect(running).toMatchObject({ status: 'running', started_at: expect.any(String), duration: null })
     // Job a runs for a minute, and b for the second half of it.
     await post('b', 'running', 80.5)
-    await world.rows(
-      `update commit_statuses set started_at = now() - make_interval(secs => case name when 'a' then 60 else 30 end) where pipeline_id = $1`,
-      [id],
-    )
+    await startStatuses(world, id)
     await post('b', 'failed')
     await post('a', 'success')
     expect(await shown()).toMatchObject({
@@ -234,11 +233,11 @@ describe('access to pipelines and jobs', () => {
       for (const [name, who] of Object.entries({ anonymous: world.anonymous, stranger, guest, reporter }))
         expect((await who.get(`/projects/${project.id}/${path}`)).status, name).toBe(expected[name as 'guest'])
       expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(200)
-      await world.rows('update projects set builds_access_level = 10 where id = $1', [project.id])
+      await changeProject(world, project.id, { builds_access_level: 10 })
       for (const who of [world.anonymous, stranger])
         expect((await who.get(`/projects/${project.id}/${path}`)).status).toBeOneOf([401, 403, 404])
       expect((await reporter.get(`/projects/${project.id}/${path}`)).status).toBe(200)
-      await world.rows('update projects set builds_access_level = 0 where id = $1', [project.id])
+      await changeProject(world, project.id, { builds_access_level: 0 })
       expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(403)
     },
   )

@@ -40,6 +40,8 @@ export type NoteableType = keyof typeof noteableKinds
 
 export const noteableTypes = Object.keys(noteableKinds) as NoteableType[]
 
+export const isNoteableType = (word: string): word is NoteableType => Object.hasOwn(noteableKinds, word)
+
 export const kindOf = (type: NoteableType): NoteableKind => noteableKinds[type]
 
 export const lowestReader = (type: NoteableType): number => levels[kindOf(type).readableFrom]

@@ -18,6 +18,10 @@ export const columnOf = (type: NoteableType): Sql => raw(kindOf(type).column)
 export const isAbout = (alias: string, { type, id }: Pick<Noteable, 'type' | 'id'>): Sql =>
   sql`${raw(`${alias}.${kindOf(type).column}`)} = ${id}`
 
+/** Condition on a row of this alias: it belongs to a noteable of this kind. */
+export const isAboutKind = (alias: string, type: NoteableType): Sql =>
+  raw(`${alias}.${kindOf(type).column} is not null`)
+
 /**
  * Condition on the user `u`: can act, and may read noteables of this kind in the project `p`. SQL twin of the ability to read them in
  * `projectPolicy`.

@@ -3,6 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { noteableTypes } from '../noteables/kinds.ts'
 import type { DiscussionRow, NoteRow } from './record-queries.ts'
 
 const sha = Type.String()
@@ -40,7 +41,7 @@ const NoteSchema = Type.Object(
     updated_at: timestamp('Time of the last change'),
     system: Type.Boolean({ description: 'True for a system note' }),
     noteable_id: Type.Integer({ description: 'ID of the merge request' }),
-    noteable_type: Type.String({ enum: ['MergeRequest'], description: 'Kind of the target' }),
+    noteable_type: Type.String({ enum: [...noteableTypes], description: 'Kind of the target' }),
     noteable_iid: Type.Integer({ description: 'Number of the merge request within the project' }),
     position: Type.Optional(PositionSchema),
     resolvable: Type.Boolean({ description: 'True if the note belongs to a discussion that can be resolved' }),

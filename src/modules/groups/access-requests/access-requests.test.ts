@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { waitingFor } from '../../../../test/tables/instance.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { lockAccess } from '../../namespaces/access-index/service.ts'
 
@@ -117,7 +119,7 @@ describe.for(bases)('requests for access to %s', (base) => {
     const ann = await world.user()
     const place = await open(world, base)
     await ask(ann, place)
-    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { state: 'blocked' })
     expect(await listed(world, place)).toEqual([])
     expect((await world.root.put(`${place}/access_requests/${ann.id}/approve`)).status).toBe(404)
   })
@@ -153,13 +155,12 @@ describe('an archived project', () => {
 test('403 when the requester is blocked while the access request waits for a lock', async ({ world }) => {
   const ann = await world.user()
   const place = await open(world, 'projects')
-  const waiting = () =>
-    world.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`)
+  const waiting = () => waitingFor(world, 'advisory lock')
   const asked = await world.db.transaction(async (tx) => {
     await lockAccess(tx)
     const answer = ask(ann, place)
     await expect.poll(waiting).toHaveLength(1)
-    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { state: 'blocked' })
     return { answer }
   })
   expect((await asked.answer).status).toBe(403)

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { test, type World } from '../../../../test/world.ts'
 
 const kinds = ['users', 'groups', 'projects'] as const
@@ -70,8 +71,12 @@ describe.for(kinds)('custom attributes of %s', (kind) => {
     const attributes = await holderOf(world, kind)
     await world.root.put(`${attributes}/color`, { value: 'v' })
     const [, , id] = attributes.split('/')
-    const column = { users: "(payload->>'user_id')::bigint", groups: 'group_id', projects: 'project_id' }[kind]
-    const events = `select payload->>'key' as key from events where kind = 'custom_attribute_set' and ${column} = $1`
-    expect(await world.rows(events, [id])).toEqual([{ key: 'color' }])
+    const place = {
+      users: { payload: { user_id: id! } },
+      groups: { group: Number(id) },
+      projects: { project: Number(id) },
+    }
+    const events = await eventsOf(world, { kind: 'custom_attribute_set', ...place[kind] }, 'payload')
+    expect(events.map(({ payload }) => payload.key)).toEqual(['color'])
   })
 })

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { deployTokenRow } from '../../../../test/tables/tokens.ts'
 import { test, type World } from '../../../../test/world.ts'
 
 const bases = ['groups', 'projects'] as const
@@ -39,10 +41,10 @@ describe.for(bases)('deploy tokens of %s', (base) => {
 
   test('deploy tokens are stored as digests', async ({ world }) => {
     const { id, token } = (await world.root.post(await placeIn(world, base), attributes)).json
-    const [row] = await world.rows('select * from deploy_tokens where id = $1', [id])
+    const [row] = await deployTokenRow(world, id)
     expect(row.digest).toHaveLength(32)
     expect(JSON.stringify(row)).not.toContain(token)
-    const events = await world.rows(`select payload from events where payload->>'deploy_token_id' = $1`, [String(id)])
+    const events = await eventsOf(world, { payload: { deploy_token_id: String(id) } }, 'payload')
     expect(events).toHaveLength(1)
     expect(JSON.stringify(events)).not.toContain(token)
   })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { deleteNamespaceOf, deleteUser } from '../../../../test/tables/users.ts'
 import { Client, git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { batch, follow, lfs, oidOf, upload } from '../../pushes/large-files/testing.ts'
 
@@ -99,8 +100,8 @@ describe('access with deploy tokens', () => {
     const project = await filled(world, { members: [[ann, 'maintainer']] })
     const made = await ann.post(`/projects/${project.id}/deploy_tokens`, { name: 'ci', scopes: ['read_repository'] })
     await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
-    await world.rows('delete from namespaces where owner_id = $1', [ann.id])
-    await world.rows('delete from users where id = $1', [ann.id])
+    await deleteNamespaceOf(world, ann.id)
+    await deleteUser(world, ann.id)
     expect(await asks(world, project, made.json)).toBe(200)
   })
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect } from 'vitest'
+import { auditOf } from '../../../../test/tables/events.ts'
 import { test, unique, World } from '../../../../test/world.ts'
 
 const named = (more: object = {}) => {
@@ -47,10 +48,7 @@ describe('POST /groups', () => {
       marked_for_deletion_on: null,
     })
     expect((await ann.get(`/groups/${made.json.id}/members`)).json).toMatchObject([{ id: ann.id, access_level: 50 }])
-    const [event] = await world.rows(
-      `select event as kind, author_id, facts from audit_events where entity_type = 'Group' and entity_id = $1`,
-      [made.json.id],
-    )
+    const [event] = await auditOf(world, { type: 'Group', id: made.json.id }, 'kind', 'author_id', 'facts')
     expect(event).toEqual({
       kind: 'group_created',
       author_id: ann.id,

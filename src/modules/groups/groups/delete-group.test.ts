@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { failJobs, jobAttempts } from '../../../../test/jobs.ts'
+import { addProjectAccess, shareProject } from '../../../../test/tables/access.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeGroup, existingGroups } from '../../../../test/tables/groups.ts'
+import { projectRow, projectsLeftIn, routesBelow } from '../../../../test/tables/projects.ts'
+import { daysAgo } from '../../../../test/tables/statements.ts'
 import { test } from '../../../../test/world.ts'
 import { loadProject } from '../../projects/projects/subject.ts'
 import { projectRepositoryDir } from '../../projects/repositories/location.ts'
@@ -27,7 +33,7 @@ describe('DELETE /groups/:id without delayed deletion', () => {
       expect((await who.get(`/namespaces?search=${inner.path}`)).json).toEqual([])
     }
     expect((await ann.delete(`/groups/${top.id}`)).status).toBe(404)
-    const events = await world.rows(`select kind, payload from events where group_id = $1 order by id`, [top.id])
+    const events = await eventsOf(world, { group: top.id }, 'kind', 'payload')
     expect(events.at(-1)).toEqual({ kind: 'group_deleted', payload: {} })
     const audited = (await world.root.get(`/audit_events?entity_type=Group&entity_id=${top.id}`)).json
     expect(audited[0].details).toMatchObject({ entity_path: top.full_path, facts: { full_path: top.full_path } })
@@ -50,9 +56,9 @@ describe('DELETE /groups/:id without delayed deletion', () => {
     await removeGroup.run({ groupId: top.id }, ctx)
 
     expect(existsSync(projectRepositoryDir(ctx, found))).toBe(false)
-    expect(await world.rows('select from namespaces where id = any($1)', [[top.id, inner.id]])).toEqual([])
-    expect(await world.rows('select from projects where id = $1', [project.id])).toEqual([])
-    expect(await world.rows('select from routes where path_key like $1', [`${top.path}%`])).toEqual([])
+    expect(await existingGroups(world, [top.id, inner.id])).toEqual([])
+    expect(await projectRow(world, project.id, 'id')).toEqual([])
+    expect(await routesBelow(world, top.path)).toEqual([])
     expect((await world.root.post('/groups', { name: top.path, path: top.path })).status).toBe(201)
   })
 
@@ -61,11 +67,8 @@ describe('DELETE /groups/:id without delayed deletion', () => {
     const inner = await world.group({ parent: top })
     await world.root.delete(`/groups/${top.id}`)
     const keys = [top, inner, kept].map(({ id }) => `remove_group:${id}`)
-    const jobs = () => world.rows('select key, attempts from graphile_worker.jobs where key = any($1)', [keys])
-    await world.rows(
-      'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = any($1)))',
-      [keys],
-    )
+    const jobs = () => jobAttempts(world, keys)
+    await failJobs(world, keys)
     await resumeGroupRemovals.run({}, await contextFor(world, null))
     expect(await jobs()).toEqual([{ key: `remove_group:${top.id}`, attempts: 0 }])
   })
@@ -81,14 +84,8 @@ describe('DELETE /groups/:id without delayed deletion', () => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'developer']] })
     const project = await world.project()
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
-      project.id,
-      partners.id,
-    ])
-    await world.rows(
-      `insert into project_access (user_id, project_id, level, expires_on) values ($1, $2, 30, 'infinity')`,
-      [ann.id, project.id],
-    )
+    await shareProject(world, project.id, partners.id, 30)
+    await addProjectAccess(world, ann.id, project.id)
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
     await world.root.delete(`/groups/${partners.id}`)
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
@@ -104,9 +101,9 @@ describe('DELETE /groups/:id without delayed deletion', () => {
     ])
     expect(removed.status).toBe(202)
     for (const { status } of made) expect([201, 400, 404]).toContain(status)
-    expect(await world.rows('select from projects where namespace_id = $1 and not deleting', [inner.id])).toEqual([])
+    expect(await projectsLeftIn(world, inner.id)).toEqual([])
     await removeGroup.run({ groupId: top.id }, await contextFor(world, null))
-    expect(await world.rows('select from namespaces where id = $1', [inner.id])).toEqual([])
+    expect(await existingGroups(world, inner.id)).toEqual([])
   })
 
   test.for([
@@ -145,14 +142,10 @@ describe('DELETE /groups/:id with delayed deletion', () => {
     expect(await ann.delete(one)).toMatchObject({ status: 202, json: { message: '202 Accepted' } })
     expect((await ann.get(one)).json.marked_for_deletion_on).toBe(today())
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
-    await world.rows('update namespaces set marked_for_deletion_on = current_date - 3 where id = $1', [top.id])
+    await changeGroup(world, top.id, { marked_for_deletion_on: daysAgo(3) })
     expect((await ann.delete(one)).status).toBe(202)
     expect((await ann.get(one)).json.marked_for_deletion_on).not.toBe(today())
-    const counted = await world.rows(
-      `select count(*)::integer as times from events where group_id = $1 and kind = 'group_marked_for_deletion'`,
-      [top.id],
-    )
-    expect(counted).toEqual([{ times: 1 }])
+    expect(await eventsOf(world, { group: top.id, kind: 'group_marked_for_deletion' })).toHaveLength(1)
   })
 
   test('owners restore a group marked for deletion', async ({ world }) => {
@@ -178,10 +171,8 @@ describe('DELETE /groups/:id with delayed deletion', () => {
     const [due, early, restored] = [await world.group(), await world.group(), await world.group()]
     const inner = await world.group({ parent: due })
     for (const { id } of [due, early, restored]) await world.root.delete(`/groups/${id}`)
-    await world.rows('update namespaces set marked_for_deletion_on = current_date - 7 where id = any($1)', [
-      [due.id, restored.id],
-    ])
-    await world.rows('update namespaces set marked_for_deletion_on = current_date - 6 where id = $1', [early.id])
+    await changeGroup(world, [due.id, restored.id], { marked_for_deletion_on: daysAgo(7) })
+    await changeGroup(world, early.id, { marked_for_deletion_on: daysAgo(6) })
     await world.root.post(`/groups/${restored.id}/restore`)
     const ctx = await contextFor(world, null)
     await removeMarkedGroups.run({}, ctx)
@@ -189,6 +180,6 @@ describe('DELETE /groups/:id with delayed deletion', () => {
     const status = async ({ id }: { id: number }) => (await world.root.get(`/groups/${id}`)).status
     expect(await Promise.all([due, inner, early, restored].map(status))).toEqual([404, 404, 200, 200])
     await removeGroup.run({ groupId: due.id }, ctx)
-    expect(await world.rows('select from namespaces where id = $1', [inner.id])).toEqual([])
+    expect(await existingGroups(world, inner.id)).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { presentAll } from '../../../api/entity.ts'
 import { fetchStamps } from '../../../api/page.ts'
 import { RecordText } from '../../../api/record-texts.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { keptProjects, keptSimpleProjects, listProjects } from '../../projects/index.ts'
+import { cachedProjects, cachedSimpleProjects, listProjects } from '../../projects/index.ts'
 import { GroupDetail } from './entity.ts'
 import { findGroup, type GroupRow } from './queries.ts'
 
@@ -28,7 +28,7 @@ export async function getDetail(
  * as in lists. The projects are cached as text.
  */
 export async function detailOf(ctx: Ctx, row: GroupRow): Promise<RecordText> {
-  const form = ctx.actor === null ? keptSimpleProjects : keptProjects
+  const form = ctx.actor === null ? cachedSimpleProjects : cachedProjects
   const place = { of: 'group', groupId: row.id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
   const page = {
     page: 1,

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { shareProject } from '../../../../test/tables/access.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { projectRow } from '../../../../test/tables/projects.ts'
 import { test, unique } from '../../../../test/world.ts'
 
 const forbidden = { status: 403, json: { message: '403 Forbidden' } }
@@ -30,9 +33,7 @@ describe('PUT /groups/:id', () => {
       json: { ...sent, name: group.path, path: group.path, visibility: 'internal', projects: [{ id: project.id }] },
     })
     expect((await world.root.get(`/groups/${group.id}`)).json).toEqual(edited.json)
-    const [event] = await world.rows(`select payload from events where group_id = $1 and kind = 'group_updated'`, [
-      group.id,
-    ])
+    const [event] = await eventsOf(world, { group: group.id, kind: 'group_updated' }, 'payload')
     expect(event.payload.changed.sort()).toEqual(Object.keys(sent).sort())
   })
 
@@ -146,10 +147,7 @@ describe('PUT /groups/:id', () => {
     const top = await world.group()
     const inner = await world.group({ parent: await world.group({ parent: top }) })
     const project = await world.project({ group: inner })
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
-      project.id,
-      partners.id,
-    ])
+    await shareProject(world, project.id, partners.id, 30)
     await world.root.put(`/groups/${inner.id}`, { share_with_group_lock: false })
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
     await world.root.put(`/groups/${top.id}`, { share_with_group_lock: true })
@@ -164,11 +162,8 @@ describe('PUT /groups/:id', () => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'developer']] })
     const project = await world.project()
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
-      project.id,
-      partners.id,
-    ])
-    const [{ namespace_id }] = await world.rows('select namespace_id from projects where id = $1', [project.id])
+    await shareProject(world, project.id, partners.id, 30)
+    const [{ namespace_id }] = await projectRow(world, project.id, 'namespace_id')
     await world.root.put(`/groups/${namespace_id}`, { share_with_group_lock: false })
     expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
     await world.root.put(`/groups/${namespace_id}`, { share_with_group_lock: true })

@@ -1,4 +1,8 @@
 import { describe, expect } from 'vitest'
+import { endGroupAccess, endMemberships } from '../../../../test/tables/access.ts'
+import { changeGroup } from '../../../../test/tables/groups.ts'
+import { changeStatistics } from '../../../../test/tables/projects.ts'
+import { addCustomAttribute } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 
 const ids = async (who: Client, path: string): Promise<number[]> => {
@@ -59,7 +63,7 @@ describe('GET /groups', () => {
     const { mine, word, ann } = await some(world)
     expect(await ids(world.root, `/groups?search=${ann.username}`)).toEqual([])
     expect(await ids(ann, '/groups?all_available=true&per_page=100&order_by=id&sort=desc')).toContain(mine.id)
-    await world.rows('update namespaces set deleting = true where id = $1', [mine.id])
+    await changeGroup(world, mine.id, { deleting: true })
     expect(await ids(ann, `/groups?search=${word}`)).toEqual([])
     expect(await ids(ann, `/groups?search=${word}&min_access_level=10`)).toEqual([])
   })
@@ -86,8 +90,8 @@ describe('GET /groups', () => {
     }
     expect(await lists()).toEqual([[mine.id], [open.id, mine.id], [open.id, mine.id]])
     // Midnight passes before the job that removes expired memberships.
-    await world.rows('update members set expires_at = current_date where user_id = $1', [ann.id])
-    await world.rows('update group_access set expires_on = current_date where user_id = $1', [ann.id])
+    await endMemberships(world, ann.id)
+    await endGroupAccess(world, ann.id)
     expect(await lists()).toEqual([[], [], []])
   })
 
@@ -111,7 +115,7 @@ describe('GET /groups', () => {
     expect(await list(world.root, 'order_by=path')).toEqual(byName)
     expect(await list(world.root, 'order_by=id')).toEqual(byAge)
     expect(await list(world.root, 'order_by=id&sort=desc')).toEqual(byName)
-    await world.rows('update namespaces set name = $1 where id = any($2)', [unique('Same'), byAge])
+    await changeGroup(world, byAge, { name: unique('Same') })
     expect(await list(world.root, 'order_by=name')).toEqual(byAge)
     expect(await list(world.root, 'order_by=name&sort=desc')).toEqual(byAge)
     expect(await world.root.get('/groups?order_by=created_at')).toMatchObject({
@@ -157,11 +161,13 @@ describe('GET /groups', () => {
     const inner = await world.group({ parent: mine })
     for (const group of [mine, inner]) {
       const project = await world.project({ group })
-      await world.rows(
-        `update project_statistics set repository_size = 1, wiki_size = 2, lfs_objects_size = 3, job_artifacts_size = 4,
-         packages_size = 5 where project_id = $1`,
-        [project.id],
-      )
+      await changeStatistics(world, project.id, {
+        repository_size: 1,
+        wiki_size: 2,
+        lfs_objects_size: 3,
+        job_artifacts_size: 4,
+        packages_size: 5,
+      })
     }
     const of = async (who: Client, query: string) =>
       (await who.get(`/groups?search=${word}-d&${query}`)).json.map((each: { statistics: unknown }) => each.statistics)
@@ -181,11 +187,10 @@ describe('GET /groups', () => {
 
   test('D2-CUSTOM-ATTRIBUTES: administrators filter groups by custom attributes and see them', async ({ world }) => {
     const { ann, mine, open, list, word } = await some(world)
-    for (const { id } of [mine, open])
-      await world.rows(
-        `insert into custom_attributes (namespace_id, key, value) values ($1, 'team', 'blue'), ($1, 'room', $2)`,
-        [id, String(id)],
-      )
+    for (const { id } of [mine, open]) {
+      await addCustomAttribute(world, { group: id }, 'team', 'blue')
+      await addCustomAttribute(world, { group: id }, 'room', String(id))
+    }
     expect(await list(world.root, 'custom_attributes[team]=blue')).toEqual([open.id, mine.id])
     expect(await list(world.root, `custom_attributes[team]=blue&custom_attributes[room]=${mine.id}`)).toEqual([mine.id])
     expect(await list(world.root, 'custom_attributes[team]=red')).toEqual([])

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { shareProject } from '../../../../test/tables/access.ts'
+import { addManyProjects } from '../../../../test/tables/projects.ts'
+import { addCustomAttribute } from '../../../../test/tables/users.ts'
 import { test, World } from '../../../../test/world.ts'
 
 const notFound = { status: 404, json: { message: '404 Group Not Found' } }
@@ -89,10 +92,7 @@ describe('GET /groups/:id', () => {
     const first = await world.project({ group })
     const second = await world.project({ group, visibility: 'public' })
     const shared = await world.project()
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
-      shared.id,
-      group.id,
-    ])
+    await shareProject(world, shared.id, group.id, 30)
     expect((await world.root.get(`/groups/${group.id}`)).json).toMatchObject({
       projects: [{ id: second.id }, { id: first.id }],
       shared_projects: [{ id: shared.id, shared_with_groups: [{ group_id: group.id, group_access_level: 30 }] }],
@@ -114,13 +114,7 @@ describe('GET /groups/:id', () => {
   test('D2-GROUP-CAP D2-GROUP-CAP-FLAG: a group has at most 100 projects unless configured', async () => {
     await using world = await World.start()
     const group = await world.group()
-    await world.rows(
-      `with made as (
-         insert into projects (namespace_id, name, path, full_path, runners_token)
-         select $1, 'p' || n, 'p' || n, $2 || '/p' || n, 't' from generate_series(1, 103) n returning id, full_path)
-       insert into routes (path_key, project_id) select lower(full_path), id from made`,
-      [group.id, group.full_path],
-    )
+    await addManyProjects(world, group)
     expect((await world.root.get(`/groups/${group.id}`)).json.projects).toHaveLength(100)
     expect((await world.root.put(`/groups/${group.id}`, {})).json.projects).toHaveLength(100)
     expect((await world.root.get(`/groups/${group.id}/projects?per_page=1`)).headers['x-total']).toBe('103')
@@ -131,7 +125,7 @@ describe('GET /groups/:id', () => {
   test('D2-GROUPS-ADMIN-PARAMS D2-CUSTOM-ATTRIBUTES: custom attributes are for administrators', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ members: [[ann, 'owner']] })
-    await world.rows(`insert into custom_attributes (namespace_id, key, value) values ($1, 'team', 'blue')`, [group.id])
+    await addCustomAttribute(world, { group: group.id }, 'team', 'blue')
     const path = `/groups/${group.id}?with_custom_attributes=true`
     expect((await world.root.get(path)).json.custom_attributes).toEqual([{ key: 'team', value: 'blue' }])
     expect((await world.root.get(`/groups/${group.id}`)).json).not.toHaveProperty('custom_attributes')

@@ -1,5 +1,9 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { invitationsTo } from '../../../../test/tables/access.ts'
+import { auditWithFact, eventsWithText } from '../../../../test/tables/events.ts'
+import { now } from '../../../../test/tables/statements.ts'
+import { changeUser, confirmEmail } from '../../../../test/tables/users.ts'
 import { test, unique, type World } from '../../../../test/world.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './jobs.ts'
 
@@ -76,7 +80,7 @@ describe.for(bases)('invitations to %s', (base) => {
     await accept(world, ann.id)
     expect((await ann.get(place)).status).toBe(404)
 
-    await world.rows('update users set confirmed_at = now() where id = $1', [ann.id])
+    await changeUser(world, ann.id, { confirmed_at: now })
     await accept(world, ann.id)
     expect((await ann.get(place)).status).toBe(200)
     expect((await world.root.get(`${place}/members/${ann.id}`)).json).toMatchObject({ access_level: 30 })
@@ -97,7 +101,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await ann.get(place)).status).toBe(200)
     await accept(world, bob.id)
     expect((await bob.get(place)).status).toBe(404)
-    await world.rows('update emails set confirmed_at = now() where email = $1', [later])
+    await confirmEmail(world, { email: later })
     await accept(world, bob.id)
     expect((await bob.get(place)).status).toBe(200)
     expect((await world.root.get(`${place}/invitations`)).json).toEqual([])
@@ -165,7 +169,7 @@ describe.for(bases)('invitations to %s', (base) => {
     await accept(world, ann.id)
     expect((await ann.get(place)).status).toBe(404)
     expect((await world.root.post(`${place}/invitations`, { email: address(), access_level: 30 })).status).toBe(201)
-    const rows = () => world.rows('select email from invitations where lower(email) = lower($1)', [email])
+    const rows = () => invitationsTo(world, email)
     expect(await rows()).toHaveLength(1)
     await purgeEndedInvitations.run({}, await contextFor(world, null))
     expect(await rows()).toEqual([])
@@ -176,10 +180,9 @@ describe.for(bases)('invitations to %s', (base) => {
     const place = await placeIn(world, base)
     const email = address()
     await world.root.post(`${place}/invitations`, { email, access_level: 10 })
-    const found = await world.rows(`select event, facts from audit_events where facts->>'email' = $1`, [email])
+    const found = await auditWithFact(world, 'email', email)
     expect(found).toEqual([{ event: 'member_invited', facts: { email, access_level: 10, expires_at: null } }])
-    const [{ count }] = await world.rows('select count(*) from events where payload::text like $1', [`%${email}%`])
-    expect(count).toBe(0)
+    expect(await eventsWithText(world, email)).toEqual([])
   })
 
   test.for([

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { countHits } from '../../../../test/tables/users.ts'
 import { test, unique } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
 import { acceptInvitationsLater } from './jobs.ts'
@@ -46,10 +47,7 @@ describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
     const ann = await world.user()
     const place =
       base === 'groups' ? await world.group({}, ann) : (await ann.post('/projects', { name: unique('p') })).json
-    await world.rows(
-      `insert into rate_counters (key, period, hits) values ($1, floor(extract(epoch from now()) / 3600), 199)`,
-      [`invitation:${ann.id}`],
-    )
+    await countHits(world, `invitation:${ann.id}`, 199)
     const invite = () => ann.post(`/${base}/${place.id}/invitations`, { email: address(), access_level: 20 })
     expect((await invite()).status).toBe(201)
     expect((await invite()).status).toBe(429)

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 
@@ -159,9 +160,12 @@ describe.for(bases)('members of %s', (base) => {
     await world.root.put(`${members}/${ann.id}`, { access_level: 30 })
     await world.root.put(`${members}/${ann.id}`, { access_level: 30, expires_at: '2099-01-31' })
     await world.root.delete(`${members}/${ann.id}`)
-    const events = await world.rows(
-      `select kind, actor_id, payload from events where payload->>'user_id' = $1 and kind like 'member%' order by id`,
-      [String(ann.id)],
+    const events = await eventsOf(
+      world,
+      { kind: 'member%', payload: { user_id: String(ann.id) } },
+      'kind',
+      'actor_id',
+      'payload',
     )
     expect(events).toEqual([
       { kind: 'member_added', actor_id: 1, payload: { user_id: ann.id, access_level: 20, expires_at: null } },

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { addMember, changeMember } from '../../../../test/tables/access.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
@@ -56,17 +58,14 @@ describe('lists of members', () => {
   test('D2-MEMBERS-ALL-LEVEL: the level is that of the project, else of the nearest group', async ({ world }) => {
     const { outer, top, sub, project } = await nested(world)
     // Bypasses the rule that levels do not decrease inward, so that nearest and highest differ.
-    const add = (column: string, id: number, level: number) =>
-      world.rows(`insert into members (user_id, ${column}, access_level) values ($1, $2, $3)`, [outer.id, id, level])
+    const add = (place: { project: number } | { group: number }, level: number) =>
+      addMember(world, place, outer.id, level)
     const of = async (path: string) => (await world.root.get(`${path}/members/all/${outer.id}`)).json.access_level
-    await world.rows('update members set access_level = 40 where user_id = $1 and namespace_id = $2', [
-      outer.id,
-      top.id,
-    ])
+    await changeMember(world, top.id, outer.id, { access_level: 40 })
     expect(await of(`/projects/${project.id}`)).toBe(40)
-    await add('namespace_id', sub.id, 30)
+    await add({ group: sub.id }, 30)
     expect([await of(`/projects/${project.id}`), await of(`/groups/${sub.id}`)]).toEqual([30, 30])
-    await add('project_id', project.id, 20)
+    await add({ project: project.id }, 20)
     expect([await of(`/projects/${project.id}`), await of(`/groups/${sub.id}`)]).toEqual([20, 30])
     expect(await of(`/groups/${top.id}`)).toBe(40)
   })
@@ -140,7 +139,7 @@ describe('lists of members', () => {
     await world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 30, expires_at: day(1) })
     expect((await ann.get(`/groups/${group.id}`)).status).toBe(200)
     await world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 30, expires_at: day(0) })
-    await world.rows(`update users set state = 'blocked' where id = $1`, [bob.id])
+    await changeUser(world, bob.id, { state: 'blocked' })
     for (const list of ['members', 'members/all'])
       expect((await world.root.get(`/groups/${group.id}/${list}`)).json).toMatchObject([
         { id: 1 },

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { addMember, notificationLevelOf } from '../../../../test/tables/access.ts'
 import { test } from '../../../../test/world.ts'
 
 test('a member whom the previous release adds no longer requests access and has their notification level', async ({
@@ -9,9 +10,7 @@ test('a member whom the previous release adds no longer requests access and has 
   expect((await ann.post(`/projects/${id}/access_requests`)).status).toBe(201)
   await ann.put(`/projects/${id}/notification_settings`, { level: 'watch' })
   // Like a connection of the previous release, this one does not set `stithy.rules`.
-  await world.rows('insert into members (project_id, user_id, access_level) values ($1, $2, 20)', [id, ann.id])
+  await addMember(world, { project: id }, ann.id, 20)
   expect((await world.root.get(`/projects/${id}/access_requests`)).json).toEqual([])
-  expect(
-    await world.rows('select notification_level from members where project_id = $1 and user_id = $2', [id, ann.id]),
-  ).toEqual([{ notification_level: 2 }])
+  expect(await notificationLevelOf(world, id, ann.id)).toEqual([{ notification_level: 2 }])
 })

@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
+import { endedAccess, lockMember, membersBesideRoot, membershipsOf } from '../../../../test/tables/access.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { test, unique } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
-import { sql } from '../../../db/sql.ts'
 import { purgeExpiredMembers } from './jobs.ts'
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
@@ -87,8 +88,8 @@ describe('removing a member', () => {
     await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
     expect((await bob.get(`/groups/${top.id}`)).status).toBe(200)
     // Each event names its project or group.
-    const removals = `select group_id, project_id from events where kind = 'member_removed' and payload->>'user_id' = $1 order by id`
-    expect(await world.rows(removals, [String(ann.id)])).toEqual([
+    const removals = { kind: 'member_removed', payload: { user_id: ann.id } }
+    expect(await eventsOf(world, removals, 'group_id', 'project_id')).toEqual([
       { group_id: top.id, project_id: null },
       { group_id: sub.id, project_id: null },
       { group_id: null, project_id: project.id },
@@ -155,16 +156,14 @@ describe('purge of expired memberships', () => {
     for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])
       await world.root.post(`${path}/members`, { user_id: ann.id, access_level: 30, expires_at: day(-1) })
     await world.root.put(`/projects/${project.id}/members/${bob.id}`, { access_level: 10, expires_at: day(1) })
-    const rows = () => world.rows('select user_id from members where user_id = any($1) order by 1', [[ann.id, bob.id]])
+    const rows = () => membershipsOf(world, [ann.id, bob.id])
     expect(await rows()).toHaveLength(3)
 
     await purgeExpiredMembers.run({}, await contextFor(world, null))
 
     expect(await rows()).toEqual([{ user_id: bob.id }])
-    for (const table of ['project_access', 'group_access'])
-      expect(
-        await world.rows(`select from ${table} where user_id = $1 and expires_on <= current_date`, [ann.id]),
-      ).toEqual([])
+    for (const table of ['project_access', 'group_access'] as const)
+      expect(await endedAccess(world, table, ann.id)).toEqual([])
   })
 
   test('the purge takes few statements, skips locked rows and may run concurrently', async ({ world }) => {
@@ -173,11 +172,11 @@ describe('purge of expired memberships', () => {
     const group = await world.group()
     for (const { id } of people)
       await world.root.post(`/groups/${group.id}/members`, { user_id: id, access_level: 30, expires_at: day(-1) })
-    const left = () => world.rows('select user_id from members where namespace_id = $1 and user_id <> 1', [group.id])
+    const left = () => membersBesideRoot(world, group.id)
 
     const held = people[0]!.id
     await ctx.transaction(async (tx) => {
-      await tx.run(sql`select from members where namespace_id = ${group.id} and user_id = ${held} for update`)
+      await lockMember(tx, group.id, held)
       const counted = counting(ctx)
       await purgeExpiredMembers.run({}, counted.ctx)
       expect(counted.counts).toEqual({ transactions: 0, writes: 3 })

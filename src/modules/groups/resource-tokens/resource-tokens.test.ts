@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
+import { deleteResourceBot } from '../../../../test/tables/tokens.ts'
 import { Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { removeUser } from '../user-removal/jobs.ts'
 import { removeIdleBots } from './jobs.ts'
@@ -179,7 +180,7 @@ test('a job removes bots whose tokens expired or whose project is gone, and no o
     await made(`/projects/${gone.id}`),
     await made(place),
   ]
-  await world.rows('delete from resource_bots where user_id = $1', [orphan.user_id])
+  await deleteResourceBot(world, orphan.user_id)
   const ctx = await contextFor(world, null)
   const counted = counting(ctx)
   await removeIdleBots.run({}, counted.ctx)

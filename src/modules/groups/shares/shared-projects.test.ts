@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { endShares } from '../../../../test/tables/access.ts'
 import { type TestProject, test } from '../../../../test/world.ts'
 
 test('GET /groups/:id/projects/shared lists the shared projects that the caller can see', async ({ world }) => {
@@ -12,7 +13,7 @@ test('GET /groups/:id/projects/shared lists the shared projects that the caller 
   ]
   for (const { id } of [open, closed, ended])
     await world.root.post(`/projects/${id}/share`, { group_id: group.id, group_access: 10 })
-  await world.rows('update project_group_links set expires_at = current_date where project_id = $1', [ended.id])
+  await endShares(world, ended.id)
   const ids = async (who = guest, query = '') =>
     (await who.get(`/groups/${group.id}/projects/shared?sort=asc${query}`)).json.map(({ id }: TestProject) => id)
   expect(await ids()).toEqual([open.id, closed.id])

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor, counting } from '../../../../test/contexts.ts'
+import { groupsSharedWith, projectsSharedWith } from '../../../../test/tables/access.ts'
 import { test } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
 import { purgeEndedShares } from './jobs.ts'
@@ -211,9 +212,7 @@ describe('expired shares', () => {
     await Promise.all([purgeEndedShares.run({}, counted.ctx), purgeEndedShares.run({}, ctx)])
     expect(counted.counts.transactions).toBe(2)
 
-    expect(await world.rows('select project_id from project_group_links where group_id = $1', [partners.id])).toEqual([
-      { project_id: lasting.id },
-    ])
-    expect(await world.rows('select from group_group_links where shared_with_group_id = $1', [partners.id])).toEqual([])
+    expect(await projectsSharedWith(world, partners.id)).toEqual([{ project_id: lasting.id }])
+    expect(await groupsSharedWith(world, partners.id)).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { FormData } from 'undici'
 import { describe, expect, test } from 'vitest'
+import { placesWith, storedColumns } from '../../../../test/tables/instance.ts'
 import { type Answer, type Client, unique, World } from '../../../../test/world.ts'
 import { newGpgKey } from '../../accounts/gpg-keys/testing.ts'
 import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
@@ -16,19 +17,10 @@ const done = async (answer: Promise<Answer>): Promise<any> => {
 
 /** Places in the database with one of these words, outside of the audit log: `schema.table.column: value`. */
 async function columnsWith(world: World, words: readonly string[]): Promise<string[]> {
-  const columns = await world.rows(`
-    select c.table_schema as schema, c.table_name as table, c.column_name as column, c.data_type = 'bytea' as binary
-    from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-    where t.table_type = 'BASE TABLE' and c.table_schema not in ('pg_catalog', 'information_schema')
-      and c.table_name <> 'audit_events'`)
+  const columns = await storedColumns(world)
   // Tables of the product and of the job queue.
   expect(new Set(columns.map(({ schema }) => schema))).toEqual(new Set(['public', 'graphile_worker']))
-  const found = columns.map(({ schema, table, column, binary }) => {
-    const value = binary ? `encode("${column}", 'escape')` : `"${column}"::text`
-    return `select '${schema}.${table}.${column}: ' || left(${value}, 200) as place from "${schema}"."${table}"
-      where lower(${value}) like any ($1)`
-  })
-  const rows = await world.rows(found.join(' union all '), [words.map((word) => `%${word.toLowerCase()}%`)])
+  const rows = await placesWith(world, columns, words)
   return rows.map(({ place }) => place).sort()
 }
 

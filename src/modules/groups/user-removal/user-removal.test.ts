@@ -1,4 +1,9 @@
 import { describe, expect } from 'vitest'
+import { changeMember, membersLast } from '../../../../test/tables/access.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { projectRow } from '../../../../test/tables/projects.ts'
+import { today } from '../../../../test/tables/statements.ts'
+import { ghosts, referencesToUsers } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { contributions } from './contributions.ts'
@@ -65,7 +70,7 @@ describe('DELETE /users/:id', () => {
     expect((await world.root.get(`/users/${ann.id}`)).json.state).toBe('blocked')
     expect((await remove(world, ann)).status).toBe(204)
     await settle(world, ann)
-    expect(await world.rows('select 1 from projects where id = $1', [mine.id])).toEqual([])
+    expect(await projectRow(world, mine.id, 'id')).toEqual([])
     expect(
       (
         await world.root.post('/users', {
@@ -108,7 +113,7 @@ describe('DELETE /users/:id', () => {
     const ann = await world.user()
     await remove(world, ann)
     await settle(world, ann)
-    expect(await world.rows(`select username from users where kind = 'ghost'`)).toEqual([{ username: 'ghost2' }])
+    expect(await ghosts(world, 'username')).toEqual([{ username: 'ghost2' }])
   })
 
   test('D3-USER-HARD-DELETE: hard_delete deletes contributions and solely owned groups', async ({ world }) => {
@@ -142,12 +147,9 @@ describe('DELETE /users/:id', () => {
   test('409 for deleting the only active owner of a group; with another one, 204', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({ members: [[bob, 'owner']] }, ann)
-    await world.rows(`update members set expires_at = current_date where namespace_id = $1 and user_id = $2`, [
-      group.id,
-      bob.id,
-    ])
+    await changeMember(world, group.id, bob.id, { expires_at: today })
     expect((await remove(world, ann)).status).toBe(409)
-    await world.rows(`update members set expires_at = null where namespace_id = $1`, [group.id])
+    await membersLast(world, group.id)
     await world.root.post(`/users/${bob.id}/block`)
     expect((await remove(world, ann)).status).toBe(409)
     await world.root.post(`/users/${bob.id}/unblock`)
@@ -160,10 +162,7 @@ describe('DELETE /users/:id', () => {
     const ann = await world.user({ name: 'Ann' })
     await remove(world, ann)
     expect(
-      await world.rows(
-        `select actor_id, payload from events where kind = 'user_deleted' and payload->>'user_id' = $1`,
-        [String(ann.id)],
-      ),
+      await eventsOf(world, { kind: 'user_deleted', payload: { user_id: String(ann.id) } }, 'actor_id', 'payload'),
     ).toEqual([{ actor_id: 1, payload: { user_id: ann.id, hard_delete: false } }])
   })
 
@@ -215,11 +214,7 @@ const belongings: readonly string[] = [
 ]
 
 test('every foreign key to users is a contribution or is deleted with the user', async ({ world }) => {
-  const keys: { table: string; column: string; rule: string; indexed: boolean }[] = await world.rows(`
-    select c.conrelid::regclass::text as table, a.attname as column, c.confdeltype as rule,
-      exists (select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = a.attnum) as indexed
-    from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
-    where c.contype = 'f' and c.confrelid = 'users'::regclass`)
+  const keys: { table: string; column: string; rule: string; indexed: boolean }[] = await referencesToUsers(world)
   const named = (each: { table: string; column: string }) => `${each.table}.${each.column}`
   const listed = new Set(contributions.map(named))
   const others = keys.filter((key) => !listed.has(named(key)))

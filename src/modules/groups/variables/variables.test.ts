@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { auditWithFact, eventsOf } from '../../../../test/tables/events.ts'
+import { variablesOf } from '../../../../test/tables/groups.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 
 const bases = ['groups', 'projects'] as const
@@ -115,10 +117,10 @@ describe.for(bases)('variables of %s', (base) => {
     await world.root.put(`${variables}/SECRET_ONE`, { value: 'correct-horse-staple' })
     const id = variables.split('/')[2]
     const column = base === 'groups' ? 'namespace_id' : 'project_id'
-    const rows = await world.rows(`select * from variables where ${column} = $1`, [id])
-    const audited = await world.rows(`select event, facts from audit_events where facts->>'key' = 'SECRET_ONE'`)
+    const rows = await variablesOf(world, column, Number(id))
+    const audited = await auditWithFact(world, 'key', 'SECRET_ONE')
     expect(audited.map(({ event }) => event)).toContain('variable_updated')
-    const events = await world.rows(`select payload from events where kind like 'variable_%'`)
+    const events = await eventsOf(world, { kind: 'variable_%' }, 'payload')
     expect(JSON.stringify([rows, audited, events])).not.toContain('correct-horse')
     expect(rows[0].sealed_value).toMatch(/^v1:/)
   })

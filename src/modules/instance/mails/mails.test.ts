@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { jobRows } from '../../../../test/jobs.ts'
+import { ageMails, queuedMails } from '../../../../test/tables/instance.ts'
 import { World } from '../../../../test/world.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { htmlOf } from './html.ts'
@@ -19,13 +20,13 @@ test('a mail is sent after its transaction has committed, and then deleted', asy
     }),
   ).rejects.toThrow('given up')
   await ctx.transaction((tx) => sendMail(tx, mail))
-  const [row] = await world.rows('select id from mails')
+  const [row] = await queuedMails(world)
   // The job names the mail; its text, which may be secret, is in no log.
   const jobs = await jobRows(world)
   expect(jobs.map(({ payload }) => payload)).toEqual([{ mailId: row.id }])
   await world.runJobs()
   await expect.poll(() => taken).toEqual([[{ ...mail, html: '<p>a secret</p>\n' }, row.id]])
-  await expect.poll(() => world.rows('select id from mails')).toEqual([])
+  await expect.poll(() => queuedMails(world)).toEqual([])
   await deliverMail.run({ mailId: row.id }, ctx)
   expect(taken).toHaveLength(1)
 })
@@ -43,13 +44,13 @@ test('a mail that the server refuses is retried for a week', async () => {
   )
   const ctx = await world.app.open(null)
   await ctx.transaction((tx) => sendMail(tx, mail))
-  const [{ id }] = await world.rows('select id from mails')
+  const [{ id }] = await queuedMails(world)
   await expect(deliverMail.run({ mailId: id }, ctx)).rejects.toThrow('no')
   await purgeStaleMails.run({}, ctx)
-  expect(await world.rows('select id from mails')).toHaveLength(1)
-  await world.rows(`update mails set created_at = now() - interval '8 days'`)
+  expect(await queuedMails(world)).toHaveLength(1)
+  await ageMails(world, '8 days')
   await purgeStaleMails.run({}, ctx)
-  expect(await world.rows('select id from mails')).toEqual([])
+  expect(await queuedMails(world)).toEqual([])
 })
 
 test('mails have the header and footer messages of the instance if configured', async () => {
@@ -58,7 +59,7 @@ test('mails have the header and footer messages of the instance if configured', 
   const ctx = await world.app.open(null)
   const send = async () => {
     await ctx.transaction((tx) => sendMail(tx, mail))
-    const [{ id }] = await world.rows('select id from mails')
+    const [{ id }] = await queuedMails(world)
     await deliverMail.run({ mailId: id }, ctx)
     return bodies.pop()
   }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
@@ -18,7 +19,7 @@ describe('GET /application/statistics', () => {
       merge_requests: more(before.merge_requests, 1),
       projects: more(before.projects, 1),
     })
-    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { state: 'blocked' })
     expect((await counts()).active_users).toBe(before.active_users)
   })
 

@@ -2,6 +2,9 @@ import { readdir, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
+import { addLargeFile, largeFilesOf } from '../../../../test/tables/pushes.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { projectRepositoryDir } from '../../projects/repositories/location.ts'
 import { copySource } from './jobs.ts'
@@ -79,7 +82,7 @@ describe('repositories of forks', () => {
     await bringRepository(world, id)
     const ctx = await contextFor(world, null)
     await ctx.git.removeRepository(await repositoryOf(world, source.id))
-    await world.rows('delete from projects where id = $1', [source.id])
+    await deleteProject(world, { id: source.id })
     const file = await ann.get(`/projects/${id}/repository/files/README.md/raw?ref=trunk`)
     expect(file).toMatchObject({ status: 200, text: 'x' })
     expect('forked_from_project' in (await ann.get(`/projects/${id}`)).json).toBe(false)
@@ -88,13 +91,11 @@ describe('repositories of forks', () => {
   test('a fork has the LFS files of its source, counted, and keeps them without the source', async ({ world }) => {
     const source = await sourceWithHistory(world)
     const oid = 'ab'.repeat(32)
-    await world.rows('insert into large_files (project_id, oid, size) values ($1, $2, 42)', [source.id, oid])
+    await addLargeFile(world, source.id, oid, 42)
     const id = await forkOf(await world.user(), source)
     await bringRepository(world, id)
-    await world.rows('delete from projects where id = $1', [source.id])
-    expect(await world.rows('select oid, size from large_files where project_id = $1', [id])).toEqual([
-      { oid, size: 42 },
-    ])
+    await deleteProject(world, { id: source.id })
+    expect(await largeFilesOf(world, id, 'oid', 'size')).toEqual([{ oid, size: 42 }])
     expect((await world.root.get(`/projects/${id}?statistics=true`)).json.statistics.lfs_objects_size).toBe(42)
   })
 
@@ -120,7 +121,7 @@ describe('the fork job', () => {
     expect((await ann.post(`/projects/${id}/repository/files/new.txt`, commit)).status).toBe(201)
     await copySource.run(job, ctx)
     expect((await ann.get(`/projects/${id}/repository/files/new.txt?ref=work`)).status).toBe(200)
-    const events = await world.rows(`select from events where project_id = $1 and kind = 'project_imported'`, [id])
+    const events = await eventsOf(world, { project: id, kind: 'project_imported' })
     expect(events).toHaveLength(1)
   })
 
@@ -132,7 +133,7 @@ describe('the fork job', () => {
     // A partial draft, and a repository whose last transaction did not commit: what a kill leaves behind.
     await ctx.git.ensureRepository(`${place}.import`, { defaultBranch: 'x' })
     await ctx.git.ensureRepository(place, { defaultBranch: 'x' })
-    await world.rows(`update projects set import_status = 'started' where id = $1`, [id])
+    await changeProject(world, id, { import_status: 'started' })
     await copySource.run(job, ctx)
     expect(await refsOf(place)).toBe(await refsOf(await repositoryOf(world, source.id)))
     expect(await drafts(place)).toEqual([])
@@ -189,7 +190,7 @@ describe('the fork job', () => {
     const id = await forkOf(ann, await sourceWithHistory(world))
     const [job, ctx, place] = [await jobOf(world, id), await contextFor(world, null), await repositoryOf(world, id)]
     await ctx.git.ensureRepository(`${place}.import`, { defaultBranch: 'x' })
-    await world.rows('update projects set deleting = true where id = $1', [id])
+    await changeProject(world, id, { deleting: true })
     await copySource.run(job, ctx)
     expect(await readdir(dirname(place)).catch(() => [])).toEqual([])
   })

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { bringRepository } from './testing.ts'
 
@@ -120,7 +123,7 @@ describe('POST /projects/:id/fork', () => {
 
   test('403 for a fork when the project limit of the user is reached', async ({ world }) => {
     const ann = await world.user()
-    await world.rows('update users set projects_limit = 0 where id = $1', [ann.id])
+    await changeUser(world, ann.id, { projects_limit: 0 })
     expect((await fork(ann, await readable(world))).status).toBe(403)
   })
 })
@@ -255,9 +258,7 @@ describe('DELETE /projects/:id/fork', () => {
     expect(await ann.delete(`/projects/${id}/fork`)).toMatchObject({ status: 304, text: '' })
     expect('forked_from_project' in (await ann.get(`/projects/${id}`)).json).toBe(false)
     expect(await forksCount(world, source)).toBe(0)
-    const kinds = await world.rows(`select kind from events where project_id = $1 and kind like '%fork%' order by id`, [
-      id,
-    ])
+    const kinds = await eventsOf(world, { project: id, kind: '%fork%' }, 'kind')
     expect(kinds.map(({ kind }: { kind: string }) => kind)).toEqual(['project_forked', 'fork_unlinked'])
   })
 })
@@ -284,9 +285,9 @@ describe('forks_count', () => {
     const [source, group] = [await readable(world), await world.group()]
     const { id } = (await fork(world.root, source, { namespace: group.id })).json
     expect(await forksCount(world, source)).toBe(1)
-    await world.rows('update projects set deleting = true where id = $1', [id])
+    await changeProject(world, id, { deleting: true })
     expect(await forksCount(world, source)).toBe(0)
-    await world.rows('delete from projects where id = $1', [id])
+    await deleteProject(world, { id: id })
     expect(await forksCount(world, source)).toBe(0)
   })
 })

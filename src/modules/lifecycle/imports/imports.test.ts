@@ -8,6 +8,8 @@ import { dirname, join } from 'node:path'
 import { afterEach, describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { jobRows } from '../../../../test/jobs.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { ageImport, countImportAttempts, importsOf, importsWithUrl } from '../../../../test/tables/projects.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import {
   type Client,
@@ -95,9 +97,7 @@ describe('import of a project by URL', () => {
     const refs = (dir: string) => git(dir, 'for-each-ref', '--format=%(objectname) %(refname)')
     expect(await refs(await repositoryOf(world, id))).toBe(await refs(await repositoryOf(world, source.id)))
     await bring(world, id)
-    expect(
-      await world.rows(`select from events where project_id = $1 and kind = 'project_imported'`, [id]),
-    ).toHaveLength(1)
+    expect(await eventsOf(world, { project: id, kind: 'project_imported' })).toHaveLength(1)
   })
 
   test('administrators import a project for another user', async ({ world }) => {
@@ -142,17 +142,11 @@ describe('credentials of imports', () => {
     const made = await create(ann, world.remote(source, world.root))
     expect(made.text).not.toContain(secret)
     const everything = async () =>
-      JSON.stringify([
-        await jobRows(world),
-        await world.rows('select * from events'),
-        await world.rows(`select * from project_imports`),
-      ])
+      JSON.stringify([await jobRows(world), await eventsOf(world, {}), await importsOf(world)])
     expect(await everything()).not.toContain(secret)
-    expect(
-      await world.rows('select from project_imports where project_id = $1 and sealed_url is not null', [made.json.id]),
-    ).toHaveLength(1)
+    expect(await importsWithUrl(world, made.json.id)).toHaveLength(1)
     await bring(world, made.json.id)
-    expect(await world.rows('select from project_imports where project_id = $1', [made.json.id])).toEqual([])
+    expect(await importsOf(world, made.json.id)).toEqual([])
     expect(await git(await repositoryOf(world, made.json.id), 'config', '--list', '--local')).not.toContain(secret)
   })
 
@@ -366,9 +360,7 @@ describe('limits of imports', () => {
       (await create(world.root, 'http://no-such-host.invalid/x.git')).json.id,
       (await create(world.root, 'http://no-such-host.invalid/x.git')).json.id,
     ]
-    await world.rows(`update project_imports set scheduled_at = now() - interval '16 hours' where project_id = $1`, [
-      old,
-    ])
+    await ageImport(world, old, '16 hours')
     await failStuckImports.run({}, await contextFor(world, null))
     expect(await record(world.root, old)).toMatchObject({
       import_status: 'failed',
@@ -379,7 +371,7 @@ describe('limits of imports', () => {
 
   test('an import fails after five interrupted attempts', async ({ world }) => {
     const { id } = (await create(world.root, world.remote(await sourceOf(world), world.root))).json
-    await world.rows('update project_imports set attempts = 5 where project_id = $1', [id])
+    await countImportAttempts(world, id, 5)
     await bring(world, id)
     expect((await record(world.root, id)).import_error).toBe('The import was interrupted too often.')
   })

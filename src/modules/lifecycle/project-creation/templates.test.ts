@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, git, type TestGroup, type TestProject, test, unique, World } from '../../../../test/world.ts'
 import { projectRepositoryDir } from '../../projects/repositories/location.ts'
 import { copyTemplate } from './jobs.ts'
@@ -159,7 +160,7 @@ describe('project templates', () => {
       expect(await create(world.root, { template_project_id: id })).toMatchObject(unknown('template_project_id', id))
     for (const template_name of [below.name, '%', `${name}%`])
       expect(await create(world.root, { template_name })).toMatchObject(unknown('template_name', template_name))
-    await world.rows('update projects set deleting = true where id = $1', [source.id])
+    await changeProject(world, source.id, { deleting: true })
     expect(await create(world.root, { template_name: name })).toMatchObject(unknown('template_name', name))
     await world.settings({ custom_project_templates_group_id: null })
     expect(await create(world.root, { template_name: 'x' })).toMatchObject(unknown('template_name', 'x'))

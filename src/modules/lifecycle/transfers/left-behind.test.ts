@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { clearLabel } from '../../../../test/tables/review.ts'
 import { type TestGroup, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
@@ -75,8 +76,7 @@ test('a project moved within a group keeps the labels and milestones of the grou
 test('label events of labels that a moved project lost are hidden', async ({ world }) => {
   const { project, at, label } = await labelled(world)
   const [event] = (await world.root.get(`${at}/resource_label_events`)).json
-  await world.rows('delete from merge_request_labels where label_id = $1', [label.id])
-  await world.rows('delete from label_priorities where label_id = $1', [label.id])
+  await clearLabel(world, label.id)
   await world.root.put(`/projects/${project.id}/transfer`, { namespace: (await world.group()).id })
   expect((await world.root.get(`${at}/resource_label_events`)).json).toMatchObject([{ label: { name: 'own' } }])
   expect((await world.root.get(`${at}/resource_label_events/${event.id}`)).status).toBe(404)

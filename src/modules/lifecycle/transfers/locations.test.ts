@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { changeGroup } from '../../../../test/tables/groups.ts'
 import { Client, type TestGroup, test, unique, type World } from '../../../../test/world.ts'
 
 const found = async (who: Client, path: string): Promise<string[]> =>
@@ -42,7 +43,7 @@ describe('GET /projects/:id/transfer_locations', () => {
     const make = (more: object = {}) => world.group({ name: `${word} x`, ...more })
     const [home, closed, gone] = [await make(), await make({ project_creation_level: 'noone' }), await make()]
     const ann = await world.user({ username: `${word}ann` })
-    await world.rows('update namespaces set deleting = true where id = $1', [gone.id])
+    await changeGroup(world, gone.id, { deleting: true })
     const project = await world.project({ group: home })
     const at = `/projects/${project.id}/transfer_locations?search=${word}`
     expect(ann.username).toContain(word)

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { auditOf } from '../../../../test/tables/events.ts'
+import { routesTo } from '../../../../test/tables/projects.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type TestGroup, test, unique } from '../../../../test/world.ts'
 
 const failed = (text: string) => ({
@@ -22,10 +25,7 @@ describe('PUT /projects/:id/transfer', () => {
       const file = `/projects/${encodeURIComponent(path)}/repository/files/README.md/raw?ref=master`
       expect((await world.root.get(file)).text).toContain('Hello')
     }
-    const audited = await world.rows(
-      `select facts from audit_events where entity_type = 'Project' and entity_id = $1 and event = 'project_transferred'`,
-      [project.id],
-    )
+    const audited = await auditOf(world, { type: 'Project', id: project.id, event: 'project_transferred' }, 'facts')
     expect(audited).toEqual([{ facts: { old_full_path: project.full_path, full_path: fullPath } }])
   })
 
@@ -76,7 +76,7 @@ describe('PUT /projects/:id/transfer', () => {
 
   test('400 for a transfer when the project limit of the user is reached', async ({ world }) => {
     const ann = await world.user()
-    await world.rows('update users set projects_limit = 0 where id = $1', [ann.id])
+    await changeUser(world, ann.id, { projects_limit: 0 })
     const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
     expect(await ann.put(`/projects/${project.id}/transfer`, { namespace: ann.username })).toMatchObject(
       failed('Transfer failed, please contact an admin.'),
@@ -105,7 +105,7 @@ describe('PUT /projects/:id/transfer', () => {
     for (const { status, json } of answers) if (status !== 200) expect({ status, json }).toEqual(movedConcurrently)
     const { namespace, path_with_namespace: path } = (await world.root.get(`/projects/${project.id}`)).json
     expect(path).toBe(`${namespace.full_path}/${project.path}`)
-    const routes = await world.rows('select path_key from routes where project_id = $1 and not redirect', [project.id])
+    const routes = await routesTo(world, project.id)
     expect(routes).toEqual([{ path_key: path.toLowerCase() }])
   })
 

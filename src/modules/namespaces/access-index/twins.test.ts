@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { actorFor } from '../../../../test/contexts.ts'
+import { moveEndOfAccess, moveEndOfMemberships, shareProject } from '../../../../test/tables/access.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, type TestGroup, type TestProject, World } from '../../../../test/world.ts'
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { groupPolicy } from '../../../access/group-policy.ts'
@@ -98,17 +100,14 @@ beforeAll(async () => {
     await add(own, 'a member with a lower role for longer', 40, { expires_at: '2098-01-01' })
     await add(`/groups/${top.id}`, 'a group member with a lower role for longer', 30)
     await add(`/groups/${group.id}`, 'a group member with a lower role for longer', 40, { expires_at: '2098-01-01' })
-    await world.rows(
-      `insert into project_group_links (project_id, group_id, group_access, expires_at) values ($1, $2, 20, null), ($1, $3, 40, '2020-01-01')`,
-      [project.id, partners.id, former.id],
-    )
+    await shareProject(world, project.id, partners.id, 20)
+    await shareProject(world, project.id, former.id, 40, '2020-01-01')
     // Recomputes who has access through these.
     await world.root.put(`/groups/${group.id}`, { share_with_group_lock: false })
   }
   // The state after midnight: the day has come, and nothing was recomputed.
-  await world.rows(`update members set expires_at = current_date where expires_at = '2099-01-01'`)
-  for (const table of ['group_access', 'project_access'])
-    await world.rows(`update ${table} set expires_on = current_date where expires_on = '2099-01-01'`)
+  await moveEndOfMemberships(world, '2099-01-01')
+  for (const table of ['group_access', 'project_access'] as const) await moveEndOfAccess(world, table, '2099-01-01')
   for (const [kind, client] of people) callers.set(kind, await actorFor(world, client))
   callers.set('an anonymous caller', null)
   callers.set('an administrator', await actorFor(world, world.root))
@@ -304,9 +303,9 @@ describe('policies and their SQL equivalents', () => {
     await world.root.put(`/projects/${project.id}`, { merge_requests_access_level: 'enabled' })
     const ann = await world.user()
     expect(await isReader(ann.id)).toBe(true)
-    for (const change of [`state = 'blocked'`, `state = 'active', kind = 'bot'`]) {
-      await world.rows(`update users set ${change} where id = $1`, [ann.id])
-      expect(await isReader(ann.id), change).toBe(false)
+    for (const state of [{ state: 'blocked' }, { state: 'active', kind: 'bot' }]) {
+      await changeUser(world, ann.id, state)
+      expect(await isReader(ann.id), JSON.stringify(state)).toBe(false)
     }
   })
 
@@ -314,7 +313,7 @@ describe('policies and their SQL equivalents', () => {
     const ann = await world.user()
     const { project } = trees.get('public')!
     await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })
-    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { state: 'blocked' })
     await expect(actorFor(world, ann)).rejects.toThrow('cannot act')
   })
 })

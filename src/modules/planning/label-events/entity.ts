@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { noteableTypes } from '../../discussion/index.ts'
 import { LabelReferenceSchema, labelReference } from '../labels/entity.ts'
 import type { LabelEventRow } from './queries.ts'
 
@@ -12,7 +13,7 @@ export const ResourceLabelEvent = entity({
     id: Type.Integer({ description: 'ID of the event' }),
     user: described(UserReferenceSchema, 'User who added or removed the label'),
     created_at: timestamp('Time of the event'),
-    resource_type: Type.String({ description: 'Kind of what has the label', enum: ['MergeRequest'] }),
+    resource_type: Type.String({ description: 'Kind of what has the label', enum: [...noteableTypes] }),
     resource_id: Type.Integer({ description: 'ID, not the number in the project' }),
     label: nullable(LabelReferenceSchema, { description: 'Null if it was deleted' }),
     action: Type.String({ description: 'What happened to the label', enum: ['add', 'remove'] }),

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { addLabel } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
@@ -32,10 +33,7 @@ describe('labels of a merge request', () => {
       )
     expect(await labelIn(await openMergeRequest(world, { project, labels: 'bug' }))).toEqual([inner.id])
     // A project label from before the group label existed.
-    const [own] = await world.rows(
-      `insert into labels (project_id, title, color) values ($1, 'bug', '#ff0000') returning id`,
-      [project.id],
-    )
+    const own = await addLabel(world, project.id)
     const other = await openMergeRequest(world, { project, labels: 'bug', branch: 'other' })
     expect(await labelIn(other)).toEqual([own.id])
   })

@@ -1,5 +1,8 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { daysAgo } from '../../../../test/tables/statements.ts'
 import { test } from '../../../../test/world.ts'
 import { removeMarkedProjects } from '../projects/jobs.ts'
 
@@ -12,10 +15,7 @@ describe('archiving', () => {
         status: 201,
         json: { id: project.id, archived: verb === 'archive' },
       })
-    const events = await world.rows(
-      `select kind from events where project_id = $1 and kind like 'project_%archived' order by id`,
-      [project.id],
-    )
+    const events = await eventsOf(world, { project: project.id, kind: 'project_%archived' }, 'kind')
     expect(events.map(({ kind }: { kind: string }) => kind)).toEqual(['project_archived', 'project_unarchived'])
   })
 
@@ -51,7 +51,7 @@ describe('POST /projects/:id/restore', () => {
     const restore = () => world.root.post(`/projects/${project.id}/restore`)
     expect(await restore()).toMatchObject({ status: 400, json: { message: 'Project is not marked for deletion' } })
     await world.root.delete(`/projects/${project.id}`)
-    await world.rows('update projects set marked_for_deletion_on = current_date - 30 where id = $1', [project.id])
+    await changeProject(world, project.id, { marked_for_deletion_on: daysAgo(30) })
     expect(await restore()).toMatchObject({
       status: 201,
       json: { archived: false, marked_for_deletion_at: null, marked_for_deletion_on: null },
@@ -74,7 +74,7 @@ describe('POST /projects/:id/restore', () => {
     expect((await world.anonymous.post(restore)).status).toBe(401)
     expect((await bob.post(restore)).status).toBe(403)
     expect((await ann.post(restore)).status).toBe(201)
-    await world.rows('update projects set deleting = true where id = $1', [project.id])
+    await changeProject(world, project.id, { deleting: true })
     expect((await ann.post(restore)).status).toBe(404)
   })
 })

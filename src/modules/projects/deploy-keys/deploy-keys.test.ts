@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { deleteProject } from '../../../../test/tables/projects.ts'
+import { forgetKeyCreator } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
 import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
 
@@ -125,9 +127,9 @@ describe('deploy keys', () => {
     const mia = await world.user()
     await world.root.post(`/projects/${id}/members`, { user_id: mia.id, access_level: 40 })
     const made = (await mia.post(keysOf(id), { title: 'robot', key: newPublicKey() })).json
-    await world.rows('update ssh_keys set creator_id = null where id = $1', [made.id])
+    await forgetKeyCreator(world, made.id)
     expect((await world.root.get(`/keys/${made.id}`)).json).toMatchObject({ user: null })
-    await world.rows('delete from projects where id = $1', [id])
+    await deleteProject(world, { id: id })
     expect((await world.root.get(`/keys/${made.id}`)).status).toBe(404)
   })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { jobWaits } from '../../../../test/jobs.ts'
 import { type TestProject, test, type World } from '../../../../test/world.ts'
 import { type TestFile, TestGit } from '../../../git/testing.ts'
 import { refreshLanguages } from './jobs.ts'
@@ -104,9 +105,7 @@ describe('GET /projects/:id/languages', () => {
     expect(await get()).toMatchObject({ status: 200, json: {} })
     await push(world, project, 'a.rb', 'x'.repeat(200))
     await push(world, project, 'b.go', 'x'.repeat(100))
-    const [job] = await world.rows(`select run_at > now() as waits from graphile_worker.jobs where key = $1`, [
-      `refresh_languages:${project.id}`,
-    ])
+    const [job] = await jobWaits(world, `refresh_languages:${project.id}`)
     expect(job).toEqual({ waits: true })
     await refresh(world, project.id)
     expect((await get()).json).toEqual({ Ruby: 66.67, Go: 33.33 })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { test, unique } from '../../../../test/world.ts'
 
 describe('POST /projects', () => {
@@ -114,7 +115,7 @@ describe('POST /projects', () => {
       marked_for_deletion_on: null,
     })
     expect((await ann.get(`/projects/${id}`)).json).toEqual(made.json)
-    const [event] = await world.rows('select kind, actor_id, payload from events where project_id = $1', [id])
+    const [event] = await eventsOf(world, { project: id }, 'kind', 'actor_id', 'payload')
     expect(event).toEqual({ kind: 'project_created', actor_id: ann.id, payload: {} })
     const audited = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${id}`)).json
     expect(audited[0]).toMatchObject({

@@ -1,5 +1,7 @@
 import { expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { changeProject, rowsOfProject } from '../../../../test/tables/projects.ts'
+import { mergeRequestsOf, rowsOfMergeRequest } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { removeProject } from './jobs.ts'
@@ -11,15 +13,15 @@ test('deleting a project deletes its merge requests in batches', async ({ world 
   const elsewhere = await openMergeRequest(world, { labels: 'bug' })
   await world.root.post(`${at}/approvals`, { approvals_required: 1 })
   await world.root.post(`/projects/${project.id}/milestones`, { title: '1.0' })
-  await world.rows('update projects set deleting = true where id = $1', [project.id])
+  await changeProject(world, project.id, { deleting: true })
 
   expect(await deleteSomeMergeRequests(world.db, project.id, 2)).toBe(2)
-  expect(await world.rows('select iid from merge_requests where project_id = $1', [project.id])).toHaveLength(1)
+  expect(await mergeRequestsOf(world, project.id)).toHaveLength(1)
 
   await removeProject.run({ projectId: project.id }, await contextFor(world, null))
   for (const place of ['projects where id', 'merge_requests where project_id', 'labels where project_id'])
-    expect(await world.rows(`select from ${place} = $1`, [project.id]), place).toEqual([])
+    expect(await rowsOfProject(world, place, project.id), place).toEqual([])
   for (const table of ['merge_request_diffs', 'merge_request_labels', 'label_events', 'todos', 'mentions', 'notes'])
-    expect(await world.rows(`select from ${table} where merge_request_id = $1`, [id]), table).toEqual([])
+    expect(await rowsOfMergeRequest(world, table, id), table).toEqual([])
   expect((await world.root.get(elsewhere.at)).json.labels).toEqual(['bug'])
 })

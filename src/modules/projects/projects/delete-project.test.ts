@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { failJobs } from '../../../../test/jobs.ts'
+import { auditOf, eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject, rowsOfProject } from '../../../../test/tables/projects.ts'
+import { daysAgo } from '../../../../test/tables/statements.ts'
 import { test, World } from '../../../../test/world.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { openForWriting } from '../repositories/open.ts'
@@ -24,14 +28,15 @@ describe('DELETE /projects/:id', () => {
       marked_for_deletion_at: today,
       marked_for_deletion_on: today,
     })
-    await world.rows('update projects set marked_for_deletion_on = current_date - 3 where id = $1', [project.id])
+    await changeProject(world, project.id, { marked_for_deletion_on: daysAgo(3) })
     // A second call succeeds and does not delay the deletion.
     expect(await world.root.delete(one)).toMatchObject(accepted)
     expect((await world.root.get(one)).json.marked_for_deletion_on).not.toBe(today)
     expect(await queued(world, project.id)).toEqual([])
-    const events = await world.rows(
-      `select facts from audit_events where entity_type = 'Project' and entity_id = $1 and event = 'project_marked_for_deletion'`,
-      [project.id],
+    const events = await auditOf(
+      world,
+      { type: 'Project', id: project.id, event: 'project_marked_for_deletion' },
+      'facts',
     )
     expect(events).toEqual([{ facts: { full_path: project.full_path } }])
   })
@@ -39,8 +44,8 @@ describe('DELETE /projects/:id', () => {
   test('the daily job removes marked projects when their days are over, not before', async ({ world }) => {
     const [due, early, kept] = [await world.project(), await world.project(), await world.project()]
     for (const { id } of [due, early]) await world.root.delete(`/projects/${id}`)
-    await world.rows('update projects set marked_for_deletion_on = current_date - 7 where id = $1', [due.id])
-    await world.rows('update projects set marked_for_deletion_on = current_date - 6 where id = $1', [early.id])
+    await changeProject(world, due.id, { marked_for_deletion_on: daysAgo(7) })
+    await changeProject(world, early.id, { marked_for_deletion_on: daysAgo(6) })
     await removeMarkedProjects.run({}, await contextFor(world, null))
     expect(await queued(world, due.id)).toHaveLength(1)
     expect(await world.root.get(`/projects/${due.id}`)).toMatchObject(notFound)
@@ -80,9 +85,9 @@ describe('DELETE /projects/:id', () => {
       'routes where project_id',
       'project_access where project_id',
     ])
-      expect(await world.rows(`select from ${table} = $1`, [id]), table).toEqual([])
+      expect(await rowsOfProject(world, table, id), table).toEqual([])
     expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(201)
-    const events = await world.rows('select kind, payload from events where project_id = $1', [id])
+    const events = await eventsOf(world, { project: id }, 'kind', 'payload')
     // Other events of the project are deleted with it.
     expect(events).toEqual([{ kind: 'project_deleted', payload: {} }])
     const [audited] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${id}`)).json
@@ -94,12 +99,7 @@ describe('DELETE /projects/:id', () => {
     const { id } = (await ann.post('/projects', { name: 'Mine' })).json
     const answers = await Promise.all(Array.from({ length: 5 }, () => ann.delete(`/projects/${id}`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404, 404])
-    expect(
-      await world.rows(
-        `select count(*)::integer as count from events where project_id = $1 and kind = 'project_deleted'`,
-        [id],
-      ),
-    ).toEqual([{ count: 1 }])
+    expect(await eventsOf(world, { project: id, kind: 'project_deleted' })).toHaveLength(1)
   })
 
   test('a project removal that failed too often is restarted', async ({ world }) => {
@@ -107,10 +107,7 @@ describe('DELETE /projects/:id', () => {
     const { id } = (await ann.post('/projects', { name: 'Mine' })).json
     const kept = await world.project()
     await ann.delete(`/projects/${id}`)
-    await world.rows(
-      'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = $1))',
-      [`remove_project:${id}`],
-    )
+    await failJobs(world, [`remove_project:${id}`])
     await resumeProjectRemovals.run({}, await contextFor(world, null))
     expect(await world.jobs(`remove_project:${id}`)).toMatchObject([{ attempts: 0 }])
     expect(await queued(world, kept.id)).toEqual([])

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { projectRow } from '../../../../test/tables/projects.ts'
 import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { levels } from '../../../access/levels.ts'
 
@@ -27,10 +29,7 @@ describe('PUT /projects/:id', () => {
       json: { ...sent, tag_list: ['a', 'b'], name: project.name, merge_method: 'ff', wiki_enabled: false },
     })
     expect((await ann.get(`/projects/${project.id}`)).json).toEqual(edited.json)
-    const [event] = await world.rows(
-      `select actor_id, payload from events where project_id = $1 and kind = 'project_updated'`,
-      [project.id],
-    )
+    const [event] = await eventsOf(world, { project: project.id, kind: 'project_updated' }, 'actor_id', 'payload')
     expect(event).toEqual({ actor_id: ann.id, payload: { changed: expect.arrayContaining(Object.keys(sent)) } })
     expect(event.payload.changed).toHaveLength(Object.keys(sent).length)
   })
@@ -160,15 +159,11 @@ describe('changing the path of a project', () => {
       web_url: `${world.origin}/${namespace}/${path}`,
     })
     expect((await world.root.get(old)).json).toMatchObject({ id: project.id, path })
-    const [{ count }] = await world.rows(
-      `select count(*) from events where project_id = $1 and kind = 'project_renamed'`,
-      [project.id],
-    )
-    expect(count).toBe(1)
+    expect(await eventsOf(world, { project: project.id, kind: 'project_renamed' })).toHaveLength(1)
     const [renamed] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${project.id}`)).json
     expect(renamed.details.facts).toMatchObject({ old_full_path: project.full_path, full_path: `${namespace}/${path}` })
 
-    const [{ namespace_id }] = await world.rows('select namespace_id from projects where id = $1', [project.id])
+    const [{ namespace_id }] = await projectRow(world, project.id, 'namespace_id')
     const taker = await world.root.post('/projects', { path: project.path, name: 'Taker', namespace_id })
     expect(taker.status).toBe(201)
     expect((await world.root.get(old)).json.id).toBe(taker.json.id)

@@ -1,125 +1,28 @@
 import { Type } from 'typebox'
-import { featureLevelName, visibilityName } from '../../../access/levels.ts'
+import { visibilityName } from '../../../access/levels.ts'
 import { allows, hasFeature } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
-import { cachedRecords } from '../../../api/cached-records.ts'
-import { type CacheableEntity, cacheableEntity, type RecordView } from '../../../api/record-view.ts'
+import { cacheableEntity } from '../../../api/record-view.ts'
 import { accessLevel, dateOnly, described, nullable, timestamp } from '../../../api/schema.ts'
-import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { namespacePicture, namespaceUrl, pictureUrl } from '../../namespaces/index.ts'
-import { licenseOf } from './licenses.ts'
+import { basic, basicOf, namespace, namespaceOf, ProjectSimple } from './basic-entity.ts'
+import { featureFields, featuresOf } from './feature-fields.ts'
+import type { ProjectRecordRow } from './record-queries.ts'
+import { requestedFields, requestedOf } from './requested-fields.ts'
 import {
-  completeStamps,
-  type ForkSource,
-  listProjectRecords,
-  type ProjectRecordRow,
-  type ProjectStamp,
-  type ProjectStatistics,
-  type RecordOptions,
-} from './record-queries.ts'
+  ciFields,
+  ciSettingsOf,
+  mergingFields,
+  mergingSettingsOf,
+  nullableFlag,
+  nullableText,
+  planFields,
+  planSettingsOf,
+} from './setting-fields.ts'
 import { settingDefaults } from './settings.ts'
 import { sharedWithGroups } from './shared-groups.ts'
 import { projectFacts } from './subject.ts'
-
-const basic = {
-  id: Type.Integer({ description: 'ID of the project' }),
-  description: nullable(Type.String(), { description: 'Description; null if there is none' }),
-  default_branch: Type.Optional(
-    nullable(
-      Type.String({ description: 'Default branch, only for users who may read the code; null in an empty repository' }),
-    ),
-  ),
-  ssh_url_to_repo: Type.String({ description: 'Clone URL for SSH' }),
-  http_url_to_repo: Type.String({ description: 'Clone URL for HTTP' }),
-  web_url: Type.String({ description: 'URL of the project page' }),
-  readme_url: nullable(Type.String(), {
-    description: 'URL of the README; null if there is none or the caller may not read the code',
-  }),
-  tag_list: Type.Array(Type.String(), { description: 'Same as `topics`' }),
-  topics: Type.Array(Type.String(), { description: 'Topics of the project' }),
-  name: Type.String({ description: 'Name of the project' }),
-  name_with_namespace: Type.String({
-    description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
-  }),
-  path: Type.String({ description: 'Last segment of the path' }),
-  path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
-  created_at: timestamp('Time at which the project was created'),
-  last_activity_at: timestamp('Time of the last push or import; at first that of the creation'),
-  forks_count: Type.Integer({ description: 'Number of forks' }),
-  avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
-  star_count: Type.Integer({ description: 'Number of users who starred the project' }),
-}
-
-const blobUrl = (site: Site, fullPath: string, branch: string | null, path: string | null) =>
-  branch === null || path === null ? null : `${site.url}/${fullPath}/-/blob/${branch}/${path}`
-
-const basicOf = (row: ProjectRecordRow | ForkSource, { site }: RecordView, readsCode: boolean) => ({
-  id: row.id,
-  description: row.description,
-  ...(readsCode && { default_branch: row.default_branch }),
-  ssh_url_to_repo: sshUrlToRepo(site, row.full_path),
-  http_url_to_repo: httpUrlToRepo(site, row.full_path),
-  web_url: `${site.url}/${row.full_path}`,
-  readme_url: readsCode ? blobUrl(site, row.full_path, row.default_branch, row.readme_path) : null,
-  tag_list: row.topics,
-  topics: row.topics,
-  name: row.name,
-  name_with_namespace: `${row.namespace_full_name} / ${row.name}`,
-  path: row.path,
-  path_with_namespace: row.full_path,
-  created_at: row.created_at,
-  last_activity_at: row.last_activity_at,
-  forks_count: row.forks_count,
-  avatar_url: pictureUrl(site, 'project', row.id, row.avatar),
-  star_count: row.star_count,
-})
-
-/** Fields for `simple=true` and for anonymous callers. */
-export const ProjectSimple = cacheableEntity({
-  name: 'ProjectSimple',
-  schema: Type.Object(basic),
-  present: (row: ProjectRecordRow, view) => basicOf(row, view, readsCode(row, view)),
-})
-
-const namespace = Type.Object(
-  {
-    id: Type.Integer({ description: 'ID of the namespace' }),
-    name: Type.String({ description: 'Name of the group or user' }),
-    path: Type.String({ description: 'Last segment of the path' }),
-    kind: Type.String({ description: 'Kind of the namespace: of a user, or a group', enum: ['user', 'group'] }),
-    full_path: Type.String({ description: 'Path with all parent groups' }),
-    parent_id: nullable(Type.Integer(), { description: 'ID of the parent group; null for users and top-level groups' }),
-    avatar_url: nullable(Type.String(), { description: 'URL of the avatar; null if there is none' }),
-    web_url: Type.String({ description: 'URL of the group or profile page' }),
-  },
-  { title: 'ProjectNamespace', description: 'Group or user that the project belongs to' },
-)
-
-const namespaceOf = (row: ProjectRecordRow, view: RecordView) => ({
-  id: row.namespace_id,
-  name: row.namespace_name,
-  path: row.namespace_path,
-  kind: row.namespace_kind,
-  full_path: row.namespace_full_path,
-  parent_id: row.namespace_parent_id,
-  avatar_url: namespacePicture({ id: row.namespace_id, avatar: row.namespace_avatar, owner: row.owner }, view),
-  web_url: namespaceUrl(view.site, row.namespace_kind, row.namespace_full_path),
-})
-
-/** One project as an anonymous caller sees it. */
-export const ProjectPublic = cacheableEntity({
-  name: 'ProjectPublic',
-  schema: Type.Object({ ...basic, namespace }),
-  present: (row: ProjectRecordRow, view) => ({
-    ...basicOf(row, view, readsCode(row, view)),
-    namespace: namespaceOf(row, view),
-  }),
-})
-
-const readsCode = (row: ProjectRecordRow, { actor }: RecordView): boolean =>
-  allows(projectPolicy.read_code, actor, projectFacts(row))
 
 const access = nullable(
   Type.Object(
@@ -134,32 +37,6 @@ const access = nullable(
     { title: 'ProjectAccess' },
   ),
 )
-const featureLevel = Type.String({ enum: ['disabled', 'private', 'enabled'] })
-const statistics = Type.Object(
-  {
-    commit_count: Type.Integer({ description: 'Number of commits on the default branch' }),
-    storage_size: Type.Integer({ description: 'Total in bytes' }),
-    repository_size: Type.Integer({ description: 'Repository in bytes' }),
-    wiki_size: Type.Integer({ description: 'Wiki in bytes' }),
-    lfs_objects_size: Type.Integer({ description: 'Git LFS objects in bytes' }),
-    job_artifacts_size: Type.Integer({ description: 'Job artifacts in bytes' }),
-    packages_size: Type.Integer({ description: 'Packages in bytes' }),
-  },
-  { title: 'ProjectStatistics' },
-)
-const nullableFlag = nullable(Type.Boolean())
-const nullableText = nullable(Type.String())
-
-const statisticsOf = (row: ProjectStatistics) => ({
-  commit_count: row.commit_count,
-  storage_size: row.repository_size + row.wiki_size + row.lfs_objects_size + row.job_artifacts_size + row.packages_size,
-  repository_size: row.repository_size,
-  wiki_size: row.wiki_size,
-  lfs_objects_size: row.lfs_objects_size,
-  job_artifacts_size: row.job_artifacts_size,
-  packages_size: row.packages_size,
-})
-
 /** The full record. */
 export const Project = cacheableEntity({
   name: 'Project',
@@ -196,23 +73,7 @@ export const Project = cacheableEntity({
     creator_id: nullable(Type.Integer(), {
       description: 'ID of the user who created the project; null if they were deleted',
     }),
-    issues_enabled: Type.Boolean({ description: 'True if issues are available to the caller' }),
-    merge_requests_enabled: Type.Boolean({ description: 'True if merge requests are available to the caller' }),
-    jobs_enabled: Type.Boolean({ description: 'True if CI/CD is available to the caller' }),
-    wiki_enabled: Type.Boolean({ description: 'True if the wiki is available to the caller' }),
-    snippets_enabled: Type.Boolean({ description: 'True if snippets are available to the caller' }),
-    container_registry_enabled: Type.Boolean({ description: 'True if the container registry is enabled' }),
-    issues_access_level: described(featureLevel, 'Who may use issues'),
-    repository_access_level: described(featureLevel, 'Who may use the repository'),
-    merge_requests_access_level: described(featureLevel, 'Who may use merge requests'),
-    builds_access_level: described(featureLevel, 'Who may use CI/CD'),
-    wiki_access_level: described(featureLevel, 'Who may use the wiki'),
-    snippets_access_level: described(featureLevel, 'Who may use snippets'),
-    forking_access_level: described(featureLevel, 'Who may fork the project'),
-    pages_access_level: Type.String({
-      description: 'Who may see the pages site; `public` for everyone',
-      enum: ['disabled', 'private', 'enabled', 'public'],
-    }),
+    ...featureFields,
     can_create_merge_request_in: Type.Boolean({ description: 'True if the caller may create merge requests' }),
     resolve_outdated_diff_discussions: described(
       nullableFlag,
@@ -237,49 +98,9 @@ export const Project = cacheableEntity({
     ),
     shared_runners_enabled: Type.Boolean({ description: 'True if shared runners serve the project' }),
     lfs_enabled: Type.Boolean({ description: 'True if Git LFS is enabled' }),
-    runners_token: Type.Optional(Type.String({ description: 'Token to register runners; only for maintainers' })),
-    ci_default_git_depth: nullable(Type.Integer(), {
-      description: 'Depth of clones in CI jobs; null for the whole history',
-    }),
-    ci_config_path: described(nullableText, 'Path of the pipeline configuration; null for the default'),
-    build_git_strategy: Type.Optional(
-      Type.String({ enum: ['fetch', 'clone'], description: 'How CI jobs get the code; only for maintainers' }),
-    ),
-    build_timeout: Type.Integer({ description: 'Timeout of CI jobs in seconds' }),
-    build_coverage_regex: described(
-      nullableText,
-      'Regular expression that finds the coverage in job logs; null for none',
-    ),
-    auto_cancel_pending_pipelines: Type.String({
-      enum: ['enabled', 'disabled'],
-      description: 'Whether new pipelines cancel pending ones',
-    }),
-    public_jobs: Type.Boolean({ description: 'True if jobs are visible to everyone who can see the project' }),
+    ...ciFields,
     shared_with_groups: sharedWithGroups('project'),
-    only_allow_merge_if_pipeline_succeeds: Type.Boolean({
-      description: 'True if a merge requires a successful pipeline',
-    }),
-    only_allow_merge_if_all_discussions_are_resolved: described(
-      nullableFlag,
-      'True if a merge requires resolved discussions; null if it was cleared',
-    ),
-    remove_source_branch_after_merge: described(
-      nullableFlag,
-      'True if source branches are deleted after merge by default; null if it was cleared',
-    ),
-    printing_merge_request_link_enabled: Type.Boolean({
-      description: 'True if a push answers with a link to create a merge request',
-    }),
-    request_access_enabled: Type.Boolean({ description: 'True if users may request access' }),
-    autoclose_referenced_issues: described(
-      nullableFlag,
-      'True if commits on the default branch close issues; null if it was cleared',
-    ),
-    merge_method: Type.String({
-      description: 'Merge method: merge commit, merge commit after a rebase, or fast-forward only',
-      enum: ['merge', 'rebase_merge', 'ff'],
-    }),
-    suggestion_commit_message: described(nullableText, 'Commit message of applied suggestions; null for the default'),
+    ...mergingFields,
     auto_devops_enabled: described(nullableFlag, 'True if Auto DevOps is enabled; null to inherit'),
     auto_devops_deploy_strategy: Type.String({
       enum: ['continuous', 'manual', 'timed_incremental'],
@@ -288,39 +109,7 @@ export const Project = cacheableEntity({
     repository_storage: Type.Optional(
       Type.String({ description: 'Storage of the repository; only for administrators' }),
     ),
-    approvals_before_merge: Type.Optional(
-      Type.Integer({ description: 'Number of approvals that a merge requires', tier: 'starter' }),
-    ),
-    mirror: Type.Optional(
-      Type.Boolean({ description: 'True if the project is a pull mirror of a remote repository', tier: 'starter' }),
-    ),
-    mirror_user_id: Type.Optional(
-      nullable(Type.Integer(), {
-        tier: 'starter',
-        description: 'Only of mirrors: ID of the user whose rights updates have; null if the account was deleted',
-      }),
-    ),
-    mirror_trigger_builds: Type.Optional(
-      Type.Boolean({ tier: 'starter', description: 'Only of mirrors: false if updates ask CI to skip them' }),
-    ),
-    only_mirror_protected_branches: Type.Optional(
-      Type.Boolean({ tier: 'starter', description: 'Only of mirrors: true if other branches are not updated' }),
-    ),
-    mirror_overwrites_diverged_branches: Type.Optional(
-      Type.Boolean({
-        tier: 'starter',
-        description: 'Only of mirrors: true if branches that diverged from the source are overwritten',
-      }),
-    ),
-    external_authorization_classification_label: Type.Optional(
-      nullable(Type.String(), {
-        description: 'Label for the external authorization service; null if there is none',
-        tier: 'premium',
-      }),
-    ),
-    compliance_frameworks: Type.Optional(
-      Type.Array(Type.String(), { tier: 'premium', description: 'Always empty; not supported' }),
-    ),
+    ...planFields,
     packages_enabled: Type.Boolean({ description: 'True if the package registry is enabled' }),
     service_desk_enabled: nullable(Type.Boolean(), { description: 'Null below the premium plan unless it was set' }),
     service_desk_address: described(nullableText, 'Always null; the service desk is not supported'),
@@ -331,35 +120,7 @@ export const Project = cacheableEntity({
       nullable(dateOnly(), { description: 'Day on which deletion was requested; null if it was not', tier: 'premium' }),
     ),
     forked_from_project: Type.Optional(described(ProjectSimple.schema, 'Source of the fork, if the caller can see it')),
-    license_url: Type.Optional(nullable(Type.String({ description: 'Present with `license=true`' }))),
-    license: Type.Optional(
-      nullable(
-        Type.Object(
-          {
-            key: Type.String({ description: 'Key of the license, such as `mit`' }),
-            name: Type.String({ description: 'Name of the license' }),
-            nickname: described(nullableText, 'Short name; null if there is none'),
-            html_url: described(nullableText, 'URL of a page about the license; null if there is none'),
-            source_url: described(nullableText, 'URL of the license text; null if there is none'),
-          },
-          { title: 'ProjectLicense' },
-        ),
-        { description: 'License of the code, present with `license=true`; null if none is recognized' },
-      ),
-    ),
-    statistics: Type.Optional(nullable(statistics, { description: 'Present with `statistics=true`, for reporters' })),
-    custom_attributes: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            key: Type.String({ description: 'Name of the attribute' }),
-            value: Type.String({ description: 'Value of the attribute' }),
-          },
-          { title: 'CustomAttribute' },
-        ),
-        { description: 'Custom attributes; present with `with_custom_attributes=true`' },
-      ),
-    ),
+    ...requestedFields,
   }),
   present(row: ProjectRecordRow & { withLicense?: boolean }, view) {
     const { site, actor, plan } = view
@@ -388,20 +149,7 @@ export const Project = cacheableEntity({
       archived: row.archived,
       empty_repo: !row.has_repository,
       creator_id: row.creator_id,
-      issues_enabled: issues,
-      merge_requests_enabled: mergeRequests,
-      jobs_enabled: on('builds'),
-      wiki_enabled: on('wiki'),
-      snippets_enabled: on('snippets'),
-      container_registry_enabled: settings.container_registry_enabled,
-      issues_access_level: featureLevelName(row.issues_access_level),
-      repository_access_level: featureLevelName(row.repository_access_level),
-      merge_requests_access_level: featureLevelName(row.merge_requests_access_level),
-      builds_access_level: featureLevelName(row.builds_access_level),
-      wiki_access_level: featureLevelName(row.wiki_access_level),
-      snippets_access_level: featureLevelName(row.snippets_access_level),
-      forking_access_level: featureLevelName(row.forking_access_level),
-      pages_access_level: featureLevelName(row.pages_access_level),
+      ...featuresOf(row, settings, on),
       can_create_merge_request_in: allows(projectPolicy.create_merge_request_in, actor, facts),
       resolve_outdated_diff_discussions: settings.resolve_outdated_diff_discussions,
       ...(issues && { open_issues_count: row.open_issues_count }),
@@ -410,66 +158,23 @@ export const Project = cacheableEntity({
       permissions: { project_access: row.project_member, group_access: row.group_member },
       shared_runners_enabled: settings.shared_runners_enabled,
       lfs_enabled: row.settings.lfs_enabled ?? row.namespace_lfs_enabled ?? settings.lfs_enabled,
-      ...(administers && { runners_token: row.runners_token, build_git_strategy: settings.build_git_strategy }),
-      ci_default_git_depth: settings.ci_default_git_depth,
-      ci_config_path: settings.ci_config_path,
-      build_timeout: settings.build_timeout,
-      build_coverage_regex: settings.build_coverage_regex,
-      auto_cancel_pending_pipelines: settings.auto_cancel_pending_pipelines,
-      public_jobs: settings.public_builds,
+      ...ciSettingsOf(row, settings, administers),
       shared_with_groups: row.shared_with_groups,
-      only_allow_merge_if_pipeline_succeeds: settings.only_allow_merge_if_pipeline_succeeds,
-      only_allow_merge_if_all_discussions_are_resolved: settings.only_allow_merge_if_all_discussions_are_resolved,
-      remove_source_branch_after_merge: settings.remove_source_branch_after_merge,
-      printing_merge_request_link_enabled: settings.printing_merge_request_link_enabled,
-      request_access_enabled: settings.request_access_enabled,
-      autoclose_referenced_issues: settings.autoclose_referenced_issues,
-      merge_method: settings.merge_method,
-      suggestion_commit_message: settings.suggestion_commit_message,
+      ...mergingSettingsOf(settings),
       auto_devops_enabled: settings.auto_devops_enabled,
       auto_devops_deploy_strategy: settings.auto_devops_deploy_strategy,
       ...(actor?.admin && { repository_storage: row.repository_storage }),
-      approvals_before_merge: settings.approvals_before_merge,
-      mirror: row.mirror,
-      ...(row.mirror && {
-        mirror_user_id: row.mirror_user_id,
-        mirror_trigger_builds: settings.mirror_trigger_builds,
-        only_mirror_protected_branches: settings.only_mirror_protected_branches,
-        mirror_overwrites_diverged_branches: settings.mirror_overwrites_diverged_branches,
-      }),
-      external_authorization_classification_label: settings.external_authorization_classification_label,
-      compliance_frameworks: [],
+      ...planSettingsOf(row, settings),
       packages_enabled: settings.packages_enabled,
       service_desk_enabled: row.settings.service_desk_enabled ?? (planOffers(plan, 'premium') ? true : null),
       service_desk_address: null,
       marked_for_deletion_at: row.marked_for_deletion_on,
       marked_for_deletion_on: row.marked_for_deletion_on,
       ...(row.forked_from && { forked_from_project: basicOf(row.forked_from, view, row.forked_from.readable) }),
-      ...(row.withLicense && {
-        license_url: mayReadCode ? blobUrl(site, row.full_path, row.default_branch, row.license_path) : null,
-        license: mayReadCode && row.license_key !== null ? licenseOf(row.license_key) : null,
+      ...requestedOf(row, site, {
+        readsCode: mayReadCode,
+        readsStatistics: allows(projectPolicy.read_statistics, actor, facts),
       }),
-      ...(row.statistics !== undefined &&
-        allows(projectPolicy.read_statistics, actor, facts) && {
-          statistics: row.statistics && statisticsOf(row.statistics),
-        }),
-      ...(row.custom_attributes && { custom_attributes: row.custom_attributes }),
     }
   },
 })
-
-/** The records of `entity` as cached texts. With `inheritedMembership` a group's level counts for all below it. */
-const keptAs = (e: CacheableEntity<ProjectRecordRow>, options: RecordOptions = {}) => {
-  const showsShares = 'shared_with_groups' in e.schema.properties
-  return cachedRecords<ProjectStamp, ProjectRecordRow>({
-    entity: e,
-    stamp: ({ stamp, seen_shares }) => `${stamp} ${showsShares ? (seen_shares ?? '') : ''}`,
-    ...(showsShares && { complete: (stamps, ctx) => completeStamps(ctx.db, ctx.actor, stamps) }),
-    load: (ids, ctx) => listProjectRecords(ctx.db, ctx.actor, ids, options),
-  })
-}
-
-export const keptProjects = keptAs(Project)
-export const keptSimpleProjects = keptAs(ProjectSimple)
-export const keptProject = keptAs(Project, { inheritedMembership: true })
-export const keptPublicProject = keptAs(ProjectPublic)

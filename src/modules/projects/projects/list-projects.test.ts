@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { addLanguage, addStar, changeProject } from '../../../../test/tables/projects.ts'
+import { addCustomAttribute } from '../../../../test/tables/users.ts'
 import { type Client, type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 
@@ -72,12 +74,10 @@ describe('GET /projects', () => {
     expect(await list(world.root, 'order_by=name')).toEqual(oldest)
     expect(await list(world.root, 'order_by=path&sort=asc')).toEqual(newest)
     expect(await list(world.root, 'order_by=id&sort=asc')).toEqual(oldest)
-    await world.rows(`update projects set updated_at = '2020-01-01', last_activity_at = '2020-01-01' where id = $1`, [
-      hidden.id,
-    ])
+    await changeProject(world, hidden.id, { updated_at: '2020-01-01', last_activity_at: '2020-01-01' })
     expect((await list(world.root, 'order_by=updated_at')).at(-1)).toBe(hidden.id)
     expect((await list(world.root, 'order_by=last_activity_at&sort=asc'))[0]).toBe(hidden.id)
-    await world.rows(`update projects set created_at = '2020-01-01' where id = any($1)`, [newest])
+    await changeProject(world, newest, { created_at: '2020-01-01' })
     expect(await list(world.root)).toEqual(newest)
     expect(await list(world.root, 'sort=asc')).toEqual(newest)
     expect(await world.root.get('/projects?order_by=star_count')).toMatchObject({
@@ -130,7 +130,7 @@ describe('GET /projects', () => {
 
   test('starred=true lists the projects that the caller starred', async ({ world }) => {
     const { ann, open, list } = await some(world)
-    await world.rows('insert into stars (user_id, project_id) values ($1, $2)', [ann.id, open.id])
+    await addStar(world, ann.id, open.id)
     expect(await list(ann, 'starred=true')).toEqual([open.id])
     expect(await list(world.root, 'starred=true')).toEqual([])
   })
@@ -163,10 +163,9 @@ describe('GET /projects', () => {
 
   test('with_programming_language matches the whole name, in any case', async ({ world }) => {
     const { open, mine, list } = await some(world)
-    await world.rows(
-      `insert into project_languages (project_id, name, share) values ($1, 'TypeScript', 60), ($1, 'C', 40), ($2, 'C', 100)`,
-      [open.id, mine.id],
-    )
+    await addLanguage(world, open.id, 'TypeScript', 60)
+    await addLanguage(world, open.id, 'C', 40)
+    await addLanguage(world, mine.id, 'C', 100)
     expect(await list(world.root, 'with_programming_language=typescript')).toEqual([open.id])
     expect(await list(world.root, 'with_programming_language=c')).toEqual([open.id, mine.id])
     expect(await list(world.root, 'with_programming_language=script')).toEqual([])
@@ -207,7 +206,7 @@ describe('GET /projects', () => {
 
   test('D2-PROJECTS-ADMIN-PARAMS D2-CUSTOM-ATTRIBUTES: custom attributes are for administrators', async ({ world }) => {
     const { ann, open, word, list } = await some(world)
-    await world.rows(`insert into custom_attributes (project_id, key, value) values ($1, 'team', 'blue')`, [open.id])
+    await addCustomAttribute(world, { project: open.id }, 'team', 'blue')
     expect(await list(world.root, 'custom_attributes[team]=blue')).toEqual([open.id])
     expect(await list(world.root, 'custom_attributes[team]=blue&custom_attributes[room]=1')).toEqual([])
     expect(await list(ann, 'custom_attributes[team]=red')).toHaveLength(3)
@@ -218,7 +217,7 @@ describe('GET /projects', () => {
 
   test('projects that are being deleted are not listed', async ({ world }) => {
     const { mine, list } = await some(world)
-    await world.rows('update projects set deleting = true where id = $1', [mine.id])
+    await changeProject(world, mine.id, { deleting: true })
     expect(await list(world.root)).toHaveLength(3)
   })
 })

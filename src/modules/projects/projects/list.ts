@@ -1,7 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { as, type Variant } from '../../../api/endpoint.ts'
 import { fetchPage, fetchStamps, type Page } from '../../../api/page.ts'
-import { keptProjects, keptSimpleProjects, Project } from './entity.ts'
+import { cachedProjects, cachedSimpleProjects } from './cached.ts'
+import { Project } from './entity.ts'
 import { listProjects, type ProjectFilters, type ProjectSet } from './list-queries.ts'
 import { projectRecordRow } from './record-queries.ts'
 
@@ -13,9 +14,9 @@ export async function projectsPage(
   page: Page,
 ): Promise<Variant> {
   const stamps = () => fetchStamps(ctx.db, listProjects(ctx.actor, set, params, 'stamps'), page)
-  if (params.simple || ctx.actor === null) return as(keptSimpleProjects, await stamps())
+  if (params.simple || ctx.actor === null) return as(cachedSimpleProjects, await stamps())
   const customAttributes = params.with_custom_attributes && ctx.actor.admin
-  if (!params.statistics && !customAttributes) return as(keptProjects, await stamps())
+  if (!params.statistics && !customAttributes) return as(cachedProjects, await stamps())
   const options = { statistics: params.statistics === true, customAttributes }
   return as(Project, await fetchPage(ctx.db, projectRecordRow, listProjects(ctx.actor, set, params, options), page))
 }

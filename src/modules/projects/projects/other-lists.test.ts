@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { endShares, shareProject } from '../../../../test/tables/access.ts'
+import { addStar } from '../../../../test/tables/projects.ts'
 import { type Client, test } from '../../../../test/world.ts'
 
 const ids = async (who: Client, path: string): Promise<number[]> => {
@@ -49,16 +51,13 @@ describe('GET /groups/:id/projects', () => {
     const below = await world.project({ group: inner })
     const shared = await world.project()
     const young = await world.project({ group })
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
-      shared.id,
-      group.id,
-    ])
+    await shareProject(world, shared.id, group.id, 30)
     const path = `/groups/${group.id}/projects`
     expect(await ids(world.root, path)).toEqual([young.id, shared.id, old.id])
     expect(await ids(world.root, `${path}?with_shared=false`)).toEqual([young.id, old.id])
     expect(await ids(world.root, `${path}?include_subgroups=true`)).toEqual([young.id, shared.id, below.id, old.id])
     expect(await ids(world.root, `${path}?order_by=id&sort=asc&with_shared=false`)).toEqual([old.id, young.id])
-    await world.rows('update project_group_links set expires_at = current_date where project_id = $1', [shared.id])
+    await endShares(world, shared.id)
     expect(await ids(world.root, path)).toEqual([young.id, old.id])
   })
 
@@ -79,7 +78,7 @@ describe('GET /groups/:id/projects', () => {
     expect(await ids(ann, `${path}?min_access_level=30`)).toEqual([hidden.id, open.id])
     expect(await ids(ann, `${path}?min_access_level=40`)).toEqual([])
     expect(await ids(ann, `${path}?owned=true`)).toEqual([])
-    await world.rows('insert into stars (user_id, project_id) values ($1, $2)', [ann.id, open.id])
+    await addStar(world, ann.id, open.id)
     expect(await ids(ann, `${path}?starred=true`)).toEqual([open.id])
     expect(await ids(world.anonymous, path)).toEqual([open.id])
     expect((await world.anonymous.get(path)).json[0]).not.toHaveProperty('visibility')

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { addMember, changeShare, deleteShare, endMemberships, shareProject } from '../../../../test/tables/access.ts'
+import { changeProject, changeStatistics } from '../../../../test/tables/projects.ts'
+import { addCustomAttribute } from '../../../../test/tables/users.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 
 const notFound = { status: 404, json: { message: '404 Project Not Found' } }
@@ -122,16 +125,11 @@ describe('GET /projects/:id', () => {
     const level = (access_level: number) => ({ access_level, notification_level: 3 })
     expect(await one()).toEqual({ project_access: null, group_access: level(40) })
     expect(await listed()).toEqual({ project_access: null, group_access: null })
-    await world.rows('insert into members (user_id, namespace_id, access_level) values ($1, $2, 20)', [
-      ann.id,
-      group.id,
-    ])
+    await addMember(world, { group: group.id }, ann.id, 20)
     await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })
     expect(await one()).toEqual({ project_access: level(40), group_access: level(40) })
     expect(await listed()).toEqual({ project_access: level(40), group_access: level(20) })
-    await world.rows('update members set expires_at = current_date where user_id = $1 and project_id is not null', [
-      ann.id,
-    ])
+    await endMemberships(world, ann.id, 'in projects')
     expect((await one()).project_access).toBe(null)
   })
 
@@ -143,11 +141,14 @@ describe('GET /projects/:id', () => {
         [reporter, 'reporter'],
       ],
     })
-    await world.rows(
-      `update project_statistics set commit_count = 9, repository_size = 1, wiki_size = 2, lfs_objects_size = 3,
-       job_artifacts_size = 4, packages_size = 5 where project_id = $1`,
-      [project.id],
-    )
+    await changeStatistics(world, project.id, {
+      commit_count: 9,
+      repository_size: 1,
+      wiki_size: 2,
+      lfs_objects_size: 3,
+      job_artifacts_size: 4,
+      packages_size: 5,
+    })
     const statistics = {
       commit_count: 9,
       storage_size: 15,
@@ -175,7 +176,7 @@ describe('GET /projects/:id', () => {
     const ann = await world.user()
     const source = await world.project()
     const fork = await world.project({ members: [[ann, 'guest']] })
-    await world.rows('update projects set forked_from_project_id = $1 where id = $2', [source.id, fork.id])
+    await changeProject(world, fork.id, { forked_from_project_id: source.id })
     expect((await ann.get(`/projects/${fork.id}`)).json).not.toHaveProperty('forked_from_project')
     expect((await world.root.get(`/projects/${fork.id}`)).json.forked_from_project).toMatchObject({
       id: source.id,
@@ -197,10 +198,8 @@ describe('GET /projects/:id', () => {
       builds_access_level: 'private',
     })
     const fork = await world.project({ visibility: 'public' })
-    await world.rows('update projects set forked_from_project_id = $1 where id = $2', [source.id, fork.id])
-    await world.rows(`update projects set default_branch = 'secret', readme_path = 'README.md' where id = $1`, [
-      source.id,
-    ])
+    await changeProject(world, fork.id, { forked_from_project_id: source.id })
+    await changeProject(world, source.id, { default_branch: 'secret', readme_path: 'README.md' })
     const shown = async (who: Client) => (await who.get(`/projects/${fork.id}`)).json.forked_from_project
     expect(await shown(world.root)).toMatchObject({ id: source.id, default_branch: 'secret' })
     expect(await shown(ann)).toMatchObject({ id: source.id, readme_url: null })
@@ -221,10 +220,7 @@ describe('GET /projects/:id', () => {
   test('a project lists the groups it is shared with', async ({ world }) => {
     const partners = await world.group()
     const project = await world.project()
-    await world.rows(
-      `insert into project_group_links (project_id, group_id, group_access, expires_at) values ($1, $2, 20, '2099-01-31')`,
-      [project.id, partners.id],
-    )
+    await shareProject(world, project.id, partners.id, 20, '2099-01-31')
     expect((await world.root.get(`/projects/${project.id}`)).json.shared_with_groups).toEqual([
       {
         group_id: partners.id,
@@ -247,23 +243,22 @@ describe('GET /projects/:id', () => {
       return one
     }
     expect(await shares()).toEqual([])
-    const link = [project.id, partners.id]
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 20)', link)
+    await shareProject(world, project.id, partners.id, 20)
     expect(await shares()).toMatchObject([{ group_full_path: partners.full_path, group_access_level: 20 }])
-    await world.rows('update project_group_links set group_access = 30 where project_id = $1 and group_id = $2', link)
+    await changeShare(world, project.id, partners.id, 30)
     expect(await shares()).toMatchObject([{ group_access_level: 30 }])
     const path = unique('moved')
     await world.root.put(`/groups/${above.id}`, { path })
     await world.root.put(`/groups/${partners.id}`, { name: 'Others' })
     expect(await shares()).toMatchObject([{ group_full_path: `${path}/${partners.path}`, group_name: 'Others' }])
-    await world.rows('delete from project_group_links where project_id = $1 and group_id = $2', link)
+    await deleteShare(world, project.id, partners.id)
     expect(await shares()).toEqual([])
   })
 
   test('D2-PROJECTS-ADMIN-PARAMS: custom attributes are for administrators on request', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'maintainer']] })
-    await world.rows(`insert into custom_attributes (project_id, key, value) values ($1, 'team', 'blue')`, [project.id])
+    await addCustomAttribute(world, { project: project.id }, 'team', 'blue')
     const path = `/projects/${project.id}?with_custom_attributes=true`
     expect((await world.root.get(path)).json.custom_attributes).toEqual([{ key: 'team', value: 'blue' }])
     expect((await world.root.get(`/projects/${project.id}`)).json).not.toHaveProperty('custom_attributes')

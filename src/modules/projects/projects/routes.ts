@@ -3,7 +3,9 @@ import { Flag, Params } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { userByIdOrName } from '../../accounts/index.ts'
 import { accepted, instance, Message } from '../../instance/index.ts'
-import { keptProject, keptPublicProject, Project, ProjectPublic, ProjectSimple } from './entity.ts'
+import { ProjectPublic, ProjectSimple } from './basic-entity.ts'
+import { cachedProject, cachedPublicProject } from './cached.ts'
+import { Project } from './entity.ts'
 import { projectsPage } from './list.ts'
 import { projectListFilters } from './params.ts'
 import { namespaceKindOf } from './queries.ts'
@@ -51,9 +53,9 @@ export const projectRoutes = [
     }),
     returns: variants(Project, ProjectPublic),
     async handle({ subject, params, ctx }) {
-      if (ctx.actor === null) return as(keptPublicProject, subject)
+      if (ctx.actor === null) return as(cachedPublicProject, subject)
       const customAttributes = params.with_custom_attributes && ctx.actor.admin
-      if (!params.statistics && !params.license && !customAttributes) return as(keptProject, subject)
+      if (!params.statistics && !params.license && !customAttributes) return as(cachedProject, subject)
       const options = { statistics: params.statistics, customAttributes }
       const row = await findProjectRecord(ctx.db, ctx.actor, subject.id, options)
       if (!row) throw notFound('Project')

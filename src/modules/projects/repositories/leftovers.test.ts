@@ -2,6 +2,7 @@ import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { test, World } from '../../../../test/world.ts'
 import { checkRepositories } from './check.ts'
 import { removeRepositoryLeftovers } from './jobs.ts'
@@ -45,7 +46,7 @@ describe('leftovers of crashes beside a repository', () => {
     await using world = await World.start()
     const { ctx, place } = await crashed(world)
     const gone = await world.project({ initialize_with_readme: true })
-    await world.rows('update projects set deleting = true where id = $1', [gone.id])
+    await changeProject(world, gone.id, { deleting: true })
     await mkdir(join(dirname(place), 'stranger'))
     const findings = await checkRepositories(ctx, ['default'], () => {})
     expect(findings.filter((line) => line.includes(basename(place)) || line.includes(`/${gone.id}.git`))).toEqual([])

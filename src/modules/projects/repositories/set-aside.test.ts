@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor, locate } from '../../../../test/contexts.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { git, test, World } from '../../../../test/world.ts'
 import { bringRepository } from '../../lifecycle/forks/testing.ts'
 import { removeProject } from '../projects/jobs.ts'
@@ -66,7 +67,7 @@ describe('a repository at the place of another project', () => {
 
   test('deleting a project does not delete a repository of another project', async ({ world }) => {
     const { ctx, mine, dir } = await swapped(world)
-    await world.rows('update projects set deleting = true where id = $1', [mine.id])
+    await changeProject(world, mine.id, { deleting: true })
     await removeProject.run({ projectId: mine.id }, ctx)
     expect(existsSync(dir)).toBe(false)
     expect(await lostOf(world, mine.id)).toHaveLength(1)

@@ -2,6 +2,9 @@ import { chmod, readdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { jobKeysLike } from '../../../../test/jobs.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { ageRepositoryCheck } from '../../../../test/tables/pushes.ts'
 import { type TestProject, test, type World } from '../../../../test/world.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { checkDueRepositories, checkRepository } from './jobs.ts'
@@ -43,7 +46,7 @@ describe('repository checks', () => {
     await check(world, whole)
     await check(world, broken)
     expect([await isDamaged(world, whole), await isDamaged(world, broken)]).toEqual([false, true])
-    await world.rows('update projects set repository_check_failed = true where id = $1', [whole.id])
+    await changeProject(world, whole.id, { repository_check_failed: true })
     await check(world, whole)
     expect(await isDamaged(world, whole)).toBe(false)
   })
@@ -59,14 +62,10 @@ describe('repository checks', () => {
       [recent, '29 days'],
       [young, null],
     ]
-    for (const [{ id }, age] of ages)
-      await world.rows(`update project_housekeeping set checked_at = now() - $1::interval where project_id = $2`, [
-        age,
-        id,
-      ])
+    for (const [{ id }, age] of ages) if (age !== null) await ageRepositoryCheck(world, id, age)
     const started = async () => {
       await checkDueRepositories.run({}, await contextFor(world, null))
-      const rows = await world.rows(`select key from graphile_worker.jobs where key like 'check_repository:%'`)
+      const rows = await jobKeysLike(world, 'check_repository:%')
       return [due, recent, young].map(({ id }) => rows.some(({ key }) => key === `check_repository:${id}`))
     }
     await world.settings({ repository_checks_enabled: false })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
 
 describe('stars', () => {
@@ -75,7 +76,7 @@ describe('stars', () => {
       secret.id,
     ])
     expect(await ids(ann, '&visibility=private')).toEqual([secret.id])
-    await world.rows('update users set private_profile = true where id = $1', [ann.id])
+    await changeUser(world, ann.id, { private_profile: true })
     expect(await ids(world.anonymous)).toEqual([])
     expect(await ids(ann)).toEqual([open.id, secret.id])
     expect(await ids(world.root)).toEqual([open.id, secret.id])

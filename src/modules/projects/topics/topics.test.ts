@@ -1,6 +1,13 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import {
+  projectRow,
+  recountedTopics,
+  restoreDeletionDates,
+  storedTopicCounts,
+  topicRow,
+} from '../../../../test/tables/projects.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { removeMarkedGroups } from '../../groups/groups/due-jobs.ts'
 import { removeMarkedProjects, removeProject } from '../projects/jobs.ts'
@@ -22,17 +29,14 @@ const projectWith = async (world: World, topics: string[], more = {}) =>
 const countsOf = (world: World, ...names: string[]): Promise<number[][]> =>
   Promise.all(
     names.map(async (name) => {
-      const [topic] = await world.rows('select * from topics where lower(name) = lower($1)', [name])
+      const [topic] = await topicRow(world, name)
       return [topic?.private_projects, topic?.internal_projects, topic?.public_projects]
     }),
   )
 
 /** Hides deleted projects and groups, as if the days of delay were over. Jobs delete them later. */
 async function endDelay(world: World): Promise<void> {
-  for (const table of ['projects', 'namespaces'])
-    await world.rows(
-      `update ${table} set marked_for_deletion_on = '2020-01-01' where marked_for_deletion_on is not null`,
-    )
+  for (const table of ['projects', 'namespaces'] as const) await restoreDeletionDates(world, table)
   const ctx = await contextFor(world, null)
   await removeMarkedProjects.run({}, ctx)
   await removeMarkedGroups.run({}, ctx)
@@ -54,7 +58,7 @@ describe('topics', () => {
     await endDelay(world)
     expect([await count(one), await count(two)]).toEqual([1, undefined])
     await removeProject.run({ projectId: first.id }, await contextFor(world, null))
-    expect(await world.rows('select from projects where id = $1', [first.id])).toEqual([])
+    expect(await projectRow(world, first.id, 'id')).toEqual([])
     expect(await count(one)).toBe(1)
   })
 
@@ -176,13 +180,7 @@ describe('topics', () => {
         ),
       )
     // The whole table equals a recount.
-    const recount = `select lower(topic) as name, count(distinct p.id) filter (where visibility = 0)::integer as private_projects,
-        count(distinct p.id) filter (where visibility = 10)::integer as internal_projects,
-        count(distinct p.id) filter (where visibility = 20)::integer as public_projects
-      from projects p cross join unnest(p.topics) as topic where not p.deleting group by lower(topic) order by 1`
-    const kept = `select lower(name) as name, private_projects, internal_projects, public_projects from topics
-      where private_projects + internal_projects + public_projects > 0 order by 1`
-    expect(await world.rows(kept)).toEqual(await world.rows(recount))
+    expect(await storedTopicCounts(world)).toEqual(await recountedTopics(world))
     expect(await Promise.all(names.map((name) => countFor(world.anonymous, name)))).toEqual(
       names.map(() => expect.any(Number)),
     )

@@ -1,5 +1,6 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test } from '../../../../test/world.ts'
 
 const send = async (who: Client, projectId: number, name: string, content: string) => {
@@ -70,9 +71,7 @@ describe('uploads of a project', () => {
     expect((await ann.get(second)).status).toBe(404)
     expect((await ann.get(`/${second.replace(`/projects/${project.id}`, `/${project.full_path}`)}`)).status).toBe(404)
     expect((await ann.get(`/projects/${project.id}/uploads`)).json).toEqual([])
-    const gone = await world.rows(`select payload from events where project_id = $1 and kind = 'upload_deleted'`, [
-      project.id,
-    ])
+    const gone = await eventsOf(world, { project: project.id, kind: 'upload_deleted' }, 'payload')
     expect(gone).toHaveLength(2)
   })
 })

@@ -1,5 +1,6 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { changeProject, misstateUpload, uploadsOf } from '../../../../test/tables/projects.ts'
 import { type Answer, type Client, test, type World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { collectBlobs } from '../../administration/blob-collection/service.ts'
@@ -53,7 +54,7 @@ describe('POST /projects/:id/uploads', () => {
     expect((await send(world.root, id, 'fits', fits)).json.alt).toBe('fits')
     expect(await send(world.root, id, 'large', large)).toMatchObject({ status: 201, json: {} })
     await world.settings({ max_attachment_size: 10 })
-    expect(await world.rows('select filename from uploads where project_id = $1', [id])).toEqual([{ filename: 'fits' }])
+    expect(await uploadsOf(world, id)).toEqual([{ filename: 'fits' }])
   })
 
   test('403 for an upload to an archived project', async ({ world }) => {
@@ -188,7 +189,7 @@ test('blobs of uploads exist as long as a project references them', async ({ wor
   await collectBlobs(ctx, later())
   expect(await there()).toBe(true)
   await world.root.delete(`/projects/${project.id}`)
-  await world.rows('update projects set deleting = true where id = $1', [project.id])
+  await changeProject(world, project.id, { deleting: true })
   await removeProject.run({ projectId: project.id }, ctx)
   await collectBlobs(ctx, later())
   expect(await there()).toBe(false)
@@ -199,7 +200,7 @@ test('checkUploads reports uploads whose bytes are missing or truncated', async 
   const project = await world.project()
   for (const name of ['gone', 'cut']) await send(world.root, project.id, name, `${name} ${project.id}`)
   await ctx.blobs.delete(oidOf(`gone ${project.id}`) as Digest)
-  await world.rows(`update uploads set size = size + 1 where project_id = $1 and filename = 'cut'`, [project.id])
+  await misstateUpload(world, project.id, 'cut')
   const found = (await checkUploads(ctx)).filter((line) => line.startsWith(`project ${project.id}:`))
   expect(found).toEqual([
     expect.stringMatching(/its upload \d+ is missing$/),

@@ -2,6 +2,8 @@ import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { changeStatistics } from '../../../../test/tables/projects.ts'
+import { ageHousekeeping, housekeepingOf, restartIncremental } from '../../../../test/tables/pushes.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { withDefaults } from '../../../settings/settings.ts'
 import { dueHousekeeping } from '../../projects/repositories/housekeeping.ts'
@@ -43,7 +45,7 @@ describe('POST /projects/:id/housekeeping', () => {
       json: { message: 'Somebody already triggered housekeeping for this project in the past 1440 minutes' },
     }
     expect(await ask(world, one)).toMatchObject(locked)
-    await world.rows(`update project_housekeeping set asked_at = now() - interval '1441 minutes'`)
+    await ageHousekeeping(world, '1441 minutes')
     const answers = await Promise.all([ask(world, one), ask(world, one), ask(world, one)])
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
@@ -65,9 +67,7 @@ describe('the housekeeping job', () => {
     const project = await world.project()
     for (const name of ['a', 'b', 'c']) await write(world, project, name)
     const dir = await repositoryOf(world, project.id)
-    await world.rows('update project_statistics set repository_size = 1, commit_count = 9 where project_id = $1', [
-      project.id,
-    ])
+    await changeStatistics(world, project.id, { repository_size: 1, commit_count: 9 })
     await runHousekeeping(world, project.id)
     expect(await counts(dir)).toMatchObject({ count: 0, packs: 1, 'in-pack': 9 })
     const packed = await readdir(join(dir, 'objects/pack'))
@@ -180,14 +180,12 @@ describe('housekeeping after pushes', () => {
       expect(await counts(dir)).toMatchObject({ count: 9, packs: 0 })
       await housekeepAfterPushes.run(input, await contextFor(world, null))
       expect(await counts(dir)).toMatchObject({ count: 0, packs: 1 })
-      expect(
-        await world.rows('select pushes, incremental_at, gc_at from project_housekeeping where project_id = $1', [
-          project.id,
-        ]),
-      ).toEqual([{ pushes: 3, incremental_at: 3, gc_at: 0 }])
+      expect(await housekeepingOf(world, project.id, 'pushes', 'incremental_at', 'gc_at')).toEqual([
+        { pushes: 3, incremental_at: 3, gc_at: 0 },
+      ])
       // It has just run: with constant pushes it takes a tenth of the time, and remains due.
       await world.takeJobs(key)
-      await world.rows('update project_housekeeping set incremental_at = 0 where project_id = $1', [project.id])
+      await restartIncremental(world, project.id)
       await housekeepAfterPushes.run(input, await contextFor(world, null))
       expect(await planned()).toEqual([{ later: true }])
     } finally {

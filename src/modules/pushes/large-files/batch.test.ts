@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { changeProject, largeFilesSizeOf } from '../../../../test/tables/projects.ts'
+import { deleteLargeFiles } from '../../../../test/tables/pushes.ts'
 import { test, unique } from '../../../../test/world.ts'
 import { basic, batch, follow, lfs, lfsType, oidOf, upload } from './testing.ts'
 
@@ -231,7 +233,7 @@ describe('knowing the hash of an LFS file', () => {
     await upload(world.root, source, content)
     const ann = await world.user()
     const fork = await world.project({ members: [[ann, 'developer']] })
-    await world.rows('update projects set forked_from_project_id = $1 where id = $2', [source.id, fork.id])
+    await changeProject(world, fork.id, { forked_from_project_id: source.id })
     expect((await batch(ann, fork, 'download', [content])).json.objects[0].error.code).toBe(404)
     expect((await batch(ann, fork, 'upload', [content])).json.objects[0].actions).toBeDefined()
 
@@ -239,11 +241,9 @@ describe('knowing the hash of an LFS file', () => {
     expect((await batch(ann, fork, 'download', [content])).json.objects[0].actions).toBeDefined()
     expect((await batch(ann, fork, 'upload', [content])).json.objects[0].actions).toBeUndefined()
     // From now on the file belongs to the fork, too.
-    await world.rows('delete from large_files where project_id = $1', [source.id])
+    await deleteLargeFiles(world, source.id)
     expect((await batch(ann, fork, 'download', [content])).json.objects[0].actions).toBeDefined()
-    const [statistics] = await world.rows('select lfs_objects_size from project_statistics where project_id = $1', [
-      fork.id,
-    ])
+    const [statistics] = await largeFilesSizeOf(world, fork.id)
     expect(statistics.lfs_objects_size).toBe(content.length)
   })
 })

@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, vi } from 'vitest'
+import { largeFilesOf } from '../../../../test/tables/pushes.ts'
+import { revokeTokens } from '../../../../test/tables/tokens.ts'
+import { changeUser } from '../../../../test/tables/users.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { Client, freePort, type TestProject, test, unique, type World } from '../../../../test/world.ts'
 import { createApp } from '../../../app.ts'
@@ -45,7 +48,7 @@ describe('LFS uploads', () => {
     const path = place(project, oid, size)
     expect((await world.root.send('PUT', path, { headers: basic(world.root), body: content })).status).toBe(422)
     expect(await stream(world, path, world.root, Readable.from([content]))).toBe(422)
-    expect(await world.rows('select 1 from large_files where project_id = $1', [project.id])).toEqual([])
+    expect(await largeFilesOf(world, project.id)).toEqual([])
     expect([await halfStored(world), await has(world, oid), await has(world, oidOf(content))]).toEqual([
       [],
       false,
@@ -213,10 +216,10 @@ describe('credentials of LFS actions', () => {
     await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 20 })
     expect(await tried(action)).toBe(200)
 
-    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    await changeUser(world, ann.id, { state: 'blocked' })
     expect(await tried(action)).toBe(403)
-    await world.rows(`update users set state = 'active' where id = $1`, [ann.id])
-    await world.rows('update access_tokens set revoked = true where user_id = $1', [ann.id])
+    await changeUser(world, ann.id, { state: 'active' })
+    await revokeTokens(world, ann.id)
     expect(await tried(action)).toBe(401)
   })
 

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { projectRow } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { hostileRefs, storedProject } from '../../repository/commits/testing.ts'
@@ -40,9 +42,7 @@ describe('protected branches', () => {
     expect(await mia.delete(at(id, '*-stable'))).toMatchObject({ status: 204 })
     expect(await mia.get(at(id, '*-stable'))).toMatchObject({ status: 404, json: { message: '404 Not found' } })
     expect(await mia.delete(at(id, '*-stable'))).toMatchObject({ status: 404 })
-    const events = await world.rows('select kind, actor_id, payload from events where project_id = $1 order by id', [
-      id,
-    ])
+    const events = await eventsOf(world, { project: id }, 'kind', 'actor_id', 'payload')
     expect(events.filter(({ kind }) => kind.startsWith('ref_'))).toEqual([
       { kind: 'ref_protected', actor_id: mia.id, payload: { ref_kind: 'branch', name: '*-stable' } },
       { kind: 'ref_unprotected', actor_id: mia.id, payload: { ref_kind: 'branch', name: '*-stable' } },
@@ -62,9 +62,7 @@ describe('protected branches', () => {
   test('users and groups can be named beside levels, each once', async ({ world }) => {
     const ann = await world.user()
     const { mia, id, project } = await maintained(world, [[ann, 'developer']])
-    const [{ namespace_id: groupId }] = (await world.rows('select namespace_id from projects where id = $1', [id])) as [
-      { namespace_id: number },
-    ]
+    const [{ namespace_id: groupId }] = (await projectRow(world, id, 'namespace_id')) as [{ namespace_id: number }]
     const made = await mia.post(rulesOf(id), {
       name: 'main',
       push_access_level: 40,

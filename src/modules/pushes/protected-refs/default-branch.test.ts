@@ -1,4 +1,5 @@
 import { afterEach, describe, expect } from 'vitest'
+import { projectRow } from '../../../../test/tables/projects.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 
 let changed: World | undefined
@@ -78,9 +79,7 @@ describe('D2-SETTINGS-BRANCH-PROTECTION: the first branch of an empty repository
     expect(await push(world, folder.path, project, ann, 'HEAD:refs/heads/x')).toMatch(/does not yet exist/)
     expect(await push(world, folder.path, project, ann, 'HEAD:refs/tags/x')).toBe('pushed')
     expect((await ann.get(`/projects/${project.id}/protected_branches`)).status).toBe(403)
-    expect(await world.rows('select default_branch from projects where id = $1', [project.id])).toEqual([
-      { default_branch: null },
-    ])
+    expect(await projectRow(world, project.id, 'default_branch')).toEqual([{ default_branch: null }])
   })
 
   test('owners of a personal namespace push first, and a rule can allow developers to', async ({ world }) => {

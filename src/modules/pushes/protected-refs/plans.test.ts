@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { codeOwnerRules } from '../../../../test/tables/pushes.ts'
 import { test, World } from '../../../../test/world.ts'
 
 test('on the free plan protected branches have access levels only', async () => {
@@ -21,7 +22,5 @@ test('on the free plan protected branches have access levels only', async () => 
     'allow_force_push',
   ])
   expect(made.json.push_access_levels).toMatchObject([{ access_level: 30 }])
-  expect(await world.rows('select code_owner_approval_required as required from protected_refs')).toEqual([
-    { required: false },
-  ])
+  expect(await codeOwnerRules(world)).toEqual([{ required: false }])
 })

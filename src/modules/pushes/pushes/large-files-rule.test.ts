@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { deleteLargeFiles } from '../../../../test/tables/pushes.ts'
 import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { parsePointer } from '../../../git/objects/pointers.ts'
 import { oidOf, upload } from '../large-files/testing.ts'
@@ -32,7 +33,7 @@ describe('pushes with LFS pointers', () => {
     await upload(world.root, project, content)
     await git(work, 'push', '-q', url, 'main')
     // Existing commits are not checked again.
-    await world.rows('delete from large_files where project_id = $1', [project.id])
+    await deleteLargeFiles(world, project.id)
     await git(work, 'push', '-q', url, 'main~1:refs/heads/again')
     await git(work, 'push', '-q', url, ':again')
   })

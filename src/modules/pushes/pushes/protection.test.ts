@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { shareProject } from '../../../../test/tables/access.ts'
 import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -86,10 +87,7 @@ describe('pushes to protected branches', () => {
     const group = await world.group({ members: [[bob, 'guest']] })
     const project = `/projects/${it.id}`
     // There is no API for shares yet.
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 10)', [
-      it.id,
-      group.id,
-    ])
+    await shareProject(world, it.id, group.id, 10)
     const rule = { name: 'main', allowed_to_push: [{ user_id: ann.id }, { group_id: group.id }] }
     expect(await world.root.post(`${project}/protected_branches`, rule)).toMatchObject({ status: 201 })
     const outcomes: string[] = []

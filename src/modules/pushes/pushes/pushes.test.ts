@@ -2,6 +2,10 @@ import { mkdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { jobKeys } from '../../../../test/jobs.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { pushRows, refsOfPush } from '../../../../test/tables/pushes.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
@@ -65,7 +69,7 @@ describe('the decision on a push', () => {
     },
   ])('the decision on a push: $sentence', async ({ name, from, to, text }, { world }) => {
     const project = await world.project()
-    await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
+    await changeProject(world, project.id, { default_branch: 'main' })
     const ctx = await contextFor(world, world.root)
     const found = (await loadProject(String(project.id), ctx))!
     const harmless = { name: ref('refs/heads/other'), from: null, to: oid('2') }
@@ -87,7 +91,7 @@ describe('the decision on a push', () => {
     const ctx = await contextFor(world, ann)
     const subject = (await loadProject(String(project.id), ctx))!
     const repo = async () => openRepository(ctx, subject)
-    await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
+    await changeProject(world, project.id, { default_branch: 'main' })
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
     const verdict = async () => (await decide(ctx, project.id, changes, repo, { transport: 'http' })).refused
     expect(await verdict()).toBeUndefined()
@@ -104,7 +108,7 @@ describe('the decision on a push', () => {
 
 describe('settling of pushes', () => {
   const events = (world: World, project: TestProject) =>
-    world.rows(`select payload from events where project_id = $1 and kind = 'pushed' order by id`, [project.id])
+    eventsOf(world, { project: project.id, kind: 'pushed' }, 'payload')
 
   test('settling a push records the refs that moved, emits one event, and drops others', async ({ world }) => {
     const project = await world.project()
@@ -125,10 +129,7 @@ describe('settling of pushes', () => {
     expect(await settle(ctx, intended)).toEqual([])
     const emitted = (await events(world, project)).slice(before)
     expect(emitted).toMatchObject([{ payload: { push_id: intended, ref_count: 1 } }])
-    const moved = await world.rows(
-      `select convert_from(ref, 'UTF8') as name, moved from ref_changes where push_id = $1 order by 1`,
-      [intended],
-    )
+    const moved = await refsOfPush(world, intended)
     expect(moved).toEqual([
       { name: 'refs/heads/main', moved: true },
       { name: 'refs/heads/never', moved: false },
@@ -165,7 +166,7 @@ describe('settling of pushes', () => {
       )
     }
     const states = async () => {
-      const rows = await world.rows('select state from pushes where id = any($1) order by id', [pushIds])
+      const rows = await pushRows(world, pushIds, 'state')
       return rows.map(({ state }) => state)
     }
     const dir = openRepository(ctx, (await loadProject(String(broken.id), ctx))!).gitDir
@@ -207,7 +208,7 @@ describe('settling of pushes', () => {
     })
     expect(await settle(ctx, intended)).toEqual([])
     expect(await events(world, project)).toEqual([])
-    expect(await world.rows('select state from pushes where id = $1', [intended])).toEqual([{ state: 'dropped' }])
+    expect(await pushRows(world, intended, 'state')).toEqual([{ state: 'dropped' }])
   })
 
   test('a push of refs that another push had already moved emits no event', async ({ world }) => {
@@ -269,7 +270,7 @@ describe('README and licence of a project', () => {
     await push(world, project, { 'a.rb': 'puts 1' }, 'next')
     await world.takeJobs(`%:${project.id}`)
     await world.root.put(`/projects/${project.id}`, { default_branch: 'next' })
-    const jobs = await world.rows('select key from graphile_worker.jobs order by key')
+    const jobs = await jobKeys(world)
     expect(jobs.map(({ key }) => key)).toEqual(
       expect.arrayContaining([`refresh_languages:${project.id}`, `refresh_repository:${project.id}`]),
     )

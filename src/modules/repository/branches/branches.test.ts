@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { journalOfProject, pushesInState, pushesTo } from '../../../../test/tables/pushes.ts'
 import { allScopes, git, temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { duringMove, hostileRefs, storedProject } from '../commits/testing.ts'
 import { deleteMergedBranches } from './jobs.ts'
@@ -132,13 +134,15 @@ describe('POST branches', () => {
     expect(await made('from/commit', first)).toMatchObject({ commit: { id: first } })
     expect(await made('from/short', first.slice(0, 8))).toMatchObject({ commit: { id: first }, default: false })
     expect(repository.git('rev-parse', 'refs/heads/from/branch')).toBe(second)
-    const [push] = await world.rows(
-      `select p.door, p.actor_id, p.state, convert_from(c.ref, 'UTF8') as ref, c.moved from pushes p join ref_changes c on c.push_id = p.id
-       where project_id = $1 order by p.id`,
-      [id],
-    )
-    expect(push).toEqual({ door: 'api', actor_id: ann.id, state: 'done', ref: 'refs/heads/from/branch', moved: true })
-    expect(await world.rows(`select 1 from events where project_id = $1 and kind = 'pushed'`, [id])).toHaveLength(4)
+    const [push] = await journalOfProject(world, id)
+    expect(push).toEqual({
+      transport: 'api',
+      actor_id: ann.id,
+      state: 'done',
+      ref: 'refs/heads/from/branch',
+      moved: true,
+    })
+    expect(await eventsOf(world, { project: id, kind: 'pushed' })).toHaveLength(4)
   })
 
   test.for([
@@ -216,7 +220,7 @@ describe('POST branches', () => {
     expect(new Set(all.filter(({ status }) => status !== 201).map(({ text }) => text))).toEqual(
       new Set(['{"message":"Branch already exists"}']),
     )
-    expect(await world.rows(`select 1 from pushes where project_id = $1 and state = 'done'`, [id])).toHaveLength(1)
+    expect(await pushesInState(world, id, 'done')).toHaveLength(1)
   })
 
   test.for(hostileRefs.map((name) => [name.slice(0, 40), name] as const))(
@@ -340,10 +344,7 @@ describe('DELETE branches', () => {
     await run()
     await run()
     expect(repository.git('for-each-ref', '--format=%(refname:short)')).toBe('ahead\nkept-1\nmain\nsame')
-    const pushes = await world.rows(
-      `select actor_id, (select count(*) from ref_changes c where c.push_id = p.id) as refs from pushes p where project_id = $1`,
-      [id],
-    )
+    const pushes = await pushesTo(world, id, 'actor_id', 'refs')
     expect(pushes).toEqual([{ actor_id: ann.id, refs: 2 }])
   })
 

@@ -1,4 +1,8 @@
 import { describe, expect } from 'vitest'
+import { commitCommentsOf } from '../../../../test/tables/discussion.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject, wasActive } from '../../../../test/tables/projects.ts'
+import { housekeepingOf } from '../../../../test/tables/pushes.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { hostilePaths, hostileRefs, type StoredProject, storedProject } from '../commits/testing.ts'
 
@@ -130,7 +134,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
           expected[name as keyof typeof who],
         )
       expect((await guest.get(at(project, commit))).status).toBe(visibility === 'private' ? 403 : 200)
-      await world.rows('update projects set archived = true where id = $1', [project.id])
+      await changeProject(world, project.id, { archived: true })
       expect(await world.root.post(at(project, commit), { note: 'n' })).toMatchObject({ status: 403 })
       expect(await reporter.get(at(project, commit))).toMatchObject({ status: 200 })
     }
@@ -138,14 +142,12 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
 
   test('a comment emits note_created without its text, and updates the activity', async ({ world }) => {
     const { project, second } = await discussed(world)
-    await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
+    await changeProject(world, project.id, { last_activity_at: '2020-01-01' })
     await world.root.post(at(project, second), { note: 'Text', path: 'a.txt', line: 5 })
     await world.root.post(at(project, second), { note: ' ' })
-    const events = await world.rows(`select * from events where project_id = $1 and kind = 'note_created'`, [
-      project.id,
-    ])
+    const events = await eventsOf(world, { project: project.id, kind: 'note_created' })
     expect(events).toHaveLength(1)
-    const [{ id }] = await world.rows('select id from commit_comments where project_id = $1', [project.id])
+    const [{ id }] = await commitCommentsOf(world, project.id)
     expect(events[0]).toMatchObject({
       actor_id: 1,
       payload: {
@@ -154,10 +156,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
         commit_id: second,
       },
     })
-    const [{ recent }] = await world.rows(
-      `select last_activity_at > '2021-01-01' as recent from projects where id = $1`,
-      [project.id],
-    )
+    const [{ recent }] = await wasActive(world, project.id)
     expect(recent).toBe(true)
   })
 })
@@ -181,11 +180,11 @@ describe('GET /projects/:id/repository/commits/:sha/comments', () => {
   test('a comment updates the activity of the project and does not count as a push', async ({ world }) => {
     const project = await storedProject(world)
     const sha = project.repository.commit({ a: 'a' })
-    await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
+    await changeProject(world, project.id, { last_activity_at: '2020-01-01' })
     await world.root.post(`/projects/${project.id}/repository/commits/${sha}/comments`, { note: 'x' })
     const { last_activity_at } = (await world.root.get(`/projects/${project.id}`)).json
     expect(last_activity_at > '2021').toBe(true)
-    expect(await world.rows('select pushes from project_housekeeping where project_id = $1', [project.id])).toEqual([])
+    expect(await housekeepingOf(world, project.id, 'pushes')).toEqual([])
   })
 
   test('concurrent comments are all stored', async ({ world }) => {

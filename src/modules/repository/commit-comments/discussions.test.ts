@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../commits/testing.ts'
 
@@ -160,9 +161,7 @@ describe('discussions of a commit', () => {
       status: 404,
       json: { message: '404 Discussion Not Found' },
     })
-    const kinds = await world.rows(`select kind from events where project_id = $1 and kind like 'note_%' order by id`, [
-      project.id,
-    ])
+    const kinds = await eventsOf(world, { project: project.id, kind: 'note_%' }, 'kind')
     expect(kinds.map(({ kind }) => kind)).toEqual(['note_created', 'note_updated', 'note_updated', 'note_deleted'])
   })
 

@@ -1,4 +1,8 @@
 import { describe, expect } from 'vitest'
+import { latestStatus, pipelinesOf, statusesOf } from '../../../../test/tables/ci.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject, deleteProject } from '../../../../test/tables/projects.ts'
+import { deleteUser } from '../../../../test/tables/users.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { hostileRefs, type StoredProject } from '../commits/testing.ts'
@@ -246,7 +250,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
       }
       const few = { anonymous: 401, stranger, guest: 403, reporter: 403 }
       expect(await post()).toEqual({ ...few, developer: 201, maintainer: 201, owner: 201, admin: 201 })
-      await world.rows('update projects set archived = true where id = $1', [project.id])
+      await changeProject(world, project.id, { archived: true })
       expect(await post()).toEqual({ ...few, developer: 403, maintainer: 403, owner: 403, admin: 403 })
       expect(await who['reporter']!.get(statusesPath(project, second))).toMatchObject({ status: 200 })
     }
@@ -256,10 +260,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     const { project, second } = await reported(world)
     for (const state of ['pending', 'running', 'running', 'success'])
       await report(world, project, second, { state, ref: 'main', name: 'build', coverage: 50 })
-    const events = await world.rows(
-      `select kind, actor_id, payload from events where project_id = $1 and kind like '%changed' order by id`,
-      [project.id],
-    )
+    const events = await eventsOf(world, { project: project.id, kind: '%changed' }, 'kind', 'actor_id', 'payload')
     expect(events.map(({ kind, payload }) => [kind, payload.previous_status, payload.status])).toEqual([
       ['commit_status_changed', null, 'pending'],
       ['pipeline_changed', 'created', 'pending'],
@@ -268,10 +269,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
       ['commit_status_changed', 'running', 'success'],
       ['pipeline_changed', 'running', 'success'],
     ])
-    const [{ id: status_id, pipeline_id }] = await world.rows(
-      'select id, pipeline_id from commit_statuses where project_id = $1 order by id desc limit 1',
-      [project.id],
-    )
+    const [{ id: status_id, pipeline_id }] = await latestStatus(world, project.id)
     expect(events[4]).toMatchObject({ actor_id: 1, payload: { status_id, pipeline_id, sha: second } })
     expect(events[5]).toMatchObject({ actor_id: 1, payload: { pipeline_id, sha: second } })
   })
@@ -349,7 +347,7 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
         expect((await client.get(statusesPath(project, second))).status, `${visibility} ${name}`).toBe(
           expected[name as keyof typeof all],
         )
-      await world.rows('update projects set builds_access_level = 0 where id = $1', [project.id])
+      await changeProject(world, project.id, { builds_access_level: 0 })
       expect((await world.root.get(statusesPath(project, second))).status).toBe(403)
     }
   })
@@ -358,14 +356,14 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
     const { project, second } = await reported(world)
     const ann = await world.user({ admin: true })
     await ann.post(reportPath(project, second), { state: 'success', ref: 'main' })
-    await world.rows('delete from users where id = $1', [ann.id])
+    await deleteUser(world, ann.id)
     const [status] = (await world.root.get(statusesPath(project, second))).json
     expect(status).toMatchObject({ status: 'success', author: null })
     expect((await world.root.get(`/projects/${project.id}/pipelines/${status.pipeline_id}`)).json.user).toBe(null)
     expect((await world.root.get(`/projects/${project.id}/jobs`)).json).toMatchObject([{ user: null }])
-    await world.rows('delete from projects where id = $1', [project.id])
-    expect(await world.rows('select from commit_statuses where project_id = $1', [project.id])).toEqual([])
-    expect(await world.rows('select from pipelines where project_id = $1', [project.id])).toEqual([])
+    await deleteProject(world, { id: project.id })
+    expect(await statusesOf(world, project.id)).toEqual([])
+    expect(await pipelinesOf(world, project.id)).toEqual([])
   })
 })
 
@@ -393,7 +391,7 @@ describe('pipeline of a commit', () => {
     const jobs = `/projects/${project.id}/pipelines/${pipeline_id}/jobs`
     expect((await world.root.get(jobs)).json).toMatchObject([{ pipeline: last }])
     expect(await shown(world.anonymous)).toEqual({ status: 'failed', last_pipeline: last })
-    await world.rows('update projects set builds_access_level = 10 where id = $1', [project.id])
+    await changeProject(world, project.id, { builds_access_level: 10 })
     expect(await shown(world.anonymous)).toEqual({ status: null, last_pipeline: null })
     expect(await shown()).toEqual({ status: 'failed', last_pipeline: last })
   })

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { hostilePaths, hostileRefs, storedProject } from './testing.ts'
 
@@ -281,7 +282,7 @@ describe('POST /projects/:id/repository/commits', () => {
       storedProject(world, { visibility: 'public' }),
       storedProject(world, { visibility: 'private' }),
     ])
-    await world.rows('update projects set forked_from_project_id = $1 where id = any($2)', [id, [fork.id, hidden.id]])
+    await changeProject(world, [fork.id, hidden.id], { forked_from_project_id: id })
     const theirs = fork.repository.commit({ 'theirs.txt': 'theirs\n', big: 'x'.repeat(100_000) })
     const later = fork.repository.commit({ 'theirs.txt': 'more\n' })
     const send = (start_project: number | string, more: object = {}) =>

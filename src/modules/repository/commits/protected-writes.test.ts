@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { journalOf, pushesTo } from '../../../../test/tables/pushes.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { storedProject } from './testing.ts'
 
@@ -93,17 +95,11 @@ describe('effects of commits by the API', () => {
     const made = await dev.post(`${base}/commits`, commit('open'))
     await dev.post(`${base}/commits`, commit('open'))
     await dev.post(`${base}/commits`, commit('main'))
-    const events = await world.rows(`select actor_id, payload from events where project_id = $1 and kind = 'pushed'`, [
-      id,
-    ])
+    const events = await eventsOf(world, { project: id, kind: 'pushed' }, 'actor_id', 'payload')
     expect(events).toMatchObject([{ actor_id: dev.id, payload: { ref_count: 1 } }])
-    const refs = await world.rows(
-      `select p.door, convert_from(c.ref, 'UTF8') as name, c.old_oid, c.new_oid from pushes p join ref_changes c on c.push_id = p.id
-        where p.id = $1`,
-      [events[0].payload.push_id],
-    )
-    expect(refs).toEqual([{ door: 'api', name: 'refs/heads/open', old_oid: second, new_oid: made.json.id }])
+    const refs = await journalOf(world, events[0].payload.push_id)
+    expect(refs).toEqual([{ transport: 'api', name: 'refs/heads/open', old_oid: second, new_oid: made.json.id }])
     expect(git('rev-parse', 'open')).toBe(made.json.id)
-    expect(await world.rows(`select state from pushes where project_id = $1`, [id])).toEqual([{ state: 'done' }])
+    expect(await pushesTo(world, id, 'state')).toEqual([{ state: 'done' }])
   })
 })

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { locate } from '../../../../test/contexts.ts'
+import { waitingFor } from '../../../../test/tables/instance.ts'
+import { changeProject, lockProject } from '../../../../test/tables/projects.ts'
 import { waitMs } from '../../../../test/waiting.ts'
 import type { Client, TestGroup, World } from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
-import { sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { TestRepository } from '../../../git/testing.ts'
 import { openForWriting } from '../../projects/repositories/open.ts'
@@ -21,7 +22,7 @@ export async function storedProject(
   }: { visibility?: Visibility; members?: readonly [Client, Level][]; group?: TestGroup } = {},
 ): Promise<StoredProject> {
   const { id, full_path } = await world.project({ visibility, members, ...(group && { group }) })
-  await world.db.run(sql`update projects set default_branch = 'main' where id = ${id}`)
+  await changeProject(world, id, { default_branch: 'main' })
   const ctx = await world.app.open(null)
   const repo = await openForWriting(ctx, { ...(await locate(world, id)), default_branch: 'main' })
   return { id, full_path, repository: new TestRepository(repo) }
@@ -80,15 +81,10 @@ export async function duringMove<T>(
   request: () => Promise<T>,
   change: () => void,
 ): Promise<T> {
-  const blocked = sql`
-    select
-    from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query ilike '%into pushes%'
-  `
   const { running } = await world.db.transaction(async (tx) => {
-    await tx.run(sql`select from projects where id = ${projectId} for update`)
+    await lockProject(tx, projectId)
     const running = request()
-    await expect.poll(() => world.db.exists(blocked), { timeout: waitMs }).toBe(true)
+    await expect.poll(() => waitingFor(world, 'lock', 'into pushes'), { timeout: waitMs }).not.toEqual([])
     change()
     // In an object, because the transaction must end before the request can.
     return { running }

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -19,8 +21,7 @@ async function opened(world: World, attributes: Record<string, unknown> = {}) {
 }
 
 const named = ({ id, username }: Client) => ({ user: expect.objectContaining({ id, username }) })
-const systemNotes = (world: World, id: number) =>
-  world.rows('select author_id, body from notes where merge_request_id = $1 and system order by id', [id])
+const systemNotes = (world: World, id: number) => systemNotesOf(world, id, 'author_id', 'body')
 
 describe('approvals', () => {
   test('developers other than the author approve a merge request and revoke their approval', async ({ world }) => {
@@ -64,13 +65,10 @@ describe('approvals', () => {
       { author_id: dan.id, body: 'approved this merge request' },
       { author_id: dan.id, body: 'unapproved this merge request' },
     ])
-    const events = await world.rows(
-      `select kind, payload->>'merge_request_id' as id from events where kind ~ 'approved$' and actor_id = $1 order by id`,
-      [dan.id],
-    )
-    expect(events).toEqual([
-      { kind: 'merge_request_approved', id: String(id) },
-      { kind: 'merge_request_unapproved', id: String(id) },
+    const events = await eventsOf(world, { actor: dan.id, kind: '%approved' }, 'kind', 'payload')
+    expect(events).toMatchObject([
+      { kind: 'merge_request_approved', payload: { merge_request_id: id } },
+      { kind: 'merge_request_unapproved', payload: { merge_request_id: id } },
     ])
   })
 
@@ -108,8 +106,7 @@ describe('approvals', () => {
     const asked = await ann.put(`${at}/approvers`, { approver_ids: [rob.id, stranger.id, ann.id, dan.id] })
     expect(asked).toMatchObject({ status: 200, json: { approvers: [named(dan), named(rob)] } })
     expect(asked.json.suggested_approvers).toHaveLength(2)
-    const todos = () =>
-      world.rows('select user_id, action, state from todos where merge_request_id = $1 order by user_id', [id])
+    const todos = () => todosAbout(world, id, 'user_id', 'action', 'state')
     const todo = (who: Client, state = 'pending') => ({ user_id: who.id, action: 'approval_required', state })
     expect(await todos()).toEqual([todo(dan), todo(rob)])
     expect((await rob.get(`${at}/approvals`)).json.user_can_approve).toBe(true)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -6,7 +7,7 @@ test('D1-TIER-OFFER: on a plan without approvals they are a 404 and merges do no
   await using world = await World.start({ STITHY_PLAN: 'free' })
   const { at, id, head } = await openMergeRequest(world)
   // The state from another plan.
-  await world.rows('update merge_requests set approvals_before_merge = 1 where id = $1', [id])
+  await changeMergeRequest(world, id, { approvals_before_merge: 1 })
   const nothing = { status: 404, json: { error: '404 Not Found' } }
   expect(await world.root.get(`${at}/approvals`)).toMatchObject(nothing)
   expect(await (await world.user()).post(`${at}/approve`, { sha: head })).toMatchObject(nothing)

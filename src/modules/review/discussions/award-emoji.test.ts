@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { emojiOfNote } from '../../../../test/tables/discussion.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -89,7 +91,7 @@ describe('award emoji', () => {
     await world.root.post(noted, { name: 'tada' })
     await world.root.delete(`${at}/notes/${note.id}`)
     expect(await world.root.get(noted)).toMatchObject(notThere)
-    expect(await world.rows('select id from award_emoji where note_id = $1', [note.id])).toEqual([])
+    expect(await emojiOfNote(world, note.id)).toEqual([])
   })
 
   test('one of several concurrent awards of the same name succeeds', async ({ world }) => {
@@ -105,10 +107,7 @@ describe('award emoji', () => {
     const ann: Client = await world.user()
     const { json } = await ann.post(mine, { name: 'tada' })
     await ann.delete(`${mine}/${json.id}`)
-    const events = await world.rows(
-      `select kind, payload from events where actor_id = $1 and kind like 'award_emoji_%' order by id`,
-      [ann.id],
-    )
+    const events = await eventsOf(world, { actor: ann.id, kind: 'award_emoji_%' }, 'kind', 'payload')
     const payload = {
       award_emoji_id: json.id,
       name: 'tada',

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -200,7 +202,7 @@ describe('resolving discussions', () => {
   test('403 for resolving discussions of an archived project', async ({ world }) => {
     const { discussions, project } = await discussed(world)
     const { id, notes } = (await world.root.post(discussions, { body: 'One' })).json
-    await world.rows('update projects set archived = true where id = $1', [project.id])
+    await changeProject(world, project.id, { archived: true })
     const one = `${discussions}/${id}`
     for (const answer of [
       await world.root.put(one, { resolved: true }),
@@ -219,10 +221,7 @@ describe('resolving discussions', () => {
     await Promise.all(Array.from({ length: 8 }, () => world.root.put(`${discussions}/${id}`, { resolved: true })))
     const systemNotes = (await world.root.get(`${at}/notes`)).json.filter(({ system }: { system: boolean }) => system)
     expect(systemNotes).toHaveLength(1)
-    const events = await world.rows(
-      `select payload from events where kind = 'discussion_resolved' and payload->>'discussion_id' = $1`,
-      [id],
-    )
+    const events = await eventsOf(world, { kind: 'discussion_resolved', payload: { discussion_id: id } }, 'payload')
     expect(events).toHaveLength(1)
   })
 })

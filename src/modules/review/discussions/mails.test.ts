@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { addNotes, unsubscribe } from '../../../../test/tables/discussion.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { mailNoteJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
@@ -37,7 +39,7 @@ describe('mails about notes', () => {
       ],
     })
     await addNote(world, quiet!, at)
-    await world.rows('insert into subscriptions values ($1, $2, false)', [record.id, quiet!.id])
+    await unsubscribe(world, record.id, quiet!.id)
     await asked!.post(`${at}/subscribe`)
     const id = await addNote(
       world,
@@ -112,7 +114,7 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     for (const who of [ann!, bob!]) await addNote(world, who, at)
     expect(await inbox(world, ann!)).toHaveLength(1)
     await world.root.post(`/projects/${project.id}/members`, { user_id: bob!.id, access_level: 20 })
-    await world.rows('update projects set visibility = 0 where id = $1', [project.id])
+    await changeProject(world, project.id, { visibility: 0 })
     await addNote(world, world.root, at)
     expect(await inbox(world, ann!)).toHaveLength(1)
     expect(await inbox(world, bob!)).toHaveLength(1)
@@ -127,9 +129,7 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     await addNote(world, bob!, at)
     await addNote(world, world.root, at, 'Old', { created_at: '2020-01-01' })
     expect(await inbox(world, bob!)).toEqual([])
-    const before = `insert into notes (project_id, merge_request_id, author_id, discussion_id, body)
-      select $1, $2, $3, repeat('0', 40), 'x' from generate_series(1, $4)`
-    await world.rows(before, [project.id, id, ann!.id, 99])
+    await addNotes(world, { project: project.id, mergeRequest: id, author: ann!.id }, 99)
     await addNote(world, ann!, at)
     expect(await inbox(world, bob!)).toHaveLength(1)
     await addNote(world, ann!, at)

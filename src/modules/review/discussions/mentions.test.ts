@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { mentionedOn } from '../../../../test/tables/discussion.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -6,9 +8,7 @@ import { openMergeRequest } from '../merge-requests/testing.ts'
 const todoAction = async (who: Client): Promise<string | undefined> => (await who.get('/todos')).json[0]?.action_name
 
 const participants = async (world: World, id: number): Promise<number[]> =>
-  (await world.rows('select distinct user_id from mentions where merge_request_id = $1 order by user_id', [id])).map(
-    ({ user_id }) => user_id,
-  )
+  (await mentionedOn(world, id)).map(({ user_id }) => user_id)
 
 describe('mentions of users', () => {
   test('a mentioned user gets a todo: directly addressed or mentioned', async ({ world }) => {
@@ -47,11 +47,11 @@ describe('mentions of users', () => {
     expect(await todoAction(stranger)).toBeUndefined()
     // Visible to all signed-in users who are not external.
     const external = await world.user({ external: true })
-    await world.rows('update projects set visibility = 10 where id = $1', [project.id])
+    await changeProject(world, project.id, { visibility: 10 })
     await world.root.post(`${at}/notes`, { body: `${body} @${external.username}` })
     expect(await participants(world, id)).toEqual([guest.id, reporter.id, stranger.id])
     // For members only.
-    await world.rows('update projects set merge_requests_access_level = 10 where id = $1', [project.id])
+    await changeProject(world, project.id, { merge_requests_access_level: 10 })
     const other = await openMergeRequest(world, { project, branch: 'other' })
     await world.root.post(`${other.at}/notes`, { body })
     expect(await participants(world, other.id)).toEqual([reporter.id])

@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
@@ -106,7 +109,7 @@ describe('notes of a merge request', () => {
   test('only members write notes once the discussion is locked', async ({ world }) => {
     const { notes, at, id, ann, developer } = await withNotes(world)
     const { id: noteId } = (await ann.post(notes, { body: 'x' })).json
-    await world.rows('update merge_requests set discussion_locked = true where id = $1', [id])
+    await changeMergeRequest(world, id, { discussion_locked: true })
     expect(await ann.post(notes, { body: 'y' })).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
     expect((await ann.put(`${notes}/${noteId}`, { body: 'y' })).status).toBe(403)
     expect((await ann.delete(`${notes}/${noteId}`)).status).toBe(403)
@@ -150,15 +153,13 @@ describe('notes of a merge request', () => {
 
   test('notes are counted, and update the activity of the merge request and project', async ({ world }) => {
     const { notes, at, project, record, ann, id } = await withNotes(world)
-    await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
+    await changeProject(world, project.id, { last_activity_at: '2020-01-01' })
     const { json } = await ann.post(notes, { body: 'Text' })
     const now = (await ann.get(at)).json
     expect(now.user_notes_count).toBe(1)
     expect(now.updated_at > record.updated_at).toBe(true)
     expect((await ann.get(`/projects/${project.id}`)).json.last_activity_at > '2021').toBe(true)
-    const events = await world.rows(`select * from events where project_id = $1 and kind = 'note_created'`, [
-      project.id,
-    ])
+    const events = await eventsOf(world, { project: project.id, kind: 'note_created' })
     expect(events).toMatchObject([
       {
         actor_id: ann.id,
@@ -198,10 +199,10 @@ describe('notes of a merge request', () => {
       )
     expect(await lines(reporter)).toEqual(['commented on', 'opened'])
     expect(await lines(guest)).toEqual([])
-    await world.rows('update projects set visibility = 20 where id = $1', [project.id])
+    await changeProject(world, project.id, { visibility: 20 })
     expect(await lines(guest)).toEqual(['commented on', 'opened'])
     expect(await lines(world.anonymous)).toEqual([])
-    await world.rows('update projects set merge_requests_access_level = 0 where id = $1', [project.id])
+    await changeProject(world, project.id, { merge_requests_access_level: 0 })
     expect(await lines(world.root)).toEqual([])
   })
 

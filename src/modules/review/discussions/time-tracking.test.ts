@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { timeLogsOf } from '../../../../test/tables/discussion.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -77,9 +79,7 @@ describe('time tracking of merge requests', () => {
     })
     expect(await post('add_spent_time')).toMatchObject({ status: 400, json: { error: 'duration is missing' } })
     for (let times = 0; times < 2; times++) expect((await post('reset_spent_time')).json).toEqual(none)
-    const logs = await world.rows('select seconds, user_id from time_logs where merge_request_id = $1 order by id', [
-      id,
-    ])
+    const logs = await timeLogsOf(world, id)
     expect(logs.map(({ seconds }) => seconds)).toEqual([28_800, 7200, -5400, -30_600])
     expect(await systemNotes()).toEqual([
       'added 1d of time spent',
@@ -94,9 +94,10 @@ describe('time tracking of merge requests', () => {
     await post('time_estimate', '1h')
     await post('time_estimate', '1h')
     await post('add_spent_time', '2h')
-    const events = await world.rows(
-      `select payload from events where kind = 'merge_request_updated' and payload->>'merge_request_id' = $1 order by id`,
-      [String(id)],
+    const events = await eventsOf(
+      world,
+      { kind: 'merge_request_updated', payload: { merge_request_id: String(id) } },
+      'payload',
     )
     expect(events.map(({ payload }) => payload.changes)).toEqual([
       { time_estimate: [0, 3600] },

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { gitSsh, hasSsh, keyPair, sshUrl } from '../../../../test/ssh.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { batch } from '../../pushes/large-files/testing.ts'
@@ -126,7 +127,7 @@ describe('collaboration on merge requests', () => {
 
   test('404 for collaboration on a source project that the user cannot see', async ({ world }) => {
     const { fork, dan } = await fromFork(world, true)
-    await world.rows('update projects set visibility = 0 where id = $1', [fork.id])
+    await changeProject(world, fork.id, { visibility: 0 })
     expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 404 })
   })
 

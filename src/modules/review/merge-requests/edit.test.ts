@@ -1,4 +1,7 @@
 import { describe, expect } from 'vitest'
+import { systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts'
+import { eventsOf, feedOf } from '../../../../test/tables/events.ts'
+import { deleteProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -18,15 +21,13 @@ async function opened(world: World) {
 }
 
 const notes = async (world: World, id: number): Promise<string[]> =>
-  (await world.rows('select body from notes where merge_request_id = $1 and system order by id', [id])).map(
-    ({ body }) => body,
-  )
+  (await systemNotesOf(world, id)).map(({ body }) => body)
 
-const events = (world: World, id: number): Promise<any[]> =>
-  world.rows(
-    `select kind, payload->'changes' as changes from events where (payload->>'merge_request_id')::bigint = $1 order by id`,
-    [id],
-  )
+const events = async (world: World, id: number): Promise<any[]> =>
+  (await eventsOf(world, { payload: { merge_request_id: id } }, 'kind', 'payload')).map(({ kind, payload }) => ({
+    kind,
+    changes: payload.changes ?? null,
+  }))
 
 describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
   test('PUT changes the given attributes of a merge request and records the old values', async ({ world }) => {
@@ -67,7 +68,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
     expect(kind).toBe('merge_request_updated')
     expect(changes).toMatchObject({ title: ['Merge topic', 'Better'], squash: [false, true], labels: [[], [{}, {}]] })
     expect(changes).not.toHaveProperty('state')
-    const todos = await world.rows('select user_id from todos where merge_request_id = $1', [id])
+    const todos = await todosAbout(world, id)
     expect(todos).toEqual([{ user_id: eve.id }])
     const more = await dan.put(at, { add_labels: 'c', remove_labels: 'a', assignee_id: 0 })
     expect(more.json).toMatchObject({ labels: ['b', 'c'], assignees: [], assignee: null })
@@ -111,10 +112,7 @@ describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
       'merge_request_closed',
       'merge_request_reopened',
     ])
-    const feed = await world.rows(
-      `select action, target_iid from feed_events where target_type = 'MergeRequest' and target_id = $1 order by id`,
-      [id],
-    )
+    const feed = await feedOf(world, id, 'action', 'target_iid')
     expect(feed.map(({ action }) => action)).toEqual(['created', 'closed', 'reopened'])
   })
 
@@ -228,7 +226,7 @@ describe('DELETE /projects/:id/merge_requests/:merge_request_iid', () => {
 describe('merge requests of deleted forks', () => {
   test('a merge request outlives its source project', async ({ world }) => {
     const { theirs, fork, stranger } = await opened(world)
-    await world.rows('delete from projects where id = $1', [fork.id])
+    await deleteProject(world, { id: fork.id })
     expect((await stranger.get(theirs.at)).json).toMatchObject({ source_project_id: null, sha: theirs.head })
     expect((await stranger.get(`${theirs.at}/changes`)).json.changes).toHaveLength(1)
     expect(await stranger.put(theirs.at, { title: 'Still' })).toMatchObject({ status: 200 })

@@ -1,5 +1,6 @@
 import { describe, expect, test as plain } from 'vitest'
 import { expectLinear } from '../../../../test/growth.ts'
+import { matchesPattern } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
 import { references } from './reference.ts'
 import { countTasks } from './tasks.ts'
@@ -26,7 +27,7 @@ describe('titles of merge requests', () => {
       ['', false],
     ] as const) {
       expect(isDraft(title), title).toBe(expected)
-      const [{ found }] = await world.rows('select $1::text ~* $2 as found', [title, draftPattern])
+      const [{ found }] = await matchesPattern(world, title, draftPattern)
       expect(found, title).toBe(expected)
     }
   })

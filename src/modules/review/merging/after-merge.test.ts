@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -82,7 +83,7 @@ describe('other merge requests after a merge', () => {
       { branch: 'above', parents: [above.head, below.head] as Oid[] },
     )
     await afterPush(world, project)
-    await world.rows(`update merge_requests set merge_status = 'can_be_merged' where id = $1`, [beside.id])
+    await changeMergeRequest(world, beside.id, { merge_status: 'can_be_merged' })
     expect((await world.root.put(`${above.at}/merge`, { sha: head })).json.state).toBe('merged')
     await afterPush(world, project)
     expect((await world.root.get(below.at)).json).toMatchObject({ state: 'merged', merged_by: { id: world.root.id } })

@@ -1,5 +1,15 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { jobKeys } from '../../../../test/jobs.ts'
+import { addTodo, systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import {
+  addApproval,
+  approvalsOf,
+  breakVersions,
+  changeMergeRequest,
+  versionsOf,
+} from '../../../../test/tables/review.ts'
 import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -31,16 +41,15 @@ function commit(
 }
 
 const systemNotes = async (world: World, id: number) =>
-  (await world.rows('select author_id, body from notes where merge_request_id = $1 and system order by id', [id])) as {
+  (await systemNotesOf(world, id, 'author_id', 'body')) as {
     author_id: number
     body: string
   }[]
 
-const versions = (world: World, id: number): Promise<{ head_oid: Oid; commits: number }[]> =>
-  world.rows('select head_oid, commits from merge_request_diffs where merge_request_id = $1 order by id', [id])
+const versions = (world: World, id: number): Promise<{ head_oid: Oid; commits: number }[]> => versionsOf(world, id)
 
 const waiting = async (world: World, { id }: { id: number }) =>
-  (await world.rows('select key from graphile_worker.jobs where key = $1', [`update_merge_requests:${id}`])).length
+  (await jobKeys(world, [`update_merge_requests:${id}`])).length
 
 describe('pushes to the source branch', () => {
   test('a push to the source branch creates a version and notifies participants', async ({ world }) => {
@@ -59,9 +68,11 @@ describe('pushes to the source branch', () => {
     expect(await systemNotes(world, made.id)).toEqual([
       { author_id: made.dan.id, body: `added 2 commits\n\n* ${two.slice(0, 8)} - Two\n* ${three.slice(0, 8)} - Three` },
     ])
-    const events = await world.rows(
-      `select actor_id, payload from events where kind = 'merge_request_updated' and project_id = $1`,
-      [made.project.id],
+    const events = await eventsOf(
+      world,
+      { project: made.project.id, kind: 'merge_request_updated' },
+      'actor_id',
+      'payload',
     )
     expect(events).toMatchObject([
       { actor_id: made.dan.id, payload: { merge_request_id: made.id, old_head_oid: made.head } },
@@ -92,14 +103,14 @@ describe('pushes to the source branch', () => {
 
   test('a push to the source branch revokes approvals and cancels an automatic merge', async ({ world }) => {
     const made = await opened(world)
-    await world.rows('insert into approvals (merge_request_id, user_id) values ($1, $2)', [made.id, made.dan.id])
+    await addApproval(world, made.id, made.dan.id)
     await world.root.post(`/projects/${made.project.id}/statuses/${made.head}`, { state: 'running', ref: 'topic' })
     await made.dan.put(`${made.at}/merge`, { merge_when_pipeline_succeeds: true })
     expect(await made.record()).toMatchObject({ merge_when_pipeline_succeeds: true })
     await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }))
     await made.settled()
     expect(await made.record()).toMatchObject({ merge_when_pipeline_succeeds: false, state: 'opened' })
-    expect(await world.rows('select from approvals where merge_request_id = $1', [made.id])).toEqual([])
+    expect(await approvalsOf(world, made.id)).toEqual([])
     expect((await systemNotes(world, made.id)).map(({ body }) => body)).toContain(
       'aborted the automatic merge because source branch was updated',
     )
@@ -118,15 +129,10 @@ describe('pushes to the source branch', () => {
 
   test('a push marks the todos of the pusher as done', async ({ world }) => {
     const made = await opened(world)
-    await world.rows(
-      `insert into todos (user_id, author_id, project_id, merge_request_id, action) values ($1, 1, $2, $3, 'assigned')`,
-      [made.dan.id, made.project.id, made.id],
-    )
+    await addTodo(world, made.dan.id, made.project.id, made.id)
     await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }))
     await made.settled()
-    expect(await world.rows('select state from todos where merge_request_id = $1', [made.id])).toEqual([
-      { state: 'done' },
-    ])
+    expect(await todosAbout(world, made.id, 'state')).toEqual([{ state: 'done' }])
   })
 
   test('deleting the source branch closes the merge request', async ({ world }) => {
@@ -191,10 +197,11 @@ describe('pushes to the target branch', () => {
   test('another push to the target branch resets the merge status', async ({ world }) => {
     const made = await opened(world)
     const { updated_at } = await made.record()
-    await world.rows(
-      `update merge_requests set merge_status = 'can_be_merged', merge_status_source_oid = $2, merge_status_target_oid = $3 where id = $1`,
-      [made.id, made.head, made.base],
-    )
+    await changeMergeRequest(world, made.id, {
+      merge_status: 'can_be_merged',
+      merge_status_source_oid: made.head,
+      merge_status_target_oid: made.base,
+    })
     await made.settled()
     expect(await mergeStatusOf(world, made.id)).toBe('can_be_merged')
     await made.move('main', made.base, commit(made, [made.base], { c: 'c\n' }))
@@ -228,7 +235,7 @@ test('removing the fork relation closes merge requests to the source project', a
   expect((await world.root.get(outgoing.at)).json.state).toBe('opened')
   expect((await ann.delete(`/projects/${fork.id}/fork`)).status).toBe(204)
   const key = `close_unlinked_merge_requests:${fork.id}`
-  expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+  expect(await jobKeys(world, [key])).toEqual([{ key }])
   await close()
   expect((await world.root.get(outgoing.at)).json).toMatchObject({ state: 'closed', closed_by: { id: ann.id } })
   expect((await world.root.get(inside.at)).json.state).toBe('opened')
@@ -261,7 +268,7 @@ describe('the merge request job after a push', () => {
     const made = await opened(world)
     const other = await openMergeRequest(world, { project: made.project, branch: 'other' })
     made.project.repository.git('update-ref', '-d', 'refs/heads/other')
-    await world.rows(`update merge_request_diffs set head_oid = 'broken' where merge_request_id = $1`, [made.id])
+    await breakVersions(world, made.id)
     await expect(made.settled()).rejects.toThrow('1 merge requests cannot be brought up to date')
     expect((await world.root.get(other.at)).json.state).toBe('closed')
   })

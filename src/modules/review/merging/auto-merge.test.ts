@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { notesOf } from '../../../../test/tables/discussion.ts'
+import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { mergeAwaited } from './awaited-job.ts'
@@ -41,7 +43,7 @@ describe('merge_when_pipeline_succeeds', () => {
     expect(opened.project.repository.git('log', '-1', '--format=%s %cn', 'main')).toBe(
       `At last Name of ${opened.dan.username}`,
     )
-    const notes = await world.rows('select body from notes where merge_request_id = $1 order by id', [opened.id])
+    const notes = await notesOf(world, opened.id)
     expect(notes.map(({ body }) => body)).toEqual([
       `enabled an automatic merge when the pipeline for ${opened.head.slice(0, 8)} succeeds`,
       'merged',
@@ -79,7 +81,7 @@ describe('merge_when_pipeline_succeeds', () => {
   test('repeating an automatic merge adds no second note', async ({ world }) => {
     const opened = await waiting(world)
     await opened.dan.put(`${opened.at}/merge`, awaited)
-    expect(await world.rows('select from notes where merge_request_id = $1', [opened.id])).toHaveLength(1)
+    expect(await notesOf(world, opened.id)).toHaveLength(1)
   })
 })
 
@@ -102,7 +104,7 @@ describe('POST …/cancel_merge_when_pipeline_succeeds', () => {
     const opened = await waiting(world)
     const cancel = `${opened.at}/cancel_merge_when_pipeline_succeeds`
     expect(await eve.post(cancel)).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
-    await world.rows('update merge_requests set author_id = $2 where id = $1', [opened.id, ann.id])
+    await changeMergeRequest(world, opened.id, { author_id: ann.id })
     expect((await ann.post(cancel)).status).toBe(201)
     await world.root.put(`${opened.at}/merge`)
     expect((await ann.post(cancel)).status).toBe(401)

@@ -1,6 +1,10 @@
 import { rename } from 'node:fs/promises'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { jobKeys } from '../../../../test/jobs.ts'
+import { completeTodos, todosAbout } from '../../../../test/tables/discussion.ts'
+import { changeMergeRequest } from '../../../../test/tables/review.ts'
+import { ago } from '../../../../test/tables/statements.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { checkLater, checkMergeability } from './check.ts'
@@ -33,18 +37,18 @@ describe('merge status of merge requests', () => {
     empty.project.repository.git('update-ref', 'refs/heads/topic', empty.base)
     await checked(world, empty.id)
     expect(await statusOf(world, empty.at)).toBe('cannot_be_merged')
-    expect(await world.rows('select from todos where merge_request_id = any($1)', [[gone.id, empty.id]])).toEqual([])
+    expect(await todosAbout(world, [gone.id, empty.id])).toEqual([])
   })
 
   test('a conflict adds one todo for the author', async ({ world }) => {
     const { id, project } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
     project.repository.commit({ a: 'ours\n' })
     await checked(world, id)
-    const todos = () => world.rows('select user_id, action, state from todos where merge_request_id = $1', [id])
+    const todos = () => todosAbout(world, id, 'user_id', 'action', 'state')
     expect(await todos()).toEqual([{ user_id: world.root.id, action: 'unmergeable', state: 'pending' }])
-    await world.rows(`update todos set state = 'done' where merge_request_id = $1`, [id])
+    await completeTodos(world, id)
     project.repository.commit({ a: 'still ours\n' })
-    await world.rows(`update merge_requests set merge_status = 'cannot_be_merged_recheck' where id = $1`, [id])
+    await changeMergeRequest(world, id, { merge_status: 'cannot_be_merged_recheck' })
     await checked(world, id)
     expect(await todos()).toHaveLength(1)
   })
@@ -67,7 +71,7 @@ describe('merge status of merge requests', () => {
     expect(await world.takeJobs(key)).toHaveLength(1)
     await world.root.get(at)
     expect(await world.takeJobs(key)).toHaveLength(0)
-    await world.rows(`update merge_requests set checking_since = now() - interval '1 hour' where id = $1`, [id])
+    await changeMergeRequest(world, id, { checking_since: ago('1 hour') })
     await world.root.get(at)
     expect(await world.takeJobs(key)).toHaveLength(1)
   })
@@ -76,13 +80,11 @@ describe('merge status of merge requests', () => {
     const opened = [await openMergeRequest(world), await openMergeRequest(world), await openMergeRequest(world)]
     const [known, unknown, closed] = opened.map(({ id }) => id) as [number, number, number]
     await checked(world, known)
-    await world.rows(`update merge_requests set state = 'closed' where id = $1`, [closed])
+    await changeMergeRequest(world, closed, { state: 'closed' })
     const ctx = await contextFor(world, world.root)
     await ctx.transaction((tx) => checkLater(tx, [known, unknown, closed]))
     const keys = [known, unknown, closed].map((id) => `check_mergeability:${id}`)
-    expect(await world.rows('select key from graphile_worker.jobs where key = any($1)', [keys])).toEqual([
-      { key: keys[1] },
-    ])
+    expect(await jobKeys(world, keys)).toEqual([{ key: keys[1] }])
     expect(await statusOf(world, opened[1]!.at)).toBe('checking')
     await checked(world, unknown)
     expect(await statusOf(world, opened[1]!.at)).toBe('can_be_merged')
@@ -93,7 +95,7 @@ describe('merge status of merge requests', () => {
     const listed = async () => (await world.root.get(`/projects/${project.id}/merge_requests`)).json
     await listed()
     const key = `check_mergeability:${id}`
-    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    expect(await jobKeys(world, [key])).toEqual([{ key }])
     expect(await listed()).toMatchObject([{ merge_status: 'checking' }])
     await checked(world, id)
     expect(await listed()).toMatchObject([{ merge_status: 'can_be_merged' }])
@@ -101,7 +103,7 @@ describe('merge status of merge requests', () => {
 
   test('the merge status of a closed merge request is not checked', async ({ world }) => {
     const { id, at } = await openMergeRequest(world)
-    await world.rows(`update merge_requests set state = 'closed' where id = $1`, [id])
+    await changeMergeRequest(world, id, { state: 'closed' })
     await checked(world, id)
     expect(await statusOf(world, at)).toBe('unchecked')
     await checked(world, 2147483647)

@@ -1,4 +1,8 @@
 import { describe, expect } from 'vitest'
+import { addThread, resolveThread, systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts'
+import { eventsOf, feedOf } from '../../../../test/tables/events.ts'
+import { addLargeFile, allowMerging, largeFilesOf } from '../../../../test/tables/pushes.ts'
+import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
@@ -73,19 +77,13 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
   test('a merge emits one event, one activity and one system note', async ({ world }) => {
     const { project, at, id, iid, record } = await openMergeRequest(world)
     await world.root.put(`${at}/merge`)
-    const events = await world.rows(
-      `select payload from events where project_id = $1 and kind = 'merge_request_merged'`,
-      [project.id],
-    )
+    const events = await eventsOf(world, { project: project.id, kind: 'merge_request_merged' }, 'payload')
     expect(events).toMatchObject([{ payload: { merge_request_id: id, iid } }])
-    const feed = await world.rows(
-      `select target_iid, target_title from feed_events where target_id = $1 and action = 'merged'`,
-      [id],
+    const feed = (await feedOf(world, id, 'action', 'target_iid', 'target_title')).filter(
+      ({ action }) => action === 'merged',
     )
-    expect(feed).toEqual([{ target_iid: iid, target_title: record.title }])
-    expect(await world.rows('select body from notes where merge_request_id = $1 and system', [id])).toEqual([
-      { body: 'merged' },
-    ])
+    expect(feed).toEqual([{ action: 'merged', target_iid: iid, target_title: record.title }])
+    expect(await systemNotesOf(world, id)).toEqual([{ body: 'merged' }])
   })
 
   test('D3-MR-STATES: 405 for merging a merged merge request', async ({ world }) => {
@@ -199,8 +197,7 @@ describe('LFS files of forks', () => {
     project.repository.commit({ a: 'a\n' })
     const fork = await forkOf(world, project, ann)
     const [mine, other] = ['1'.repeat(64), '2'.repeat(64)]
-    for (const oid of [mine, other])
-      await world.rows('insert into large_files (project_id, oid, size) values ($1, $2, 7)', [fork.id, oid])
+    for (const oid of [mine, other]) await addLargeFile(world, fork.id, oid, 7)
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${mine}\nsize 7\n`
     const { at } = await openMergeRequest(world, {
       project,
@@ -209,7 +206,7 @@ describe('LFS files of forks', () => {
       files: { 'large.bin': pointer },
     })
     await world.root.put(`${at}/merge`)
-    expect(await world.rows('select oid from large_files where project_id = $1', [project.id])).toEqual([{ oid: mine }])
+    expect(await largeFilesOf(world, project.id)).toEqual([{ oid: mine }])
   })
 })
 
@@ -223,9 +220,7 @@ describe('merges that are refused', () => {
     })
     expect((await world.root.get(at)).json).toMatchObject({ merge_status: 'cannot_be_merged', has_conflicts: true })
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
-    expect(await world.rows('select action from todos where merge_request_id = $1', [id])).toEqual([
-      { action: 'unmergeable' },
-    ])
+    expect(await todosAbout(world, id, 'action')).toEqual([{ action: 'unmergeable' }])
     // The target changes, so the status is checked again.
     project.repository.commit({ a: 'theirs\n' })
     expect((await world.root.put(`${at}/merge`)).json).toMatchObject({ state: 'merged' })
@@ -244,7 +239,7 @@ describe('merges that are refused', () => {
   test('405 for a merge of work in progress', async ({ world }) => {
     const { at, id } = await openMergeRequest(world, { title: 'wip: later' })
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
-    await world.rows(`update merge_requests set title = 'Now' where id = $1`, [id])
+    await changeMergeRequest(world, id, { title: 'Now' })
     expect((await world.root.put(`${at}/merge`)).status).toBe(200)
   })
 
@@ -265,12 +260,9 @@ describe('merges that are refused', () => {
     const { at, project, id } = await openMergeRequest(world)
     await set(world, project, { only_allow_merge_if_all_discussions_are_resolved: true })
     const discussion = 'a'.repeat(40)
-    await world.rows(
-      `insert into notes (project_id, merge_request_id, author_id, discussion_id, threaded, body) values ($1, $2, 1, $3, true, 'Why?')`,
-      [project.id, id, discussion],
-    )
+    await addThread(world, project.id, id, discussion)
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
-    await world.rows('update notes set resolved_at = now() where discussion_id = $1', [discussion])
+    await resolveThread(world, discussion)
     expect((await world.root.put(`${at}/merge`)).status).toBe(200)
   })
 
@@ -306,10 +298,7 @@ describe('merges that are refused', () => {
     const dan = await world.user()
     const { at, project, base } = await openMergeRequest(world, { members: [[dan, 'reporter']] })
     await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main', merge_access_level: 0 })
-    await world.rows(
-      `insert into protected_ref_access (protected_ref_id, action, user_id) select id, 'merge', $2 from protected_refs where project_id = $1`,
-      [project.id, dan.id],
-    )
+    await allowMerging(world, project.id, dan.id)
     expect(await dan.put(`${at}/merge`)).toMatchObject({
       status: 200,
       json: {

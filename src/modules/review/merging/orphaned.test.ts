@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
@@ -30,11 +31,8 @@ describe('merge requests from a deleted project', () => {
       source_project_id: source.id,
     })
     expect((await world.root.get(`${at}/notes`)).json[0]).toMatchObject({ system: true, body: 'closed' })
-    const [event] = await world.rows(
-      `select count(*)::integer as count from events where kind = 'merge_request_closed' and (payload ->> 'merge_request_id')::bigint = $1`,
-      [id],
-    )
-    expect(event).toEqual({ count: 1 })
+    const closings = { kind: 'merge_request_closed', payload: { merge_request_id: id } }
+    expect(await eventsOf(world, closings)).toHaveLength(1)
   })
 
   test.for([false, true])(

@@ -1,5 +1,8 @@
 import { describe, expect } from 'vitest'
 import { contextFor, locate } from '../../../../test/contexts.ts'
+import { jobKeys } from '../../../../test/jobs.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { latestVersion } from '../../../../test/tables/review.ts'
 import { test, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
@@ -30,11 +33,7 @@ describe('concurrent merges', () => {
     expect(git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(17)
     expect(git('fsck', '--strict', '--no-dangling')).toBe('')
     await afterPush(world, project)
-    const merged = await world.rows(
-      `select count(*)::integer as count from events where kind = 'merge_request_merged' and project_id = $1`,
-      [project.id],
-    )
-    expect(merged).toEqual([{ count: 16 }])
+    expect(await eventsOf(world, { project: project.id, kind: 'merge_request_merged' })).toHaveLength(16)
   })
 
   test('one of several concurrent merges of a merge request succeeds, 405 for the others', async ({ world }) => {
@@ -152,18 +151,10 @@ async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; sec
   return { ...made, to: merge.to as Oid, store: merge.store, record, settle }
 }
 
-const newestHead = async (world: World, id: number) =>
-  (
-    await world.rows(
-      'select d.head_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id where m.id = $1',
-      [id],
-    )
-  )[0].head_oid
+const newestHead = async (world: World, id: number) => (await latestVersion(world, id))[0].head_oid
 
 const mergedEvents = (world: World, id: number) =>
-  world.rows(`select from events where kind = 'merge_request_merged' and (payload->>'merge_request_id')::bigint = $1`, [
-    id,
-  ])
+  eventsOf(world, { kind: 'merge_request_merged', payload: { merge_request_id: id } })
 
 describe('interrupted merges', () => {
   test('D3-MR-LOCKED: an interrupted merge is locked, then open again if the branch did not move', async ({
@@ -202,7 +193,7 @@ describe('interrupted merges', () => {
     // The recovery of a start.
     await world.recover()
     const key = `update_merge_requests:${made.project.id}`
-    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    expect(await jobKeys(world, [key])).toEqual([{ key }])
     await afterPush(world, made.project)
     expect(await made.record()).toMatchObject({ state: 'merged', merge_commit_sha: made.to })
     expect(await mergedEvents(world, made.id)).toHaveLength(1)
@@ -215,7 +206,7 @@ describe('interrupted merges', () => {
     await world.takeJobs('update_merge_requests:%')
     await settle()
     const key = `update_merge_requests:${project.id}`
-    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    expect(await jobKeys(world, [key])).toEqual([{ key }])
     await afterPush(world, project)
     expect(await newestHead(world, id)).toBe(head)
   })

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { changeMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
@@ -72,7 +73,7 @@ describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
     expect(await dan.put(`${at}/rebase`)).toMatchObject(refused('Cannot push to source branch'))
     // A user who lost the permission meanwhile does not rebase.
     project.repository.commit({ c: 'c\n' })
-    await world.rows('update merge_requests set rebasing = true where id = $1', [id])
+    await changeMergeRequest(world, id, { rebasing: true })
     await rebased(world, id, dan)
     expect((await world.root.get(at)).json.merge_error).toBe(failed)
     project.repository.git('update-ref', '-d', 'refs/heads/topic')

@@ -1,4 +1,5 @@
 import { contextFor } from '../../../../test/contexts.ts'
+import { storedMergeStatus } from '../../../../test/tables/review.ts'
 import type { World } from '../../../../test/world.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -9,7 +10,7 @@ import { updateMergeRequests } from './update-job.ts'
 
 /** The stored merge status, without requesting a check. */
 export const mergeStatusOf = async (world: World, id: number): Promise<string> =>
-  (await world.rows('select merge_status from merge_requests where id = $1', [id]))[0].merge_status
+  (await storedMergeStatus(world, id))[0].merge_status
 
 /** Runs what the job after a push to a project runs. */
 export const afterPush = async (world: World, { id }: { readonly id: number }): Promise<void> =>

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor, locate } from '../../../../test/contexts.ts'
 import { gitSsh, hasSsh, keyPair, sshUrl, withKey } from '../../../../test/ssh.ts'
+import { pushesTo, pushRows, reopenPush } from '../../../../test/tables/pushes.ts'
 import { waitMs } from '../../../../test/waiting.ts'
 import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
@@ -271,7 +272,7 @@ describe('warnings about push options', () => {
     const tooMany = warnings('No push option has an effect: the limit is 100 options of 131072 characters together.')
     expect(warningsOf(await push(at.copy, ['topic'], 'mr.create', ...labels))).toEqual(tooMany)
     expect(await mergeRequests(at.ann, at.copy)).toEqual([])
-    const stored = await world.rows('select options from pushes where project_id = $1', [at.copy.project.id])
+    const stored = await pushesTo(world, at.copy.project.id, 'options')
     expect(stored.flatMap(({ options }) => options)).toEqual([])
   })
 
@@ -400,12 +401,8 @@ describe('completion of push options', () => {
   async function interrupted(world: World) {
     const at = await withTopic(world)
     await push(at.copy, ['topic'])
-    const [{ id }] = await world.rows('select max(id) as id from pushes where project_id = $1', [at.copy.project.id])
-    await world.rows(
-      `update pushes set options = '{mr.create,mr.title=Completed}', state = 'intended',
-      finished_at = null where id = $1`,
-      [id],
-    )
+    const { id } = (await pushesTo(world, at.copy.project.id, 'id')).at(-1)
+    await reopenPush(world, id, ['mr.create', 'mr.title=Completed'])
     return { ...at, pushId: Number(id) }
   }
 
@@ -436,7 +433,7 @@ describe('completion of push options', () => {
     await world.recover()
     await world.takeJobs(`apply_push_options:${at.pushId}`)
     const ctx = await contextFor(world, null)
-    const [{ token_id }] = await world.rows('select token_id from pushes where id = $1', [at.pushId])
+    const [{ token_id }] = await pushRows(world, at.pushId, 'token_id')
     expect((await world.root.delete(`/personal_access_tokens/${token_id}`)).status).toBe(204)
     await applyPushOptions.run({ pushId: at.pushId }, ctx)
     expect(await mergeRequests(world.root, at.copy)).toEqual([])

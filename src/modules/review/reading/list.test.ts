@@ -1,5 +1,13 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import {
+  addApproval,
+  addApprover,
+  addMilestones,
+  addThumbsUp,
+  changeMergeRequest,
+} from '../../../../test/tables/review.ts'
 import { type Client, test, unique, World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
@@ -117,7 +125,7 @@ describe('GET /projects/:id/merge_requests', () => {
       [first, 'locked'],
       [second, 'merged'],
     ] as const)
-      await world.rows('update merge_requests set state = $1 where id = $2', [state, id])
+      await changeMergeRequest(world, id, { state: state })
     await dan.put(third.at, { state_event: 'close' })
     const open = await openMergeRequest(world, { project: first.project, branch: 'four', files: { four: 'x' } })
     for (const [state, expected] of [
@@ -143,12 +151,7 @@ describe('GET /projects/:id/merge_requests', () => {
 
   test('merge requests are filtered by milestones of the project and groups, and their dates', async ({ world }) => {
     const { dan, at, project } = await three(world)
-    await world.rows(
-      `with made as (insert into milestones (project_id, iid, title, start_date, due_date)
-        values ($1, 1, '1.0', current_date - 1, current_date + 1), ($1, 2, '2.0', null, current_date + 9) returning id, iid)
-      update merge_requests m set milestone_id = made.id from made where m.project_id = $1 and m.iid = made.iid`,
-      [project.id],
-    )
+    await addMilestones(world, project.id)
     for (const [milestone, expected] of [
       ['1.0', [1]],
       ['Any', [2, 1]],
@@ -162,10 +165,7 @@ describe('GET /projects/:id/merge_requests', () => {
 
   test("merge requests are filtered by the caller's own award emoji", async ({ world }) => {
     const { dan, eve, at, first } = await three(world)
-    await world.rows(`insert into award_emoji (merge_request_id, user_id, name) values ($1, $2, 'thumbsup')`, [
-      first.id,
-      dan.id,
-    ])
+    await addThumbsUp(world, first.id, dan.id)
     expect(iids(await dan.get(`${at}?my_reaction_emoji=Any`))).toEqual([1])
     expect(iids(await dan.get(`${at}?my_reaction_emoji=thumbsup`))).toEqual([1])
     expect(iids(await eve.get(`${at}?my_reaction_emoji=thumbsup`))).toEqual([])
@@ -210,12 +210,9 @@ describe('GET /projects/:id/merge_requests', () => {
 
   test('D3-MR-APPROVERS, D3-MR-APPROVED-BY-FIVE: filter by approvers and approvals', async ({ world }) => {
     const { dan, eve, at, first, second } = await three(world)
-    await world.rows('insert into approvers (merge_request_id, user_id) values ($1, $2)', [first.id, eve.id])
-    await world.rows('insert into approvals (merge_request_id, user_id) values ($1, $2), ($1, $3)', [
-      second.id,
-      eve.id,
-      dan.id,
-    ])
+    await addApprover(world, first.id, eve.id)
+    await addApproval(world, second.id, eve.id)
+    await addApproval(world, second.id, dan.id)
     for (const [query, expected] of [
       ['approver_ids=Any', [1]],
       ['approver_ids=none', [3, 2]],
@@ -331,7 +328,7 @@ describe('GET /groups/:id/merge_requests', () => {
     expect(ids(await ann.get(`/groups/${inner.id}/merge_requests`))).toEqual([two.id])
     // Not a parameter of this list.
     expect(ids(await ann.get(`${at}?wip=yes`))).toEqual([two.id, one.id])
-    await world.rows('update projects set archived = true where id = $1', [one.project.id])
+    await changeProject(world, one.project.id, { archived: true })
     expect(ids(await ann.get(at))).toEqual([two.id])
     expect(ids(await ann.get(`${at}?non_archived=false`))).toEqual([two.id, one.id])
   })
@@ -346,7 +343,7 @@ describe('GET /projects/:id/repository/commits/:sha/merge_requests', () => {
     expect(json).toEqual([expect.objectContaining({ id, references: expect.objectContaining({ relative: '!1' }) })])
     expect(ids(await world.root.get(at('topic')))).toEqual([id])
     expect(ids(await world.root.get(at(base)))).toEqual([])
-    await world.rows('update merge_requests set merge_commit_oid = $1 where id = $2', [base, other.id])
+    await changeMergeRequest(world, other.id, { merge_commit_oid: base })
     expect(ids(await world.root.get(at(base)))).toEqual([other.id])
     expect(await world.root.get(at('none'))).toMatchObject({ status: 404, json: { message: '404 Commit Not Found' } })
     expect(await world.anonymous.get(at(head))).toMatchObject({ status: 200, json: [] })

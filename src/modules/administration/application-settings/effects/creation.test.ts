@@ -1,3 +1,5 @@
+import { startNamespaceIdsAt } from '../../../../../test/tables/groups.ts'
+import { startProjectIdsAtMillions } from '../../../../../test/tables/projects.ts'
 import { unique, type World } from '../../../../../test/world.ts'
 import { creation } from '../../../../settings/declared/creation.ts'
 import { made, newProject, newUser, showEffects } from './testing.ts'
@@ -11,7 +13,7 @@ const newGroup = async ({ root }: World) => {
 async function groupNumbered(world: World, id: number): Promise<{ id: number }> {
   const known = await world.root.get(`/groups/${id}`)
   if (known.status === 200) return known.json
-  await world.rows(`select setval(pg_get_serial_sequence('namespaces', 'id'), $1, false)`, [id])
+  await startNamespaceIdsAt(world, id)
   return newGroup(world)
 }
 
@@ -131,9 +133,7 @@ showEffects(
       'file_template_project_id',
       { file_template_project_id: 7_000_000 },
       async (world) => {
-        await world.rows(
-          `select setval(pg_get_serial_sequence('projects', 'id'), 7000000, false) where not exists (select from projects where id = 7000000)`,
-        )
+        await startProjectIdsAtMillions(world)
         const { id } = await newProject(world, { initialize_with_readme: true })
         const file = { branch: 'master', content: 'x', commit_message: 'x' }
         await world.root.post(`/projects/${id}/repository/files/gitignore%2FOurs.gitignore`, file)

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { changeStatistics } from '../../../../../test/tables/projects.ts'
 import { unique, type World } from '../../../../../test/world.ts'
 import { repositoriesDir } from '../../../../app.ts'
 import { git as settings } from '../../../../settings/declared/git.ts'
@@ -72,10 +73,7 @@ showEffects(
       async (world) => {
         const project = await newProject(world, { initialize_with_readme: true })
         const large = 2 * 1024 * 1024
-        await world.rows('update project_statistics set repository_size = $1 where project_id = $2', [
-          large,
-          project.id,
-        ])
+        await changeStatistics(world, project.id, { repository_size: large })
         return [await writesCommit(world, project), await lfsBatch(world, 1, project)]
       },
       [201, 200],

@@ -1,0 +1,80 @@
+import type { World } from '../world.ts'
+import { add, change, find, now } from './statements.ts'
+
+/** Notes of a merge request in their order. */
+export const notesOf = (world: World, merge_request_id: number, ...columns: readonly ('author_id' | 'body')[]) =>
+  find(world, 'notes', { merge_request_id }, columns.length === 0 ? ['body'] : columns, 'id')
+
+/** Notes that the service wrote on a merge request, in their order. */
+export const systemNotesOf = (world: World, merge_request_id: number, ...columns: readonly ('author_id' | 'body')[]) =>
+  find(world, 'notes', { merge_request_id, system: true }, columns.length === 0 ? ['body'] : columns, 'id')
+
+/** A thread by the first administrator. */
+export const addThread = (world: World, project_id: number, merge_request_id: number, discussion_id: string) =>
+  add(world, 'notes', { project_id, merge_request_id, author_id: 1, discussion_id, threaded: true, body: 'Why?' })
+
+export const resolveThread = (world: World, discussion_id: string) =>
+  change(world, 'notes', { discussion_id }, { resolved_at: now })
+
+/** Ids of the users whom notes of a merge request mention. */
+export const mentionedOn = (world: World, mergeRequestId: number) =>
+  world.rows('select distinct user_id from mentions where merge_request_id = $1 order by user_id', [mergeRequestId])
+
+export const commitCommentsOf = (world: World, project_id: number) =>
+  find(world, 'commit_comments', { project_id }, ['id'])
+
+export const emojiOfNote = (world: World, note_id: number) => find(world, 'award_emoji', { note_id }, ['id'])
+
+export const timeLogsOf = (world: World, merge_request_id: number) =>
+  find(world, 'time_logs', { merge_request_id }, ['seconds', 'user_id'], 'id')
+
+/** The user does not want to be notified of a merge request. */
+export const unsubscribe = (world: World, merge_request_id: number, user_id: number) =>
+  add(world, 'subscriptions', { merge_request_id, user_id, subscribed: false })
+
+/** To-do items about merge requests, by their users. */
+export const todosAbout = (
+  world: World,
+  merge_request_id: number | readonly number[],
+  ...columns: readonly ('user_id' | 'action' | 'state')[]
+) => find(world, 'todos', { merge_request_id }, columns.length === 0 ? ['user_id'] : columns, 'user_id')
+
+export const latestTodo = (world: World, mergeRequestId: number) =>
+  world.rows('select state from todos where merge_request_id = $1 order by id desc limit 1', [mergeRequestId])
+
+export const addTodo = (world: World, user_id: number, project_id: number, merge_request_id: number) =>
+  add(world, 'todos', { user_id, author_id: 1, project_id, merge_request_id, action: 'assigned' })
+
+export const completeTodos = (world: World, merge_request_id: number) =>
+  change(world, 'todos', { merge_request_id }, { state: 'done' })
+
+/** Columns of a table by their names. */
+export const columnsOf = (world: World, table: string, schema = 'public') =>
+  world.rows('select column_name from information_schema.columns where table_schema = $1 and table_name = $2', [
+    schema,
+    table,
+  ])
+
+/** Which of the tables refer to a table by a column of this name. */
+export const tablesReferring = (world: World, to: string, column: string, tables: readonly string[]) =>
+  world.rows(
+    `select conrelid::regclass::text as name
+      from pg_constraint c
+      join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any(c.conkey)
+      where c.contype = 'f' and c.confrelid = $1::regclass and a.attname = $2
+        and c.conrelid::regclass::text = any($3::text[])
+      order by 1`,
+    [to, column, tables],
+  )
+
+/** Notes that were written just now. */
+export const addNotes = (
+  world: World,
+  { project, mergeRequest, author }: { project: number; mergeRequest: number; author: number },
+  count: number,
+) =>
+  world.rows(
+    `insert into notes (project_id, merge_request_id, author_id, discussion_id, body)
+      select $1, $2, $3, repeat('0', 40), 'x' from generate_series(1, $4)`,
+    [project, mergeRequest, author, count],
+  )

@@ -1,0 +1,55 @@
+import { type TriggerRow, triggersQuery } from '../../tools/triggers-text.ts'
+import type { World } from '../world.ts'
+import { ago, change, find } from './statements.ts'
+
+/** Mails to an address in their order. */
+export const mailRows = (world: World, recipient: string, ...columns: readonly ('subject' | 'body')[]) =>
+  find(world, 'mails', { recipient }, columns, 'id')
+
+export const queuedMails = (world: World) => find(world, 'mails', {}, ['id'])
+
+export const latestMail = (world: World) => world.rows('select recipient from mails order by id desc limit 1')
+
+export const ageMails = (world: World, interval: string) => change(world, 'mails', {}, { created_at: ago(interval) })
+
+export const storedSettings = (world: World) => find(world, 'application_settings', {}, ['values'])
+
+/** Stores a setting without telling any process. */
+export const storeSetting = (world: World, name: string, value: unknown) =>
+  world.rows('update application_settings set values = values || $1::jsonb', [JSON.stringify({ [name]: value })])
+
+export const headerLogo = (world: World) => find(world, 'appearance', {}, ['header_logo_digest as digest'])
+
+/** Connections that wait for a lock, or for an advisory lock. */
+export const waitingFor = (world: World, lock: 'lock' | 'advisory lock', query = '') =>
+  world.rows(
+    `select pid from pg_stat_activity where datname = current_database() and query ~* $1
+      and ${lock === 'lock' ? `wait_event_type = 'Lock'` : `wait_event = 'advisory'`}`,
+    [query],
+  )
+
+/** Tables and columns of all schemas of ours; `binary` if a column stores bytes. Without the audit log. */
+export const storedColumns = (world: World) =>
+  world.rows(`
+    select c.table_schema as schema, c.table_name as table, c.column_name as column, c.data_type = 'bytea' as binary
+    from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+    where t.table_type = 'BASE TABLE' and c.table_schema not in ('pg_catalog', 'information_schema')
+      and c.table_name <> 'audit_events'`)
+
+type StoredColumn = { schema: string; table: string; column: string; binary: boolean }
+
+/** Where a column has one of the words in any case, as `place`: `schema.table.column: value`. */
+export const placesWith = (world: World, columns: readonly StoredColumn[], words: readonly string[]) =>
+  world.rows(
+    columns
+      .map(({ schema, table, column, binary }) => {
+        const value = binary ? `encode("${column}", 'escape')` : `"${column}"::text`
+        return `select '${schema}.${table}.${column}: ' || left(${value}, 200) as place from "${schema}"."${table}"
+          where lower(${value}) like any ($1)`
+      })
+      .join(' union all '),
+    [words.map((word) => `%${word.toLowerCase()}%`)],
+  )
+
+/** All triggers of the database. */
+export const triggersOf = (world: World): Promise<TriggerRow[]> => world.rows(triggersQuery)

@@ -1,0 +1,83 @@
+import type { World } from '../world.ts'
+import { add, change, find, remove, type Value } from './statements.ts'
+
+/** Changes one merge request or several. */
+export const changeMergeRequest = (
+  world: World,
+  id: number | readonly number[],
+  values: {
+    readonly [column in
+      | 'approvals_before_merge'
+      | 'author_id'
+      | 'checking_since'
+      | 'discussion_locked'
+      | 'merge_commit_oid'
+      | 'merge_status'
+      | 'merge_status_source_oid'
+      | 'merge_status_target_oid'
+      | 'rebasing'
+      | 'state'
+      | 'title']?: Value
+  },
+) => change(world, 'merge_requests', { id }, values)
+
+/** Deletes the row itself, without what follows. */
+export const deleteMergeRequest = (world: World, id: number) => remove(world, 'merge_requests', { id })
+
+export const storedMergeStatus = (world: World, id: number) => find(world, 'merge_requests', { id }, ['merge_status'])
+
+export const mergeRequestsOf = (world: World, project_id: number) =>
+  find(world, 'merge_requests', { project_id }, ['iid'])
+
+/** Versions of a merge request in their order. */
+export const versionsOf = (world: World, merge_request_id: number) =>
+  find(world, 'merge_request_diffs', { merge_request_id }, ['head_oid', 'commits'], 'id')
+
+/** The latest version of a merge request. */
+export const latestVersion = (world: World, id: number) =>
+  world.rows('select d.head_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id where m.id = $1', [
+    id,
+  ])
+
+/** The versions name a commit that does not exist. */
+export const breakVersions = (world: World, merge_request_id: number) =>
+  change(world, 'merge_request_diffs', { merge_request_id }, { head_oid: 'broken' })
+
+export const addApproval = (world: World, merge_request_id: number, user_id: number) =>
+  add(world, 'approvals', { merge_request_id, user_id })
+
+export const addApprover = (world: World, merge_request_id: number, user_id: number) =>
+  add(world, 'approvers', { merge_request_id, user_id })
+
+export const approvalsOf = (world: World, merge_request_id: number) => find(world, 'approvals', { merge_request_id })
+
+export const addThumbsUp = (world: World, merge_request_id: number, user_id: number) =>
+  add(world, 'award_emoji', { merge_request_id, user_id, name: 'thumbsup' })
+
+/** Rows of a table that belong to a merge request. */
+export const rowsOfMergeRequest = (world: World, table: string, id: number) =>
+  world.rows(`select from ${table} where merge_request_id = $1`, [id])
+
+/** Two milestones, of the merge requests 1 and 2 of a project: the first began yesterday, the second has no start. */
+export const addMilestones = (world: World, projectId: number) =>
+  world.rows(
+    `with made as (
+       insert into milestones (project_id, iid, title, start_date, due_date)
+       values ($1, 1, '1.0', current_date - 1, current_date + 1), ($1, 2, '2.0', null, current_date + 9)
+       returning id, iid)
+     update merge_requests m set milestone_id = made.id from made where m.project_id = $1 and m.iid = made.iid`,
+    [projectId],
+  )
+
+export const addLabel = (world: World, project_id: number) =>
+  add(world, 'labels', { project_id, title: 'bug', color: '#ff0000' })
+
+/** A label without priorities and without merge requests. */
+export const clearLabel = async (world: World, label_id: number) => {
+  await remove(world, 'merge_request_labels', { label_id })
+  await remove(world, 'label_priorities', { label_id })
+}
+
+/** Whether a title matches the pattern as PostgreSQL understands it, as `found`. */
+export const matchesPattern = (world: World, title: string, pattern: string) =>
+  world.rows('select $1::text ~* $2 as found', [title, pattern])
