@@ -77,6 +77,7 @@ import { languageRoutes } from './projects/languages/routes.ts'
 import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './projects/projects/jobs.ts'
 import { projectRoutes } from './projects/projects/routes.ts'
 import { removeRepositoryLeftovers } from './projects/repositories/jobs.ts'
+import { refreshSketches } from './projects/repositories/sketch-job.ts'
 import { checkDueRepositories, checkRepository } from './projects/repository-checks/jobs.ts'
 import { starRoutes } from './projects/stars/routes.ts'
 import { topicRoutes } from './projects/topics/routes.ts'
@@ -261,6 +262,7 @@ export const jobs: readonly Job<any>[] = [
   purgeExpiredMembers,
   purgeStaleMails,
   refreshLanguages,
+  refreshSketches,
   refreshRepository,
   housekeepAfterPushes,
   removeGroup,

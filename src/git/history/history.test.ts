@@ -128,7 +128,8 @@ const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
 const isGits = (subcommand: string, { flags = [], args = [] }: RunCommand = {}, gitDir: string) =>
   subcommand === 'merge-base'
     ? lines(gitIn(gitDir, ['merge-base', ...flags, '--all', ...args])).length > 1
-    : subcommand === 'log' && flags.includes('--max-count=1')
+    : (subcommand === 'log' && flags.includes('--max-count=1')) ||
+      (subcommand === 'diff-tree' && flags.includes('--find-copies-harder'))
 
 const all = { limit: 100 }
 
