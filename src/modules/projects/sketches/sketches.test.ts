@@ -3,7 +3,7 @@ import { contextFor } from '../../../../test/contexts.ts'
 import { test } from '../../../../test/world.ts'
 import { refreshRepository } from '../../pushes/pushes/jobs.ts'
 import { gitCommands, storedProject } from '../../repository/commits/testing.ts'
-import { refreshSketches } from './sketch-job.ts'
+import { refreshSketches } from './jobs.ts'
 
 const text = (n: number) => Array.from({ length: 12 }, (_, line) => `${line} of ${n}\n`).join('')
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { writeSketches } from '../../../git/likeness/sketches.ts'
 import { job } from '../../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
-import { openRepository } from './open.ts'
+import { openRepository } from '../repositories/open.ts'
 
 /**
  * Writes the sketches of a repository that grew, with which the origin of a new file is found in milliseconds. One repository at
