@@ -113,6 +113,7 @@ import { submoduleRoutes } from './repository/submodules/routes.ts'
 import { tagRoutes } from './repository/tags/routes.ts'
 import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
+import { approvalRuleRoutes } from './review/approval-rules/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
 import {
   awardEmojiRoutes,
@@ -145,6 +146,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
   appearance: appearanceRoutes,
   'application-settings': applicationSettingRoutes,
+  'approval-rules': approvalRuleRoutes,
   approvals: approvalRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,

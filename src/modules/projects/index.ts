@@ -34,6 +34,7 @@ export type { ProjectRecordRow, ProjectStatistics } from './projects/record-quer
 export { noRootFiles, type RootFiles, rootFilesAt } from './projects/root-files.ts'
 export {
   createProject,
+  editProject,
   forkVisibilityViolations,
   getRecord,
   movedConcurrently,

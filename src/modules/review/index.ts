@@ -7,6 +7,7 @@ export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject
 export { isDraft } from './merge-requests/title.ts'
 export {
   mergeIfPipelineSucceeded,
+  mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
 } from './merging/awaited-job.ts'

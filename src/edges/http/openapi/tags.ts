@@ -10,6 +10,7 @@ const files = tag('Files', 'Files of a repository: content, blame, create, updat
 const projects = tag('Projects', 'Create, list, update, archive, delete and restore projects')
 const mergeRequests = tag('Merge requests', 'Create, review, rebase and merge merge requests')
 const pipelines = tag('Pipelines', 'Pipelines that commit statuses form, and checks of their configuration')
+const approvals = tag('Approvals', 'Approvals of merge requests, and the rules that require them')
 const users = tag('Users', 'Users, their email addresses, states and statuses, and who follows whom')
 const instance = tag('Instance', 'Version, appearance, statistics and terms of the instance')
 
@@ -18,7 +19,8 @@ const tags: Readonly<Record<string, Tag>> = {
   'access-requests': tag('Access requests', 'Requests of users for access to a project or group'),
   appearance: instance,
   'application-settings': tag('Application settings', 'Settings of the instance, for administrators'),
-  approvals: tag('Approvals', 'Approvals of merge requests and the users asked to approve'),
+  'approval-rules': approvals,
+  approvals,
   archive: repositories,
   archiving: projects,
   audit: tag('Audit events', 'Security-relevant actions in the instance, groups and projects'),

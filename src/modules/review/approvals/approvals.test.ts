@@ -43,6 +43,12 @@ describe('approvals', () => {
       approved_by: [],
       approvers: [],
       suggested_approvers: [],
+      approver_groups: [],
+      approval_rules_left: [],
+      has_approval_rules: false,
+      require_password_to_approve: false,
+      multiple_approval_rules_available: true,
+      merge_request_approvers_available: true,
       user_has_approved: false,
       user_can_approve: true,
     })
