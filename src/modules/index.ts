@@ -115,6 +115,7 @@ import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
 import { approvalRuleRoutes } from './review/approval-rules/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
+import { referToNamedByCommits, referToNamedByDescription, referToNamedByNote } from './review/cross-references/jobs.ts'
 import {
   awardEmojiRoutes,
   discussionRoutes,
@@ -249,6 +250,9 @@ export const jobs: readonly Job<any>[] = [
   checkMergeability,
   closeOrphaned,
   closeUnlinked,
+  referToNamedByCommits,
+  referToNamedByDescription,
+  referToNamedByNote,
   forgetNameInNotes,
   applyPushOptions,
   mergeAwaited,

@@ -35,14 +35,9 @@ export const confirmedOwners = async (db: Db, addresses: readonly string[]): Pro
       { user_id: integer },
       sql`
         select distinct a.user_id
-        from email_addresses a
-          join users u on u.id = a.user_id
-          left join emails e on e.id = a.email_id
+        from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
         where a.address = any(${addresses.map((address) => address.toLowerCase())}::text[])
-          and case
-            when a.email_id is null then u.confirmed_at
-            else e.confirmed_at
-          end is not null
+          and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
       `,
     )
   ).map(({ user_id }) => user_id)

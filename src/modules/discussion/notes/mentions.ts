@@ -1,8 +1,8 @@
 import type { Tx } from '../../../db/db.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { addTodos } from '../todos/service.ts'
-import { mentionedNames } from './mention-names.ts'
 import { readersNamed, replaceMentions } from './mention-queries.ts'
+import { mentionedNames } from './references.ts'
 
 export type MentioningText = {
   /** The note; the description if absent. */

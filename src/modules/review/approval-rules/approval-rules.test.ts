@@ -200,6 +200,7 @@ describe('approval rules of a merge request', () => {
       approvals_required: ['must be at least that of the rule of the project (1)'],
     })
     const own = (await ann.post(`${at}/approval_rules`, { ...wish, approvals_required: 2 })).json
+    expect((await ann.get(`${at}/approval_rules/${own.id}`)).json).toEqual(own)
     expect(own).toMatchObject({ approvals_required: 2, users: [named(dan)], source_rule: { id: source.id } })
     expect((await approvals(ann, at)).approvals_required).toBe(2)
     await ann.put(`${at}/approval_rules/${own.id}`, { approvals_required: 1, user_ids: [eve.id] })

@@ -51,18 +51,19 @@ const ofRule = raw('g.id in (select rg.group_id from approval_rule_groups rg whe
 
 /** Columns of the rule `r` of the project `p`, and of its merge request `m` if `eligible` looks at it. */
 const columns = (caller: Caller, eligible: Sql): Sql => sql`
-  r.id, p.id as project_id, r.source_rule_id, r.name, r.rule_type, ${requiredOfRule} as approvals_required, r.applies_to_all_protected_branches,
+  r.id, p.id as project_id, r.source_rule_id, r.name, r.rule_type, ${requiredOfRule} as approvals_required,
+  r.applies_to_all_protected_branches,
   ${userList(raw('u.id in (select ru.user_id from approval_rule_users ru where ru.approval_rule_id = r.id)'))} as users,
   (
     select coalesce(
-        json_agg(
-          json_build_object(
-            'id', g.id, 'name', g.name, 'full_name', g.full_name, 'full_path', g.full_path, 'avatar', g.avatar
-          )
-          order by g.id
-        ),
-        '[]'
-      )
+      json_agg(
+        json_build_object(
+          'id', g.id, 'name', g.name, 'full_name', g.full_name, 'full_path', g.full_path, 'avatar', g.avatar
+        )
+        order by g.id
+      ),
+      '[]'
+    )
     from namespaces g
     where ${ofRule} and ${visibleGroups(caller)}
   ) as groups,
@@ -178,8 +179,8 @@ export const insertRule = async (
         applies_to_all_protected_branches
       )
       values (
-        ${of === 'project' ? id : null}, ${of === 'merge_request' ? id : null}, ${rule.sourceRuleId}, ${rule.name},
-        ${rule.type}, ${rule.approvalsRequired}, ${rule.appliesToAllProtectedBranches}
+        ${of === 'project' ? id : null}, ${of === 'merge_request' ? id : null}, ${rule.sourceRuleId},
+        ${rule.name}, ${rule.type}, ${rule.approvalsRequired}, ${rule.appliesToAllProtectedBranches}
       )
       returning id
     `,
@@ -268,8 +269,7 @@ export const findNamed = async (
   const row = (await db.row(
     { user_ids: listOf(integer), group_ids: listOf(integer) },
     sql`
-      select
-        array(
+      select array(
           select u.id
           from users u
           where lower(u.username) = any(${usernames.map((name) => name.toLowerCase())}::text[])

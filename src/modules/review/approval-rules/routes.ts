@@ -87,7 +87,7 @@ const projectRoutes = [
   endpoint({
     method: 'POST',
     path: `${ofProjects}/approvals`,
-    summary: 'Change approval settings of a project',
+    summary: 'Update approval settings of a project',
     tier,
     subject: project,
     allow: 'admin_project',

@@ -1,7 +1,15 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
+import { mergeAwaited } from '../merging/awaited-job.ts'
 import { afterPush } from '../merging/testing.ts'
+
+/** Runs what is queued to merge. */
+async function mergeAwaiting(world: World): Promise<void> {
+  for (const { payload } of await world.takeJobs(`${mergeAwaited.name}:%`))
+    await mergeAwaited.run(payload, await contextFor(world, null))
+}
 
 async function opened(world: World) {
   const [ann, dan] = [await world.user(), await world.user()]
@@ -142,10 +150,10 @@ describe('approval settings of a project', () => {
     expect((await world.root.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
     await dan.post(`${at}/unapprove`)
     await report('success')
-    await world.runJobs()
+    await mergeAwaiting(world)
     expect((await dan.get(at)).json.state).toBe('opened')
     await approve(dan, at)
-    await world.runJobs()
+    await mergeAwaiting(world)
     expect((await dan.get(at)).json.state).toBe('merged')
   })
 })

@@ -43,7 +43,6 @@ describe('approvals', () => {
       approved_by: [],
       approvers: [],
       suggested_approvers: [],
-      approver_groups: [],
       approval_rules_left: [],
       has_approval_rules: false,
       require_password_to_approve: false,

@@ -82,8 +82,8 @@ export const findApprovals = (db: Db, mergeRequestId: number): Promise<Approvals
     sql`
       select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
         ${requiredApprovals} as required, ${approvalsLeft} as left, ${isApprovedSql} as approved,
-        ${approvalSetting('require_password_to_approve')} as needs_password, ${people('approvals', 'a.created_at, u.id')} as approved_by,
-        ${people('approvers', 'u.id')} as approvers
+        ${approvalSetting('require_password_to_approve')} as needs_password,
+        ${people('approvals', 'a.created_at, u.id')} as approved_by, ${people('approvers', 'u.id')} as approvers
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
     `,
@@ -105,8 +105,7 @@ export const findApprover = (
   db.row(
     approverRow,
     sql`
-      select
-        exists (select from approvers a where a.merge_request_id = m.id and a.user_id = ${userId})
+      select exists (select from approvers a where a.merge_request_id = m.id and a.user_id = ${userId})
         or exists (
           select
           from approval_rules r

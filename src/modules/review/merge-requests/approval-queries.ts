@@ -30,9 +30,7 @@ export const isExcluded = (userId: Sql): Sql => sql`
   (
     (${userId} = m.author_id and not ${approvalSetting('merge_requests_author_approval')})
     or (
-      exists (
-        select from merge_request_committers c where c.merge_request_id = m.id and c.user_id = ${userId}
-      )
+      exists (select from merge_request_committers c where c.merge_request_id = m.id and c.user_id = ${userId})
       and ${approvalSetting('merge_requests_disable_committers_approval')}
     )
   )
@@ -66,11 +64,11 @@ const coversTarget: Sql = sql`
         where b.project_id = m.project_id and b.kind = 'branch' and m.target_branch like ${branchPattern}
       )
       else not exists (select from approval_rule_branches rb where rb.approval_rule_id = r.id)
-      or exists (
-        select
-        from approval_rule_branches rb join protected_refs b on b.id = rb.protected_ref_id
-        where rb.approval_rule_id = r.id and m.target_branch like ${branchPattern}
-      )
+        or exists (
+          select
+          from approval_rule_branches rb join protected_refs b on b.id = rb.protected_ref_id
+          where rb.approval_rule_id = r.id and m.target_branch like ${branchPattern}
+        )
     end
   )
 `
@@ -83,9 +81,7 @@ export const appliesRule: Sql = sql`
       and ${coversTarget}
       and not (
         ${mayOverride}
-        and exists (
-          select from approval_rules o where o.source_rule_id = r.id and o.merge_request_id = m.id
-        )
+        and exists (select from approval_rules o where o.source_rule_id = r.id and o.merge_request_id = m.id)
       )
     )
     or (r.merge_request_id = m.id and ${mayOverride})
@@ -94,8 +90,7 @@ export const appliesRule: Sql = sql`
 
 /** The rules that apply to the merge request `m`, as `r`. Two conditions, so that each uses its index. */
 const applyingRules: Sql = sql`
-  from approval_rules r
-  where (r.project_id = m.project_id or r.merge_request_id = m.id) and ${appliesRule}
+  from approval_rules r where (r.project_id = m.project_id or r.merge_request_id = m.id) and ${appliesRule}
 `
 
 /** How many approvals the rule `r` requires: at least as many as the rule that it replaces. */
@@ -105,15 +100,13 @@ export const requiredOfRule: Sql = raw(
 
 /** Approvals `a` of the merge request `m` that count. */
 const countedApprovals: Sql = sql`
-  from approvals a
-  where a.merge_request_id = m.id and not ${isExcluded(raw('a.user_id'))}
+  from approvals a where a.merge_request_id = m.id and not ${isExcluded(raw('a.user_id'))}
 `
 
 /** The number of approvals of any approver that the merge request `m` of project `p` needs: the greatest that applies. */
 export const requiredOfAny: Sql = sql`
   greatest(
-    case when ${mayOverride} then m.approvals_before_merge end,
-    ${approvalsOfProject},
+    case when ${mayOverride} then m.approvals_before_merge end, ${approvalsOfProject},
     (select max(${requiredOfRule}) ${applyingRules} and r.rule_type = 'any_approver')
   )
 `
@@ -146,8 +139,6 @@ export const approvalsLeft: Sql = sql`
 export const isApprovedSql: Sql = sql`
   (
     ${countedOfAny} >= ${requiredOfAny}
-    and not exists (
-      select ${applyingRules} and r.rule_type = 'regular' and ${requiredOfRule} > ${countedOfRule}
-    )
+    and not exists (select ${applyingRules} and r.rule_type = 'regular' and ${requiredOfRule} > ${countedOfRule})
   )
 `

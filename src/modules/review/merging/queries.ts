@@ -341,8 +341,7 @@ export const commitsOfVersion = async (db: Db, diffId: number): Promise<Readonly
 export const forgetConsent = (tx: Tx, id: number, title: string): Promise<number> =>
   tx.run(sql`
     with approved as (
-      delete from approvals a
-      using merge_requests m
+      delete from approvals a using merge_requests m
       where m.id = ${id} and a.merge_request_id = m.id and ${approvalSetting('reset_approvals_on_push')}
     )
     update merge_requests
