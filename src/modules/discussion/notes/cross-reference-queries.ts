@@ -21,17 +21,15 @@ export const insertCrossReference = async (
   return (
     (await tx.run(sql`
       insert into notes (
-        project_id, ${column}, author_id, discussion_id, system, body, source_project_id, source_merge_request_id,
-        source_commit
+        project_id, ${column}, author_id, discussion_id, system, body, source_project_id,
+        source_merge_request_id, source_commit
       )
       select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${body}, p.id, ${mergeRequestId}::bigint, ${commit}
       from ${tableOf(type)} m, users u, projects p
       where m.id = ${id}
         and u.id = ${authorId}
         and p.id = ${source.projectId}
-        and (
-          ${mergeRequestId}::bigint is null or exists (select from merge_requests s where s.id = ${mergeRequestId})
-        )
+        and (${mergeRequestId}::bigint is null or exists (select from merge_requests s where s.id = ${mergeRequestId}))
       on conflict do nothing
     `)) > 0
   )

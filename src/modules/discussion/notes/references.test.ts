@@ -11,6 +11,7 @@ describe('mentions in a text', () => {
     [' @ann and @bob: what about @eve.', ['!ann', '!bob', 'eve']],
     ['@Ann @ann @ANN', ['!ann']],
     ['Ask @ann-marie.jones_2, or @bob-.', ['ann-marie.jones_2', 'bob']],
+    ['@ann/team, look; @ann/team/.', ['!ann/team']],
     ['(@ann) [@bob] **@eve**', ['ann', 'bob', 'eve']],
     ['ann@example.com, //host/@ann, @@ann, a.@b', []],
     ['`@ann` and\n```\n@bob\n```\n@eve', ['eve']],

@@ -18,8 +18,8 @@ function prose(text: string): string {
   return lines.join('\n').replace(/`[^`\n]*`/g, '` `')
 }
 
-/** Characters of user names; a dot or dash at the end belongs to the sentence. */
-const mention = /(?<![\w@/.-])@(\w(?:[\w.-]*\w)?)/g
+/** Characters of user names and of full paths of groups; a dot or dash at the end belongs to the sentence. */
+const mention = /(?<![\w@/.-])@(\w(?:[\w./-]*\w)?)/g
 
 export type MentionedName = {
   /** In lower case. */
@@ -31,7 +31,7 @@ export type MentionedName = {
 /** The names of users and groups mentioned with `@` in a text, without duplicates. */
 export function mentionedNames(text: string): MentionedName[] {
   const shown = prose(text)
-  const address = /^\s*(?:@\w[\w.-]*[\s,:]*(?:and\s+)?)*/.exec(shown)![0].length
+  const address = /^\s*(?:@\w[\w./-]*[\s,:]*(?:and\s+)?)*/.exec(shown)![0].length
   const names = new Map<string, MentionedName>()
   for (const { 1: found, index } of shown.matchAll(mention)) {
     const name = found!.toLowerCase()
