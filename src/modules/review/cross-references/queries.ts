@@ -20,7 +20,8 @@ export const findDescription = (db: Db, mergeRequestId: number): Promise<TextSou
   db.row(
     sourceRow,
     sql`
-      select m.id, m.iid, m.project_id, p.full_path, m.author_id, m.title || E'\n\n' || coalesce(m.description, '') as text
+      select m.id, m.iid, m.project_id, p.full_path, m.author_id,
+        m.title || E'\n\n' || coalesce(m.description, '') as text
       from merge_requests m join projects p on p.id = m.project_id and not p.deleting
       where m.id = ${mergeRequestId}
     `,
@@ -41,9 +42,7 @@ export const findNoteText = (db: Db, noteId: number): Promise<TextSource | undef
 
 /** Whether title or description of a merge request may mention others. */
 export const descriptionMayName = (mergeRequestId: number): Sql => sql`
-  exists (
-    select from merge_requests where id = ${mergeRequestId} and (title ~ ${mayName} or description ~ ${mayName})
-  )
+  exists (select from merge_requests where id = ${mergeRequestId} and (title ~ ${mayName} or description ~ ${mayName}))
 `
 
 export const noteMayName = (noteId: number): Sql =>
@@ -52,9 +51,7 @@ export const noteMayName = (noteId: number): Sql =>
 /** Whether a push moved a branch. The journal contains its changes. */
 export const movedBranch = (pushId: number): Sql => sql`
   exists (
-    select
-    from ref_changes
-    where push_id = ${pushId} and substr(ref, 1, 11) = 'refs/heads/' and new_oid is not null
+    select from ref_changes where push_id = ${pushId} and substr(ref, 1, 11) = 'refs/heads/' and new_oid is not null
   )
 `
 
