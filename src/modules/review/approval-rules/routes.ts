@@ -166,7 +166,7 @@ const mergeRequestRoutes = [
   endpoint({
     method: 'GET',
     path: `${ofMergeRequests}/approval_state`,
-    summary: 'Get approval state of a merge request',
+    summary: 'Get merge request approval state',
     description: 'Shows the rules that apply, of the project and of the merge request, and which have their approvals.',
     tier,
     subject: mergeRequest,
@@ -178,7 +178,7 @@ const mergeRequestRoutes = [
   endpoint({
     method: 'GET',
     path: `${ofMergeRequests}/approval_rules`,
-    summary: 'List approval rules of a merge request',
+    summary: 'List merge request approval rules',
     description: 'Only its own rules, oldest first; `approval_state` also shows those of the project.',
     tier,
     subject: mergeRequest,
