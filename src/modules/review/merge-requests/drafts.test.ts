@@ -29,7 +29,7 @@ describe('drafts', () => {
     ['a byte order mark', '\uFEFFDraft: x'],
     ['a next line character', '\u0085Draft: x'],
     ['a no-break space', 'WIP\u00A0x'],
-  ])('a title with %s is a draft in its record and in the filter draft', async ([, title], { world }) => {
+  ] as const)('a title with %s is a draft in its record and in the filter draft', async ([, title], { world }) => {
     const { project, record } = await openMergeRequest(world, { title })
     expect(record).toMatchObject({ title: cleanTitle(title), draft: true, detailed_merge_status: 'draft_status' })
     const listed = (await world.root.get(`/projects/${project.id}/merge_requests?draft=true`)).json
