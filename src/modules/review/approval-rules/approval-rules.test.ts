@@ -213,6 +213,20 @@ describe('approval rules of a merge request', () => {
     expect((await ann.get(`${at}/approval_rules`)).json).toEqual([])
   })
 
+  test('an author who is no developer adds rules, but does not replace one of the project', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const { at, project } = await openMergeRequest(world, { members: [[bob, 'developer']] })
+    await world.rows('update merge_requests set author_id = $1 where project_id = $2', [ann.id, project.id])
+    const rules = `/projects/${project.id}/approval_rules`
+    const source = (await world.root.post(rules, { name: 'P', approvals_required: 1, user_ids: [bob.id] })).json
+    const wish = { name: 'P', approvals_required: 1, approval_project_rule_id: source.id, user_ids: [ann.id] }
+    expect((await ann.post(`${at}/approval_rules`, wish)).status).toBe(403)
+    expect((await ann.post(`${at}/approval_rules`, { name: 'More', approvals_required: 1 })).status).toBe(201)
+    const replaced = (await bob.post(`${at}/approval_rules`, wish)).json
+    expect(replaced).toMatchObject({ source_rule: { id: source.id } })
+    expect((await ann.put(`${at}/approval_rules/${replaced.id}`, { user_ids: [ann.id] })).status).toBe(403)
+  })
+
   test('a project can forbid rules and numbers of single merge requests, and ignores existing ones', async ({
     world,
   }) => {

@@ -1,3 +1,5 @@
+import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
+import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
@@ -45,14 +47,21 @@ export type NewRuleInput = RuleInput & {
 }
 
 /** Where a rule is created or changed, and its project. */
-type Place = { readonly holder: RuleHolder; readonly project: ProjectSubject }
+type Place = {
+  readonly holder: RuleHolder
+  readonly project: ProjectSubject
+  /** The caller may replace rules of the project for the merge request. */
+  readonly mayReplace?: boolean
+}
 
 export const ofProject = (project: ProjectSubject): Place => ({ holder: { of: 'project', id: project.id }, project })
 
 /** The place of rules of a merge request. Throws `forbidden` if the settings of the project allow none. */
-export async function ofMergeRequest(ctx: Ctx, { id, project }: MergeRequestSubject): Promise<Place> {
+export async function ofMergeRequest(ctx: Ctx, { id, project, facts }: MergeRequestSubject): Promise<Place> {
   await requireOverriding(ctx, project.id)
-  return { holder: { of: 'merge_request', id }, project }
+  // Authors from outside may demand more approvals, but not change who gives those of the project.
+  const mayReplace = allows(mergeRequestPolicy.admin_merge_request, ctx.actor, facts)
+  return { holder: { of: 'merge_request', id }, project, mayReplace }
 }
 
 /** Throws `forbidden` unless merge requests of the project may have rules and required numbers of their own. */
@@ -140,7 +149,7 @@ async function saveNamed(tx: Tx, id: number, { users, groups, branches }: Named)
 
 /**
  * Creates a rule. One that replaces a rule of the project takes over the users and groups that the input does not give. Throws
- * `invalid` if the name is taken, if it would require less than the rule that it replaces, or if there are too many.
+ * `forbidden` if the caller may not replace rules, `invalid` if the name is taken, if it would require less than the rule that it replaces, or if there are too many.
  */
 export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): Promise<RuleRow> {
   const { holder, project } = place
@@ -152,6 +161,7 @@ export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): P
       const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
       const source = sourceId === undefined ? undefined : await findSource(tx, project.id, sourceId)
       if (sourceId !== undefined && !source) throw rowNotFound()
+      if (source && !place.mayReplace) throw forbidden()
       if (source && input.approvals_required < source.approvals_required) throw atLeast(source.approvals_required)
       const type = source?.rule_type ?? input.rule_type ?? 'regular'
       const all = source ? { users: source.user_ids, groups: source.group_ids, ...named } : named
@@ -186,6 +196,7 @@ export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleIn
       const of = await lockHolder(tx, holder)
       const rule = await lockRule(tx, holder, id)
       if (!rule) throw rowNotFound()
+      if (rule.source_rule_id !== null && !place.mayReplace) throw forbidden()
       requireType(rule.rule_type, named)
       const approvalsRequired = input.approvals_required ?? rule.approvals_required
       if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
