@@ -4,8 +4,9 @@ import { projectPolicy } from './project-policy.ts'
 /**
  * Abilities on a merge request, by the facts of its target project. Facts: modules/review/merge-requests/subject.ts. Flags:
  * `own`, the caller is the author or an assignee; `locked`, only members may comment. For a note: `own_note`, the caller wrote it
- * and may still comment; `system_note`, it has no author. For approvals (modules/review/approvals/subject.ts): `author`, the
- * caller wrote the merge request; `approver`, the caller is asked to approve it.
+ * and may still comment; `system_note`, it has no author. For approvals (modules/review/approvals/subject.ts):
+ * `excluded`, the settings of the project keep the caller from approving, as author or committer; `approver`, the caller is asked to
+ * approve it, or a rule names them.
  */
 export const mergeRequestPolicy = {
   read_project: projectPolicy.read_project,
@@ -15,10 +16,12 @@ export const mergeRequestPolicy = {
   admin_merge_request: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
   /** The protection of the target branch decides who may merge. */
   merge: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
-  /** Designated approvers may approve as well; the author never may. */
-  approve: { from: 'developer', feature: 'merge_requests', or: ['approver'], unless: ['archived', 'author'] },
+  /** Designated approvers, and users whom a rule names, may approve as well. */
+  approve: { from: 'developer', feature: 'merge_requests', or: ['approver'], unless: ['archived', 'excluded'] },
   /** Revoke the caller's own approval. */
   unapprove: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  /** Only bots of projects and groups may revoke the approvals of others; the endpoint checks that. */
+  reset_approvals: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
   /** Role and protection in the source project decide who may push to the source branch. */
   rebase: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
   remove_merge_request: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },

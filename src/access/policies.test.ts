@@ -211,6 +211,7 @@ describe('abilities on merge requests', () => {
     ['merge', 'reporter', 'stranger'],
     ['approve', 'developer', 'developer'],
     ['unapprove', 'reporter', 'stranger'],
+    ['reset_approvals', 'developer', 'developer'],
     ['rebase', 'reporter', 'stranger'],
     ['remove_merge_request', 'owner', 'owner'],
     ['comment', 'reporter', 'stranger'],
@@ -240,9 +241,9 @@ describe('abilities on merge requests', () => {
     expect(changedBy(mergeRequestPolicy, flag('locked'))).toEqual(all('reporter, reporter', 'comment', 'award'))
   })
 
-  test('designated approvers approve, the author never', () => {
+  test('designated approvers approve; excluded users never do', () => {
     expect(changedBy(mergeRequestPolicy, flag('approver'))).toEqual(all(forUsers, 'approve'))
-    expect(changedBy(mergeRequestPolicy, flag('author'))).toEqual(all(refused, 'approve'))
+    expect(changedBy(mergeRequestPolicy, flag('excluded'))).toEqual(all(refused, 'approve'))
   })
 
   test('authors edit their notes; no one edits or awards a note of the service', () => {

@@ -119,7 +119,9 @@ import { submoduleRoutes } from './repository/submodules/routes.ts'
 import { tagRoutes } from './repository/tags/routes.ts'
 import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
+import { approvalRuleRoutes } from './review/approval-rules/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
+import { referToNamedByCommits, referToNamedByDescription, referToNamedByNote } from './review/cross-references/jobs.ts'
 import {
   awardEmojiRoutes,
   discussionRoutes,
@@ -151,6 +153,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
   appearance: appearanceRoutes,
   'application-settings': applicationSettingRoutes,
+  'approval-rules': approvalRuleRoutes,
   approvals: approvalRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
@@ -260,6 +263,9 @@ export const jobs: readonly Job<any>[] = [
   checkMergeability,
   closeOrphaned,
   closeUnlinked,
+  referToNamedByCommits,
+  referToNamedByDescription,
+  referToNamedByNote,
   forgetNameInNotes,
   applyPushOptions,
   mergeAwaited,

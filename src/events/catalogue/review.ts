@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Oid } from '../../git/format/oid.ts'
-import { event, id, ids, number, optional, text } from './declare.ts'
+import { event, id, ids, number, optional, text, texts } from './declare.ts'
 
 const holder = ['project', 'group'] as const
 
@@ -27,6 +27,11 @@ const idOrNone = Type.Unsafe<number | null>(Type.Union([Type.Integer(), Type.Nul
 const noteable = { noteable_type: text, noteable_id: id, noteable_iid: number, note_id: idOrNone }
 const discussion = { payload: { ...noteable, discussion_id: text } }
 const award = { payload: { award_emoji_id: id, name: text, ...noteable } }
+const approvalRule = {
+  payload: { approval_rule_id: id, merge_request_id: optional(id) },
+  facts: { name: text },
+}
+const approvalRuleTarget = { type: 'ApprovalRule', id: 'approval_rule_id', name: 'name' } as const
 const milestone = { payload: { milestone_id: id, iid: number } }
 
 /** Events of merge requests, of notes on them and on commits, and of labels and milestones. */
@@ -53,6 +58,23 @@ export const reviewEvents = {
   merge_request_deleted: event('A merge request is deleted', ['project'], { ...mergeRequest }),
   merge_request_approved: event('A user approves a merge request', ['project'], { ...mergeRequest }),
   merge_request_unapproved: event('A user withdraws an approval', ['project'], { ...mergeRequest }),
+
+  approval_settings_changed: event('The settings of a project for approvals change', ['project'], {
+    payload: { changed: texts },
+    audit: { verb: 'change', noun: 'approval_settings' },
+  }),
+  approval_rule_created: event('A project or merge request gets a rule for approvals', ['project'], {
+    ...approvalRule,
+    audit: { verb: 'add', noun: 'approval_rule', target: approvalRuleTarget },
+  }),
+  approval_rule_updated: event('A rule for approvals changes', ['project'], {
+    ...approvalRule,
+    audit: { verb: 'change', noun: 'approval_rule', target: approvalRuleTarget },
+  }),
+  approval_rule_deleted: event('A rule for approvals is deleted', ['project'], {
+    ...approvalRule,
+    audit: { verb: 'remove', noun: 'approval_rule', target: approvalRuleTarget },
+  }),
 
   merge_request_auto_merge_enabled: event('A merge request is to be merged when its pipeline succeeds', ['project'], {
     payload: { merge_request_id: id, iid: number, sha: oid },

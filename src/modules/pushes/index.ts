@@ -10,9 +10,11 @@ export { type LockPage, lockFile, lockPage, unlockFile } from './large-files/loc
 export { deleteSigningKeys, digestsOfLargeFiles, filesAmong, linkAllFrom, linkFrom } from './large-files/queries.ts'
 export { sizesOf, storeFile } from './large-files/service.ts'
 export { openStorage, type Storage } from './large-files/storage.ts'
+export { ProtectedBranch } from './protected-branches/entity.ts'
 export { protectOneBranch, unprotectOneBranch } from './protected-branches/service.ts'
 export { protectFirstBranch } from './protected-refs/default-branch.ts'
 export { loadProtections } from './protected-refs/protections.ts'
+export { findProtectedRefs, type ProtectedRefRow } from './protected-refs/queries.ts'
 export {
   type AnswerToPush,
   type CompletedPush,

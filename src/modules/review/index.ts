@@ -1,3 +1,8 @@
+export {
+  findNamedByDescription,
+  findNamedByNote,
+  findNamedByPush,
+} from './cross-references/jobs.ts'
 export { MergeRequest } from './merge-requests/entity.ts'
 export { followMilestones, replaceLeftMilestones } from './merge-requests/milestone-queries.ts'
 export { asNoteable } from './merge-requests/noteable.ts'
@@ -7,6 +12,7 @@ export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject
 export { isDraft } from './merge-requests/title.ts'
 export {
   mergeIfPipelineSucceeded,
+  mergeWhenApproved,
   mergeWhenDiscussionsAreResolved,
   mergeWhenPipelineSucceeds,
 } from './merging/awaited-job.ts'

@@ -103,6 +103,8 @@ export const namedOperations: Readonly<Record<string, string>> = {
   'POST /todos/mark_as_done': 'markAllTodosAsDone',
   'POST /todos/:id/mark_as_done': 'markTodoAsDone',
   'POST /projects/:id/merge_requests/:merge_request_iid/approvals': 'setProjectMergeRequestApprovals',
+  'POST /projects/:id/approvals': 'setProjectApprovals',
+  'PUT /projects/:id/merge_requests/:merge_request_iid/reset_approvals': 'resetProjectMergeRequestApprovals',
   'PUT /projects/:id/merge_requests/:merge_request_iid/approvers': 'setProjectMergeRequestApprovers',
   'POST /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds':
     'cancelProjectMergeRequestAutoMerge',

@@ -14,6 +14,7 @@ const mirrors = tag(
   'Mirrors',
   'Projects that follow a remote repository, and remote repositories that follow a project',
 )
+const approvals = tag('Approvals', 'Approvals of merge requests, and the rules that require them')
 const users = tag('Users', 'Users, their email addresses, states and statuses, and who follows whom')
 const instance = tag('Instance', 'Version, appearance, statistics and terms of the instance')
 
@@ -22,7 +23,8 @@ const tags: Readonly<Record<string, Tag>> = {
   'access-requests': tag('Access requests', 'Requests of users for access to a project or group'),
   appearance: instance,
   'application-settings': tag('Application settings', 'Settings of the instance, for administrators'),
-  approvals: tag('Approvals', 'Approvals of merge requests and the users asked to approve'),
+  'approval-rules': approvals,
+  approvals,
   archive: repositories,
   archiving: projects,
   audit: tag('Audit events', 'Security-relevant actions in the instance, groups and projects'),

@@ -32,6 +32,12 @@ export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<
   return step !== undefined && takeStep(ctx.db, userId, step, latestStep())
 }
 
+/** Fails with `violation` unless this is the caller's password. Failures count like failed sign-ins. */
+export async function requirePassword(ctx: Ctx, password: string, violation: Failure): Promise<void> {
+  const digest = await findPasswordDigest(ctx.db, ctx.actor!.id)
+  await requireProof(ctx, () => isPassword(digest, password), violation)
+}
+
 /**
  * Requires the caller's password or code before changes of sign-in, because a stolen token must not suffice. Failures
  * count like failed sign-ins.
@@ -70,8 +76,7 @@ const notEnabled = (): Failure => inadmissible('Two-factor authentication is not
 /** Creates a secret for an authenticator application; it is enabled once the user enters a code of it. */
 export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secret: string; uri: string }> {
   const { id, username } = ctx.actor!
-  const digest = await findPasswordDigest(ctx.db, id)
-  await requireProof(ctx, () => isPassword(digest, password), invalidFields({ password: ['is invalid'] }))
+  await requirePassword(ctx, password, invalidFields({ password: ['is invalid'] }))
   const secret = newSecret()
   const started = await ctx.transaction((tx) => beginTwoFactor(tx, id, ctx.secrets.seal(secret, purpose(id))))
   if (!started) throw conflict('Two-factor authentication is enabled already')

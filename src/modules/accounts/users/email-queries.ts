@@ -28,6 +28,20 @@ export const emailsOf = (userId: number): List => ({
 export const findEmailOf = (db: Db, userId: number, id: number): Promise<EmailRow | undefined> =>
   db.row(emailRow, sql`select ${columns} from emails e where e.id = ${id} and e.user_id = ${userId}`)
 
+/** The users who confirmed one of these addresses. */
+export const confirmedOwners = async (db: Db, addresses: readonly string[]): Promise<number[]> =>
+  (
+    await db.rows(
+      { user_id: integer },
+      sql`
+        select distinct a.user_id
+        from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
+        where a.address = any(${addresses.map((address) => address.toLowerCase())}::text[])
+          and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+      `,
+    )
+  ).map(({ user_id }) => user_id)
+
 /** Fails with `email_addresses_pkey` if a user has the address. */
 export const insertEmail = async (tx: Tx, userId: number, email: string, confirmed: boolean): Promise<EmailRow> =>
   (await tx.row(

@@ -49,7 +49,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       paged: true,
       returns: Discussion,
       handle: ({ subject, page, ctx }) =>
-        fetchPage(ctx.db, discussionRow, discussionsOf(about.discussed(subject)), page),
+        fetchPage(ctx.db, discussionRow, discussionsOf(about.discussed(subject), ctx.actor), page),
     }),
 
     endpoint({
@@ -106,7 +106,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       returns: Note,
       async handle({ subject, params, page, ctx }) {
         const { discussion_id: id } = await getDiscussion(ctx, about.discussed(subject), params.discussion_id)
-        return fetchPage(ctx.db, noteRow, notesOfDiscussion(about.discussed(subject), id), page)
+        return fetchPage(ctx.db, noteRow, notesOfDiscussion(about.discussed(subject), ctx.actor, id), page)
       },
     }),
 

@@ -16,7 +16,7 @@ import { requireText } from './text.ts'
 type NewText = { readonly body: string; readonly createdAt: Date | undefined }
 
 export async function getDiscussion(ctx: Ctx, noteable: Noteable, discussionId: string): Promise<DiscussionRow> {
-  const found = await findDiscussion(ctx.db, noteable, discussionId)
+  const found = await findDiscussion(ctx.db, noteable, ctx.actor, discussionId)
   if (!found) throw notFound('Discussion')
   return found
 }

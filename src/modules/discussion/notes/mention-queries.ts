@@ -1,6 +1,7 @@
+import { visibilities } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
-import { sql } from '../../../db/sql.ts'
+import { literal, sql } from '../../../db/sql.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout, readersOf } from '../noteables/queries.ts'
 
@@ -18,6 +19,46 @@ export const readersNamed = (db: Db, { type, project_id }: Noteable, names: read
       select u.id, lower(u.username) as name
       from users u join projects p on p.id = ${project_id}
       where lower(u.username) = any(${names}::text[]) and ${readersOf(type)}
+    `,
+  )
+
+/** Maximum users that the groups named in one text mention. */
+const maxMembers = 1000
+
+/**
+ * The members of the groups with these full paths, in lower case, who may read noteables of this kind in its project: of groups that
+ * the author can see and that do not disable mentions. `name` is the path of the group. One statement.
+ */
+export const readersInGroups = (
+  db: Db,
+  { type, project_id }: Noteable,
+  authorId: number,
+  paths: readonly string[],
+): Promise<Mentioned[]> =>
+  db.rows(
+    mentionedRow,
+    sql`
+      select distinct u.id, lower(g.full_path) as name
+      from routes r
+        join namespaces g on g.id = r.namespace_id and g.kind = 'group' and g.mentions_disabled is not true
+        join members mb on mb.namespace_id = g.id and (mb.expires_at is null or mb.expires_at > current_date)
+        join users u on u.id = mb.user_id
+        join projects p on p.id = ${project_id}
+        join users author on author.id = ${authorId}
+      where r.path_key = any(${paths}::text[])
+        and not r.redirect
+        and not g.deleting
+        and (
+          author.admin
+          or g.visibility = ${visibilities.public}
+          or (g.visibility = ${visibilities.internal} and not author.external)
+          or exists (
+            select from group_access a where a.group_id = g.id and a.user_id = author.id and a.expires_on > current_date
+          )
+        )
+        and ${readersOf(type)}
+      order by u.id
+      limit ${literal(maxMembers)}
     `,
   )
 

@@ -1,8 +1,8 @@
 import type { Tx } from '../../../db/db.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { addTodos } from '../todos/service.ts'
-import { mentionedNames } from './mention-names.ts'
-import { readersNamed, replaceMentions } from './mention-queries.ts'
+import { readersInGroups, readersNamed, replaceMentions } from './mention-queries.ts'
+import { mentionedNames } from './references.ts'
 
 export type MentioningText = {
   /** The note; the description if absent. */
@@ -12,8 +12,8 @@ export type MentioningText = {
 }
 
 /**
- * Stores which users a description or note mentions with an `@`, of those who may read it, and adds a todo for newly mentioned
- * users. Call it with each change of the text. At most three statements.
+ * Stores which users a description or note mentions with an `@`, by their names or by a group of which they are members, of those who
+ * may read it, and adds a todo for newly mentioned users. Call it with each change of the text. At most four statements.
  */
 export async function noteMentions(
   tx: Tx,
@@ -21,7 +21,13 @@ export async function noteMentions(
   { noteId, text, authorId }: MentioningText,
 ): Promise<void> {
   const names = new Map(mentionedNames(text).map(({ name, addressed }) => [name, addressed]))
-  const people = names.size > 0 ? await readersNamed(tx, noteable, [...names.keys()]) : []
+  const sought = [...names.keys()]
+  const named =
+    names.size > 0
+      ? [...(await readersNamed(tx, noteable, sought)), ...(await readersInGroups(tx, noteable, authorId, sought))]
+      : []
+  // A user who is named as well as a member of a named group counts once, as named.
+  const people = [...new Map(named.toReversed().map((person) => [person.id, person])).values()].toReversed()
   const ids = people.map(({ id }) => id)
   const added = new Set(await replaceMentions(tx, noteable, noteId ?? null, ids))
   await addTodos(

@@ -1,8 +1,10 @@
+import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { readableCode, readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
@@ -36,6 +38,24 @@ export const discussionRow = {
   notes: json<NoteRow[]>(),
 }
 export type DiscussionRow = RowOf<typeof discussionRow>
+
+/**
+ * Condition on the note `n`: it is no cross-reference, or the caller may read what refers to its noteable. Looked up at the time of
+ * reading, because access to the source changes.
+ */
+const isVisible = (caller: Caller): Sql => sql`
+  (
+    n.source_project_id is null
+    or exists (
+      select
+      from projects p
+      where p.id = n.source_project_id
+        and not p.deleting
+        and ${visibleProjects(caller)}
+        and case when n.source_commit is null then ${readableMergeRequests(caller)} else ${readableCode(caller)} end
+    )
+  )
+`
 
 const joins = (type: NoteableType): Sql => sql`
   from notes n
@@ -73,12 +93,12 @@ const discussion = (type: NoteableType): Sql =>
 
 export type NoteOrder = { readonly order_by: 'created_at' | 'updated_at'; readonly sort: Direction }
 
-export const notesOf = (noteable: Noteable, { order_by, sort }: NoteOrder): List => ({
+export const notesOf = (noteable: Noteable, caller: Caller, { order_by, sort }: NoteOrder): List => ({
   type: 'Note',
   select: note(noteable.type),
   from: raw('from notes n'),
   key: raw('n.id'),
-  where: [isAbout('n', noteable)],
+  where: [isAbout('n', noteable), isVisible(caller)],
   order: [
     { by: order_by === 'created_at' ? raw('n.created_at') : raw('n.updated_at'), direction: sort },
     { by: raw('n.id'), direction: sort },
@@ -86,23 +106,24 @@ export const notesOf = (noteable: Noteable, { order_by, sort }: NoteOrder): List
 })
 
 /** Notes of a discussion, oldest first. */
-export const notesOfDiscussion = (noteable: Noteable, discussionId: string): List => ({
+export const notesOfDiscussion = (noteable: Noteable, caller: Caller, discussionId: string): List => ({
   type: 'Note',
   select: note(noteable.type),
   from: raw('from notes n'),
-  where: [isAbout('n', noteable), sql`n.discussion_id = ${discussionId}`],
+  where: [isAbout('n', noteable), sql`n.discussion_id = ${discussionId}`, isVisible(caller)],
   order: [{ by: raw('n.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
 
 /** Ordered by their first note. */
-export const discussionsOf = (noteable: Noteable): List => ({
+export const discussionsOf = (noteable: Noteable, caller: Caller): List => ({
   type: 'Discussion',
   select: discussion(noteable.type),
   from: raw('from notes f'),
   key: raw('f.id'),
   where: [
     isAbout('f', noteable),
+    sql`exists (select from notes n where n.id = f.id and ${isVisible(caller)})`,
     sql`
       not exists (
         select from notes e where ${isAbout('e', noteable)} and e.discussion_id = f.discussion_id and e.id < f.id
@@ -115,13 +136,16 @@ export const discussionsOf = (noteable: Noteable): List => ({
 export const findDiscussion = (
   db: Db | Tx,
   noteable: Noteable,
+  caller: Caller,
   discussionId: string,
 ): Promise<DiscussionRow | undefined> =>
   db.row(
     discussionRow,
     sql`
       ${discussion(noteable.type)}
-      where ${isAbout('f', noteable)} and f.discussion_id = ${discussionId}
+      where ${isAbout('f', noteable)}
+        and f.discussion_id = ${discussionId}
+        and exists (select from notes n where n.id = f.id and ${isVisible(caller)})
       order by f.id
       limit 1
     `,
@@ -131,12 +155,16 @@ export const findDiscussion = (
 export const findNote = (
   db: Db | Tx,
   noteable: Noteable,
+  caller: Caller,
   id: number,
   discussionId?: string,
 ): Promise<NoteRow | undefined> =>
   db.row(
     noteRow,
-    sql`${note(noteable.type)} where ${isAbout('n', noteable)} and n.id = ${id} and ${ofDiscussion(discussionId)}`,
+    sql`
+      ${note(noteable.type)}
+      where ${isAbout('n', noteable)} and n.id = ${id} and ${ofDiscussion(discussionId)} and ${isVisible(caller)}
+    `,
   )
 
 const ofDiscussion = (id: string | undefined): Sql => (id === undefined ? raw('true') : sql`n.discussion_id = ${id}`)

@@ -31,7 +31,7 @@ export function noteRoutesOf<T extends { readonly facts: Facts }, A extends stri
       paged: true,
       returns: Note,
       handle: ({ subject, params, page, ctx }) =>
-        fetchPage(ctx.db, noteRow, notesOf(about.discussed(subject), params), page),
+        fetchPage(ctx.db, noteRow, notesOf(about.discussed(subject), ctx.actor, params), page),
     }),
 
     endpoint({

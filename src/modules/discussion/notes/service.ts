@@ -75,7 +75,7 @@ export async function createNote(
 
 /** Loads a note that existed a moment ago; throws if it is deleted. */
 export async function getNote(ctx: Ctx, noteable: Noteable, noteId: number): Promise<NoteRow> {
-  const note = await findNote(ctx.db, noteable, noteId)
+  const note = await findNote(ctx.db, noteable, ctx.actor, noteId)
   if (!note) throw rowNotFound()
   return note
 }

@@ -19,7 +19,7 @@ const loadNote =
     const found = await about.subject.load(path as Static<P>, ctx)
     if (!found) return undefined
     const discussed = about.discussed(found)
-    const note = await findNote(ctx.db, discussed, path.note_id, path.discussion_id)
+    const note = await findNote(ctx.db, discussed, ctx.actor, path.note_id, path.discussion_id)
     if (!note) throw rowNotFound()
     const isOwnNote = note.author.id === ctx.actor?.id && !found.facts.flags['locked']
     const flags = { ...found.facts.flags, own_note: isOwnNote, system_note: note.system }

@@ -63,10 +63,12 @@ const writeParams = {
   project_creation_level: Optional(
     OneOf(['noone', 'maintainer', 'developer'], { description: 'Who may create projects' }),
   ),
-  auto_devops_enabled: Optional(Nullable(Flag({ description: 'Auto DevOps: pipelines without configuration' }))),
+  auto_devops_enabled: Optional(
+    Nullable(Flag({ description: 'Default of `auto_devops_enabled` of new projects below; null to inherit' })),
+  ),
   subgroup_creation_level: Optional(OneOf(['owner', 'maintainer'], { description: 'Who may create subgroups' })),
   emails_disabled: Optional(Nullable(Flag({ description: 'Disable email notifications' }))),
-  mentions_disabled: Optional(Nullable(Flag({ description: 'Prevent mentions of the group' }))),
+  mentions_disabled: Optional(Nullable(Flag({ description: 'A mention of the group notifies no member' }))),
   lfs_enabled: Optional(Nullable(Flag({ description: 'Git LFS for its projects' }))),
   avatar: Optional(Nullable(File({ description: 'Image file of the avatar' }))),
   request_access_enabled: Optional(Flag({ description: 'Users may request access' })),

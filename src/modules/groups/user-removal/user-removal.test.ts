@@ -182,6 +182,7 @@ describe('DELETE /users/:id', () => {
 const belongings: readonly string[] = [
   'access_requests',
   'access_tokens',
+  'approval_rule_users',
   'approvals',
   'approvers',
   'custom_attributes',
@@ -196,6 +197,7 @@ const belongings: readonly string[] = [
   'members',
   'mentions',
   'merge_request_assignees',
+  'merge_request_committers',
   'merge_request_reviewers',
   'namespaces',
   'notification_settings',

@@ -179,6 +179,19 @@ describe('POST /projects', () => {
     expect((await world.root.get(`/projects?search=${project.path}`)).json).toMatchObject([{ merge_method }])
   })
 
+  test('a new project takes auto_devops_enabled from the nearest group that sets it', async ({ world }) => {
+    const parent = await world.group({ auto_devops_enabled: false })
+    const [inherits, decides] = [
+      await world.group({ parent }),
+      await world.group({ parent, auto_devops_enabled: true }),
+    ]
+    const made = async (group: { id: number }, more = {}) =>
+      (await world.root.post('/projects', { name: 'P', namespace_id: group.id, ...more })).json.auto_devops_enabled
+    expect(await made(inherits)).toBe(false)
+    expect(await made(decides)).toBe(true)
+    expect(await made(parent, { auto_devops_enabled: true })).toBe(true)
+  })
+
   test('the deprecated feature switches set access levels', async ({ world }) => {
     const off = {
       issues_enabled: false,

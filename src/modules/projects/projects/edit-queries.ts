@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer } from '../../../db/row.ts'
+import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { taken } from '../../../kernel/violations.ts'
 import type { Located } from '../repositories/location.ts'
@@ -54,6 +54,21 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<Locate
   if (project.topics.length > 0) await countTopicsOfNew(tx, made.id)
   return made
 }
+
+/** Whether a namespace, or the nearest group above it that decides, enables Auto DevOps for new projects; null if none decides. */
+export const autoDevopsOf = async (tx: Tx, namespaceId: number): Promise<boolean | null> =>
+  (
+    await tx.row(
+      { auto_devops_enabled: nullable(boolean) },
+      sql`
+        select g.auto_devops_enabled
+        from namespaces n join namespaces g on g.id = any(n.traversal_ids)
+        where n.id = ${namespaceId} and g.auto_devops_enabled is not null
+        order by cardinality(g.traversal_ids) desc
+        limit 1
+      `,
+    )
+  )?.auto_devops_enabled ?? null
 
 /** Number of projects in a personal namespace. */
 export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>

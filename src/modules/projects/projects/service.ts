@@ -31,6 +31,7 @@ import {
 import { openForWriting, openRepository } from '../repositories/open.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import {
+  autoDevopsOf,
   countPersonalProjects,
   insertProject,
   lockForkSource,
@@ -68,11 +69,11 @@ function visibilityViolations(
   return []
 }
 
-/** Settings that new projects take from the installation. */
-const newSettings = ({ settings }: Ctx) => ({
+/** Settings that new projects take from the installation, or from the groups above. */
+const newSettings = async ({ settings }: Ctx, tx: Tx, namespace: { readonly id: number }) => ({
   ...(settings.default_ci_config_path && { ci_config_path: settings.default_ci_config_path }),
   ...(!settings.shared_runners_enabled && { shared_runners_enabled: false }),
-  auto_devops_enabled: settings.auto_devops_enabled,
+  auto_devops_enabled: (await autoDevopsOf(tx, namespace.id)) ?? settings.auto_devops_enabled,
 })
 
 const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
@@ -143,7 +144,7 @@ export async function createProject(
         description: input.description ?? null,
         visibility: visibilities[visibility],
         topics: topicsOf([...(input.tag_list ?? []), ...(input.topics ?? [])]),
-        settings: { ...newSettings(ctx), ...settingsAmong(input) },
+        settings: { ...(await newSettings(ctx, tx, held)), ...settingsAmong(input) },
         storage: oneOf(ctx.settings.repository_storages),
         runnersToken: newRunnersToken(),
       })

@@ -1,16 +1,22 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { branchRef } from '../../../git/format/ref-name.ts'
+import { branchRef, type RefName } from '../../../git/format/ref-name.ts'
 import { writeCommit, writeObject, writeTree } from '../../../git/objects/objects.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { initialBranch, type Located, openForWriting } from '../../projects/index.ts'
 import { moveRefs } from './move-refs.ts'
 
-/** Creates the first commit of a project: a README with its name and description. `stale` if the branch exists. */
+type Described = Located & { name: string; description?: string | null }
+
+/**
+ * Creates the first commit of a project: a README with its name and description. Also creates the branch `also` there: both or none.
+ * `stale` if a branch exists.
+ */
 export async function commitReadme(
   ctx: Ctx,
-  project: Located & { name: string; description?: string | null },
+  project: Described,
   branch: string = initialBranch,
+  also?: RefName,
 ): Promise<'moved' | 'stale'> {
   const name = branchRef(branch)
   if (!name) throw invalidFields({ default_branch: ['is invalid'] })
@@ -20,5 +26,11 @@ export async function commitReadme(
   const tree = await writeTree(repo, [{ mode: '100644', name: 'README.md', oid: blob }])
   const who = callerSignature(ctx)
   const to = await writeCommit(repo, { tree, parents: [], author: who, committer: who, message: 'Initial commit' })
-  return moveRefs(ctx, project.id, repo, [{ name, from: null, to }])
+  const names = new Set(also === undefined ? [name] : [name, also])
+  return moveRefs(
+    ctx,
+    project.id,
+    repo,
+    [...names].map((each) => ({ name: each, from: null, to })),
+  )
 }

@@ -194,6 +194,18 @@ describe('POST branches', () => {
     },
   )
 
+  test('nothing is created in an empty repository if the new branch collides with its default branch', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    expect((await world.root.post(branchesOf(project.id), { branch: 'master/x', ref: 'master' })).status).toBe(409)
+    expect((await world.root.get(branchesOf(project.id))).json).toEqual([])
+    expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({
+      empty_repo: true,
+      default_branch: null,
+    })
+  })
+
   test('the default branch of an empty repository can be created from itself', async ({ world }) => {
     const project = await world.project()
     expect(await world.root.post(branchesOf(project.id), { branch: 'master', ref: 'master' })).toMatchObject({

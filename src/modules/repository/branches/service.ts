@@ -92,7 +92,7 @@ export async function branchChangedAt(ctx: Ctx, project: ProjectSubject, name: s
 /**
  * Creates a branch at `from`: a branch, in preference to a tag of the same name, or a commit. Of two concurrent
  * requests one succeeds. Compat: clients that set up a project expect a branch from the default branch of an empty
- * repository. That branch is created first, with a README.
+ * repository. That branch is created with it, with a README: both or none.
  */
 export async function createBranch(ctx: Ctx, project: ProjectSubject, name: string, from: string): Promise<BranchRow> {
   const ref = branchRef(name)
@@ -103,9 +103,9 @@ export async function createBranch(ctx: Ctx, project: ProjectSubject, name: stri
   if (!to) {
     const first = await unbornDefault(repo, project)
     if (first === undefined || (from !== first && from !== 'HEAD')) throw invalid(`Invalid reference name: ${from}`)
-    const isStarted = (await commitReadme(ctx, project, first)) === 'moved'
+    const isStarted = (await commitReadme(ctx, project, first, ref)) === 'moved'
     const started = { ...project, default_branch: first }
-    return isStarted && name === first ? getBranch(ctx, started, name) : createBranch(ctx, started, name, first)
+    return isStarted ? getBranch(ctx, started, name) : createBranch(ctx, started, name, first)
   }
   const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })
   if (outcome === 'stale') throw invalid('Branch already exists')

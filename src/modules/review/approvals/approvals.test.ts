@@ -44,6 +44,11 @@ describe('approvals', () => {
       approved_by: [],
       approvers: [],
       suggested_approvers: [],
+      approval_rules_left: [],
+      has_approval_rules: false,
+      require_password_to_approve: false,
+      multiple_approval_rules_available: true,
+      merge_request_approvers_available: true,
       user_has_approved: false,
       user_can_approve: true,
     })

@@ -4,7 +4,16 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { approvalsOfProject, isApprovedSql, requiredApprovals } from '../merge-requests/approval-queries.ts'
+import {
+  appliesRule,
+  approvalSetting,
+  approvalsLeft,
+  approvalsOfProject,
+  isApprovedSql,
+  isExcluded,
+  isNamedBy,
+  requiredApprovals,
+} from '../merge-requests/approval-queries.ts'
 import { mergeRequestStates, mergeStatuses } from '../merge-requests/states.ts'
 
 /** Filter of lists: merge requests without such users, with any, or with all of these. */
@@ -49,6 +58,9 @@ export const approvalsRow = {
   created_at: timestamp,
   updated_at: timestamp,
   required: integer,
+  left: integer,
+  approved: boolean,
+  needs_password: boolean,
   /** In the order of their approvals. */
   approved_by: json<UserReferenceRow[]>(),
   /** Users requested to approve, by the author or a developer. */
@@ -69,16 +81,43 @@ export const findApprovals = (db: Db, mergeRequestId: number): Promise<Approvals
     approvalsRow,
     sql`
       select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
-        ${requiredApprovals} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by,
-        ${people('approvers', 'u.id')} as approvers
+        ${requiredApprovals} as required, ${approvalsLeft} as left, ${isApprovedSql} as approved,
+        ${approvalSetting('require_password_to_approve')} as needs_password,
+        ${people('approvals', 'a.created_at, u.id')} as approved_by, ${people('approvers', 'u.id')} as approvers
       from merge_requests m join projects p on p.id = m.project_id
       where m.id = ${mergeRequestId}
     `,
   )
 
-/** Whether a user is requested to approve a merge request. */
-export const isApprover = (db: Db, mergeRequestId: number, userId: number): Promise<boolean> =>
-  db.exists(sql`select from approvers where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)
+const approverRow = {
+  /** The user is asked to approve, or a rule that applies names them. */
+  approver: boolean,
+  /** The settings of the project keep the user from approving. */
+  excluded: boolean,
+}
+
+/** What decides whether a user may approve a merge request, besides their role. */
+export const findApprover = (
+  db: Db,
+  mergeRequestId: number,
+  userId: number,
+): Promise<RowOf<typeof approverRow> | undefined> =>
+  db.row(
+    approverRow,
+    sql`
+      select exists (select from approvers a where a.merge_request_id = m.id and a.user_id = ${userId})
+        or exists (
+          select
+          from approval_rules r
+          where (r.project_id = m.project_id or r.merge_request_id = m.id)
+            and ${appliesRule}
+            and ${isNamedBy(sql`${userId}::bigint`)}
+        ) as approver,
+        ${isExcluded(sql`${userId}::bigint`)} as excluded
+      from merge_requests m
+      where m.id = ${mergeRequestId}
+    `,
+  )
 
 export const heldForApprovalRow = {
   state: oneOf(...mergeRequestStates),
@@ -111,6 +150,9 @@ export const insertApproval = async (tx: Tx, mergeRequestId: number, userId: num
 /** False if the user has not approved it. */
 export const deleteApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
   (await tx.run(sql`delete from approvals where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)) > 0
+
+export const deleteApprovals = (tx: Tx, mergeRequestId: number): Promise<number> =>
+  tx.run(sql`delete from approvals where merge_request_id = ${mergeRequestId}`)
 
 export const saveRequiredApprovals = (tx: Tx, mergeRequestId: number, count: number): Promise<number> =>
   tx.run(

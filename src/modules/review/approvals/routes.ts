@@ -1,15 +1,18 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { endpoint, unchanged } from '../../../api/endpoint.ts'
 import { Id, List, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { accepted, Message } from '../../instance/index.ts'
+import { getApprovalState } from '../approval-rules/state.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { Approvals } from './entity.ts'
-import { approve, askApprovers, getApprovals, requireApprovals, unapprove } from './service.ts'
+import { approve, askApprovers, getApprovals, requireApprovals, resetApprovals, unapprove } from './service.ts'
 import { approvable } from './subject.ts'
 
 const path = '/projects/:id/merge_requests/:merge_request_iid'
 
 const shown = async (ctx: Ctx, mergeRequest: MergeRequestSubject) => ({
   approvals: await getApprovals(ctx, mergeRequest),
+  state: await getApprovalState(ctx, mergeRequest.id),
   facts: mergeRequest.facts,
 })
 
@@ -75,11 +78,18 @@ export const approvalRoutes = [
     allow: 'approve',
     params: Params({
       sha: Optional(Text({ description: 'Head of the source branch; the call fails with 409 if it differs' })),
+      approval_password: Optional(
+        Text({
+          description: "The caller's password; required if the project requires it to approve, otherwise ignored",
+        }),
+      ),
     }),
     unchanged: 'The caller has already approved',
     returns: Approvals,
     handle: async ({ subject, params, ctx }) =>
-      (await approve(ctx, subject, params.sha)) ? shown(ctx, subject) : unchanged,
+      (await approve(ctx, subject, { sha: params.sha, password: params.approval_password }))
+        ? shown(ctx, subject)
+        : unchanged,
   }),
 
   endpoint({
@@ -93,6 +103,23 @@ export const approvalRoutes = [
     async handle({ subject, ctx }) {
       await unapprove(ctx, subject)
       return shown(ctx, subject)
+    },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${path}/reset_approvals`,
+    summary: 'Reset approvals of a merge request',
+    description:
+      'Revokes all approvals. Only for bots of projects and groups, with their access tokens; 401 for others.',
+    tier: 'starter',
+    subject: approvable,
+    allow: 'reset_approvals',
+    status: 202,
+    returns: Message,
+    async handle({ subject, ctx }) {
+      await resetApprovals(ctx, subject)
+      return accepted
     },
   }),
 ]

@@ -1,7 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { conflict, Failure, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { conflict, Failure, invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
+import { requirePassword } from '../../accounts/index.ts'
 import { addSystemNote, addTodos, finishTodos } from '../../discussion/index.ts'
+import { requireOverriding } from '../approval-rules/service.ts'
+import { findApprovalSettings } from '../approval-rules/settings-queries.ts'
 import { readersAmong } from '../merge-requests/edit-queries.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
@@ -9,6 +12,7 @@ import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import {
   type ApprovalsRow,
   deleteApproval,
+  deleteApprovals,
   findApprovals,
   type HeldForApproval,
   insertApproval,
@@ -37,10 +41,19 @@ const changing = <T>(
 
 /**
  * Approves an open merge request; with `sha`, only if that is its head. False if the caller has approved it already. Throws
- * `not_allowed` if it is not open, `conflict` if the head differs.
+ * `wrong_state` if it is not open, `conflict` if the head differs, `unauthenticated` if the project requires the caller's password and
+ * it is missing or wrong.
  */
-export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string | undefined): Promise<boolean> =>
-  changing(ctx, mergeRequest, async (tx, { state, head_oid }) => {
+export async function approve(
+  ctx: Ctx,
+  mergeRequest: MergeRequestSubject,
+  { sha, password }: { readonly sha: string | undefined; readonly password: string | undefined },
+): Promise<boolean> {
+  if ((await findApprovalSettings(ctx.db, mergeRequest.project_id))?.require_password_to_approve) {
+    if (password === undefined) throw unauthenticated()
+    await requirePassword(ctx, password, unauthenticated())
+  }
+  return changing(ctx, mergeRequest, async (tx, { state, head_oid }) => {
     const userId = ctx.actor!.id
     if (state !== 'opened') throw new Failure('wrong_state', 'The merge request is not open')
     if (sha !== undefined && sha !== head_oid)
@@ -51,6 +64,7 @@ export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string
     await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
     return true
   })
+}
 
 /** Revokes the caller's approval. Throws `not_found` if there is none. */
 export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<void> =>
@@ -61,9 +75,21 @@ export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<
     await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
   })
 
+/** Revokes all approvals. Throws `unauthenticated` unless the caller is the bot of a project or group. */
+export async function resetApprovals(ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<void> {
+  if (!ctx.actor?.bot) throw unauthenticated()
+  const actorId = ctx.actor.id
+  await changing(ctx, mergeRequest, async (tx) => {
+    if ((await deleteApprovals(tx, mergeRequest.id)) === 0) return
+    await addSystemNote(tx, asNoteable(mergeRequest), actorId, 'reset approvals from all approvers')
+    await emitMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_updated', actorId })
+  })
+}
+
 /** Sets the required number of approvals, at least the number that the project requires. */
-export const requireApprovals = (ctx: Ctx, mergeRequest: MergeRequestSubject, count: number): Promise<void> =>
-  changing(ctx, mergeRequest, async (tx, { approvals_before_merge, least }) => {
+export async function requireApprovals(ctx: Ctx, mergeRequest: MergeRequestSubject, count: number): Promise<void> {
+  await requireOverriding(ctx, mergeRequest.project_id)
+  await changing(ctx, mergeRequest, async (tx, { approvals_before_merge, least }) => {
     if (count < least)
       throw invalidFields({ approvals_before_merge: [`must be at least that of the target project (${least})`] })
     if (count === approvals_before_merge) return
@@ -74,6 +100,7 @@ export const requireApprovals = (ctx: Ctx, mergeRequest: MergeRequestSubject, co
       changes: { approvals_before_merge: [approvals_before_merge, count] },
     })
   })
+}
 
 /** Replaces the requested approvers. Users who cannot read the merge request, and its author, are skipped. */
 export async function askApprovers(
@@ -82,6 +109,7 @@ export async function askApprovers(
   userIds: readonly number[],
 ): Promise<void> {
   const { id: mergeRequestId, project_id: projectId, author_id } = mergeRequest
+  await requireOverriding(ctx, projectId)
   const readers = await readersAmong(ctx.db, projectId, userIds)
   const authorId = ctx.actor!.id
   await changing(ctx, mergeRequest, async (tx, { state }) => {

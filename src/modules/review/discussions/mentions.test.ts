@@ -57,6 +57,39 @@ describe('mentions of users', () => {
     expect(await participants(world, other.id)).toEqual([reporter.id])
   })
 
+  test('a mention of a group notifies its members who can read the merge request', async ({ world }) => {
+    const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
+    const parent = await world.group({ visibility: 'private', members: [[bob, 'developer']] })
+    const group = await world.group({
+      visibility: 'public',
+      members: [
+        [ann, 'guest'],
+        [eve, 'guest'],
+      ],
+    })
+    const { at, id, project } = await openMergeRequest(world, {
+      visibility: 'private',
+      members: [
+        [ann, 'reporter'],
+        [bob, 'reporter'],
+      ],
+    })
+    expect(
+      (await ann.post(`${at}/notes`, { body: `@${group.full_path.toUpperCase()} and @${parent.full_path}` })).status,
+    ).toBe(201)
+    // The administrator is a member of both. `ann` cannot see the other group, `eve` cannot read the merge request, and no one gets a todo for their own note.
+    expect(await participants(world, id)).toEqual([world.root.id, ann.id])
+    await bob.post(`${at}/notes`, { body: `@${group.full_path} @${parent.full_path} @${ann.username}` })
+    expect(await participants(world, id)).toEqual([world.root.id, ann.id, bob.id])
+    expect(await todoAction(ann)).toBe('directly_addressed')
+    expect(await todoAction(eve)).toBeUndefined()
+    expect(await todoAction(bob)).toBeUndefined()
+    const other = await openMergeRequest(world, { project, branch: 'other' })
+    await world.root.put(`/groups/${group.id}`, { mentions_disabled: true })
+    await bob.post(`${other.at}/notes`, { body: `@${group.full_path}` })
+    expect(await participants(world, other.id)).toEqual([])
+  })
+
   test('a mention adds one todo despite edits, and removing it ends the participation', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { at, id } = await openMergeRequest(world)

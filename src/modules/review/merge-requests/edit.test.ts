@@ -1,10 +1,13 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { systemNotesOf, todosAbout } from '../../../../test/tables/discussion.ts'
 import { eventsOf, feedOf } from '../../../../test/tables/events.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
+import { editMergeRequest } from './edit.ts'
+import { loadMergeRequest } from './subject.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
 /** A merge request by Dan, a developer of its project, and one from another user's fork. */
@@ -239,4 +242,18 @@ test('404 for merge requests of a project without any', async ({ world }) => {
     status: 404,
     json: { message: '404 Not found' },
   })
+})
+
+test('assignees that concurrent pushes add and remove are all respected', async ({ world }) => {
+  const people = await Promise.all([1, 2, 3, 4].map(() => world.user()))
+  const [first, ...others] = people.map(({ id }) => id)
+  const { at, iid, project } = await openMergeRequest(world, { assignee_ids: [first] })
+  const ctx = await contextFor(world, world.root)
+  const subject = (await loadMergeRequest({ id: String(project.id), merge_request_iid: iid }, ctx))!
+  await Promise.all([
+    ...others.map((id) => editMergeRequest(ctx, subject, { add_assignee_ids: [id] })),
+    editMergeRequest(ctx, subject, { remove_assignee_ids: [first!] }),
+  ])
+  const { assignees } = (await world.root.get(at)).json
+  expect(assignees.map(({ id }: { id: number }) => id).sort()).toEqual(others.sort())
 })

@@ -5,6 +5,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
+import { planOffers } from '../../../kernel/plan.ts'
 import { addTodos, finishTodos, noteMentions } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
 import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
@@ -28,7 +29,7 @@ import { requireRules } from './rules.ts'
 import { anotherOpen, assignableOf, assignment, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
 import { authorReadsSource } from './source-access.ts'
 import type { MergeRequestSubject } from './subject.ts'
-import { titleAs } from './title.ts'
+import { cleanTitle, titleAs } from './title.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
 
@@ -41,6 +42,9 @@ export type MergeRequestEdit = {
   readonly target_branch?: string
   readonly state_event?: 'close' | 'reopen'
   readonly assignee_ids?: readonly number[]
+  /** Added to the assignees at the time of the change, and removed from them. */
+  readonly add_assignee_ids?: readonly number[]
+  readonly remove_assignee_ids?: readonly number[]
   readonly reviewer_ids?: readonly number[]
   readonly labels?: readonly string[]
   readonly add_labels?: readonly string[]
@@ -57,6 +61,7 @@ type Prepared = {
   /** Whether the caller may change `allow_collaboration`. */
   readonly mayAllowCollaboration: boolean
   readonly assignees: readonly number[] | undefined
+  readonly addedAssignees: readonly number[]
   readonly reviewers: readonly number[] | undefined
   readonly milestoneId: number | null | undefined
   /** Present if the target branch changes or the merge request is reopened. */
@@ -86,7 +91,8 @@ const attributes = [
  * Throws `conflict` if another merge request is open for the same branches, `unprocessable` if source and target would be the same
  * branch, or on reopening if the source branch is missing or is in a project whose code the caller or the author cannot read.
  */
-export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> {
+export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, given: MergeRequestEdit): Promise<void> {
+  const edit = given.title === undefined ? given : { ...given, title: cleanTitle(given.title) }
   const retitled = edit.draft === undefined ? edit.title : titleAs(edit.title ?? subject.title, edit.draft)
   requireRules({ ...edit, ...(retitled !== undefined && { title: retitled }) })
   const { project } = subject
@@ -113,6 +119,8 @@ export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, e
 /** The fields that a caller who cannot push to the target may change. */
 const withoutAdministered = ({
   assignee_ids: _assignees,
+  add_assignee_ids: _addedAssignees,
+  remove_assignee_ids: _removedAssignees,
   reviewer_ids: _reviewers,
   labels: _labels,
   add_labels: _added,
@@ -127,8 +135,9 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
   const branch = edit.target_branch ?? subject.target_branch
   const isMoved = branch !== subject.target_branch || edit.state_event === 'reopen'
   const source = await sourceOf(ctx, subject)
-  const [assignees, reviewers, milestoneId, version] = await Promise.all([
+  const [assignees, addedAssignees, reviewers, milestoneId, version] = await Promise.all([
     edit.assignee_ids && assignableOf(ctx, project, edit.assignee_ids),
+    assignableOf(ctx, project, edit.add_assignee_ids),
     edit.reviewer_ids && assignableOf(ctx, project, edit.reviewer_ids),
     usableMilestone(ctx, project, edit.milestone_id),
     isMoved && subject.state !== 'merged'
@@ -136,7 +145,7 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
       : undefined,
   ])
   const mayAllow = source !== null && mayAllowCollaboration(ctx, source, project)
-  return { assignees, reviewers, milestoneId, version, mayAllowCollaboration: mayAllow }
+  return { assignees, addedAssignees, reviewers, milestoneId, version, mayAllowCollaboration: mayAllow }
 }
 
 /** The milestone to set; `undefined` (ignored) if the project cannot use it. */
@@ -197,7 +206,8 @@ async function apply(
   const actorId = ctx.actor!.id
   const before = await readFacts(tx, id)
   await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))
-  const { assignees, reviewers } = prepared
+  const { reviewers } = prepared
+  const assignees = assigneesAfter(ctx, before, edit, prepared)
   const assigned = assignees && (await replacePeople(tx, 'merge_request_assignees', id, assignees))
   const asked = reviewers && (await replacePeople(tx, 'merge_request_reviewers', id, reviewers))
   await changeLabels(ctx, tx, before, edit)
@@ -215,6 +225,19 @@ async function apply(
     ...(asked?.added ?? []).map(reviewRequest(actorId)),
   ])
   await emitChanges(tx, id, actorId, changes, now)
+}
+
+/** The new assignees; `undefined` if the edit does not change them. One assignee on a plan with single assignees: the first added. */
+function assigneesAfter(
+  ctx: Ctx,
+  before: MergeRequestFacts,
+  { remove_assignee_ids: removed = [] }: MergeRequestEdit,
+  { assignees, addedAssignees }: Prepared,
+): readonly number[] | undefined {
+  if (!assignees && addedAssignees.length + removed.length === 0) return undefined
+  const remaining =
+    planOffers(ctx.plan, 'starter') || addedAssignees.length === 0 ? (assignees ?? before.assignee_ids) : []
+  return [...new Set([...remaining, ...addedAssignees])].filter((id) => !removed.includes(id))
 }
 
 /** The target branch cannot change once the merge request is merged or locked. */

@@ -225,7 +225,7 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
       hasCommits: row.commits > 0 && !row.lacks_branch,
       mergeStatus: row.merge_status,
       needsRebase: row.needs_rebase,
-      pipeline: row.required_pipeline,
+      pipeline: row.required_pipeline && (found ? row.required_pipeline : 'hidden'),
       isUnresolved: row.needs_resolution && row.unresolved,
       isApproved: row.approved || !planOffers(ctx.plan, 'starter'),
     }) as string,

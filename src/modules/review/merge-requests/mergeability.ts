@@ -29,8 +29,8 @@ export type MergeFacts = {
   readonly mergeStatus: MergeStatus
   /** The merge method requires commits of the target branch that the source branch lacks. */
   readonly needsRebase: boolean
-  /** Status of the pipeline of the head that must succeed; null without one. */
-  readonly pipeline: Status | null
+  /** Status of the pipeline of the head that must succeed; null without one, `hidden` if the caller may not read it. */
+  readonly pipeline: Status | 'hidden' | null
   /** Discussions are unresolved that must be resolved. */
   readonly isUnresolved: boolean
   readonly isApproved: boolean
@@ -48,6 +48,8 @@ export function detailedMergeStatus(facts: MergeFacts): DetailedMergeStatus {
   if (mergeStatus === 'cannot_be_merged') return 'conflict'
   if (facts.isUnresolved) return 'discussions_not_resolved'
   if (!facts.isApproved) return 'not_approved'
+  // Does not tell whether it has succeeded.
+  if (pipeline === 'hidden') return 'ci_must_pass'
   if (pipeline && !isPassing(pipeline)) return isActive(pipeline) ? 'ci_still_running' : 'ci_must_pass'
   if (mergeStatus === 'checking') return 'checking'
   if (mergeStatus !== 'can_be_merged') return 'unchecked'

@@ -12,15 +12,19 @@ const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/') +
 export function references({ iid, project_id, full_path }: Named, within: Within) {
   const short = `!${iid}`
   const full = `${full_path}${short}`
-  return { short, relative: relative(), full }
+  return { short, relative: `${pathWithin({ id: project_id, full_path }, within)}${short}`, full }
+}
 
-  function relative(): string {
-    if (within.of === 'all') return full
-    if (within.of === 'project') {
-      if (within.id === project_id) return short
-      const parent = parentOf(full_path)
-      return parentOf(within.full_path) === parent ? full.slice(parent.length) : full
-    }
-    return full.startsWith(`${within.full_path}/`) ? full.slice(within.full_path.length + 1) : full
+/** How text names a project before the sign of a reference; empty for the project of the text. */
+export function pathWithin(
+  { id, full_path }: { readonly id: number; readonly full_path: string },
+  within: Within,
+): string {
+  if (within.of === 'all') return full_path
+  if (within.of === 'project') {
+    if (within.id === id) return ''
+    const parent = parentOf(full_path)
+    return parentOf(within.full_path) === parent ? full_path.slice(parent.length) : full_path
   }
+  return full_path.startsWith(`${within.full_path}/`) ? full_path.slice(within.full_path.length + 1) : full_path
 }

@@ -21,7 +21,7 @@ import {
 import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
-import { titleAs } from './title.ts'
+import { cleanTitle, titleAs } from './title.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
 export type MergeRequestInput = {
@@ -66,7 +66,7 @@ export async function createMergeRequest(
   source: ProjectSubject,
   { draft, ...given }: MergeRequestInput,
 ): Promise<{ readonly target: ProjectSubject; readonly id: number }> {
-  const input = { ...given, title: titleAs(given.title, draft) }
+  const input = { ...given, title: titleAs(cleanTitle(given.title), draft) }
   const target = await findTarget(ctx, source, input.target_project_id)
   requireRules(input)
   if (target.id === source.id && input.source_branch === input.target_branch)

@@ -17,6 +17,8 @@ export type Version = {
   readonly overflow: boolean
   /** Newest first. */
   readonly commits: readonly Oid[]
+  /** IDs of the users who committed them. */
+  readonly committers: readonly number[]
 }
 
 /** The heads of the newest version of a merge request; undefined before the first. */
@@ -50,6 +52,17 @@ export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version):
       insert into merge_request_commits (diff_id, position, oid)
       select diff.id, c.position, c.oid
       from diff, unnest(${version.commits}::text[]) with ordinality as c (oid, position)
+    ),
+    gone as (
+      delete from merge_request_committers
+      where merge_request_id = ${mergeRequestId} and user_id <> all(${version.committers}::bigint[])
+    ),
+    committed as (
+      insert into merge_request_committers (user_id, merge_request_id)
+      select u.id, ${mergeRequestId}
+      from users u
+      where u.id = any(${version.committers}::bigint[])
+      on conflict do nothing
     )
     update merge_requests m
     set diff_id = diff.id, merge_status_source_oid = ${version.head}, merge_status_target_oid = ${version.start},

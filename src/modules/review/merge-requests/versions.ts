@@ -12,6 +12,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
 import { openForWriting, openRepository, type Located as Stored } from '../../projects/index.ts'
 import { diffLimits } from '../../repository/index.ts'
+import { committersOf } from './committers.ts'
 import { insertVersion, newestHeads, type Version } from './version-queries.ts'
 
 /** The part of a project that concerns its repository. */
@@ -71,13 +72,31 @@ export async function versionBetween(
   head: Oid | null,
   start: Oid | null,
 ): Promise<Version> {
-  const empty = { head, start, base: null, state: 'empty', files: 0, overflow: false, commits: [] } as const
+  const empty = {
+    head,
+    start,
+    base: null,
+    state: 'empty',
+    files: 0,
+    overflow: false,
+    commits: [],
+    committers: [],
+  } as const
   if (!head || !start) return empty
   const base = (await mergeBase(repo, start, head)) ?? null
   const commits = await listCommitIds(repo, { from: [head], excluding: [start] }, { limit: maxCommits })
   const { files, overflow } = await patchesOf(ctx, repo, { head, base })
   const state = overflow ? 'overflow' : files.length === 0 ? 'empty' : 'collected'
-  return { head, start, base, state, files: files.length, overflow, commits }
+  return {
+    head,
+    start,
+    base,
+    state,
+    files: files.length,
+    overflow,
+    commits,
+    committers: await committersOf(ctx, repo, commits),
+  }
 }
 
 /** Limits of a complete diff: bounded by memory in total; a single file has the usual limits. */

@@ -4,7 +4,16 @@ import { matchesPattern } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
 import { references } from './reference.ts'
 import { countTasks } from './tasks.ts'
-import { draftPattern, isDraft } from './title.ts'
+import { cleanTitle, draftPattern, isDraft } from './title.ts'
+
+plain('control characters of a title become spaces', () => {
+  expect(['a\r\nb', ' a\tb\n', 'a\u0000\u0007\u2028b', ' plain '].map(cleanTitle)).toEqual([
+    'a b',
+    'a b',
+    'a b',
+    ' plain ',
+  ])
+})
 
 describe('titles of merge requests', () => {
   test('TypeScript and PostgreSQL recognize the same titles as drafts', async ({ world }) => {

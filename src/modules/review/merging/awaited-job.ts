@@ -54,6 +54,12 @@ export const mergeWhenDiscussionsAreResolved: Reaction<'discussion_resolved' | '
   if (settled) await mergeLater(tx, settled.source_project_id, settled.sha)
 }
 
+/** Merges what waited only for its last approval. */
+export const mergeWhenApproved: Reaction<'merge_request_approved'> = async (tx, { payload }) => {
+  const settled = await findSettled(tx, payload.merge_request_id)
+  if (settled) await mergeLater(tx, settled.source_project_id, settled.sha)
+}
+
 async function mergeOne(ctx: Ctx, id: number): Promise<void> {
   const row = await findMerging(ctx.db, id)
   const asker = row?.auto_merge_user_id ? await asAccount(ctx, row.auto_merge_user_id) : undefined

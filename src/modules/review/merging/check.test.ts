@@ -64,6 +64,18 @@ describe('merge status of merge requests', () => {
     expect(await mergeStatusOf(world, id)).toBe('unchecked')
   })
 
+  test('a merge request stays open and unchecked while its repository is missing', async ({ world }) => {
+    const { id, at, project } = await openMergeRequest(world)
+    const dir = project.repository.repo.gitDir
+    await rename(dir, `${dir}.away`)
+    await expect(checked(world, id)).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(await mergeStatusOf(world, id)).toBe('unchecked')
+    expect((await world.root.put(`${at}/merge`)).status).toBe(503)
+    await rename(`${dir}.away`, dir)
+    await checked(world, id)
+    expect((await world.root.get(at)).json).toMatchObject({ state: 'opened', merge_status: 'can_be_merged' })
+  })
+
   test('a check that was lost is queued again after a while', async ({ world }) => {
     const { id, at } = await openMergeRequest(world)
     expect(await statusOf(world, at)).toBe('checking')

@@ -73,6 +73,27 @@ describe('detailed_merge_status', () => {
     expect(await checkedStatus(world, opened)).toBe('mergeable')
   })
 
+  test('ci_must_pass whatever the pipeline says, for readers who may not read it', async ({ world }) => {
+    const [ann, guest] = [await world.user(), await world.user()]
+    const opened = await openMergeRequest(world, { members: [[ann, 'reporter']] })
+    const at = `/projects/${opened.project.id}`
+    await world.root.put(at, { only_allow_merge_if_pipeline_succeeds: true, builds_access_level: 'private' })
+    await checkedStatus(world, opened)
+    const seen = async (who: typeof ann) => [
+      (await who.get(opened.at)).json.detailed_merge_status,
+      (await who.get(`${at}/merge_requests`)).json[0].detailed_merge_status,
+    ]
+    for (const [state, expected] of [
+      ['running', 'ci_still_running'],
+      ['failed', 'ci_must_pass'],
+      ['success', 'mergeable'],
+    ] as const) {
+      await report(world, opened, state)
+      expect(await seen(ann)).toEqual([expected, expected])
+      expect(await seen(guest)).toEqual(['ci_must_pass', 'ci_must_pass'])
+    }
+  })
+
   test('ci_still_running, then ci_must_pass if the pipeline must succeed, and the merge fails with 405', async ({
     world,
   }) => {

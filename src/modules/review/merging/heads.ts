@@ -4,6 +4,7 @@ import { branchRef } from '../../../git/format/ref-name.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { fetchCommit } from '../../../git/transfer/fetch.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import { openRepository } from '../../projects/index.ts'
 import { authorReadsSource } from '../merge-requests/source-access.ts'
 import type { MergingRow } from './queries.ts'
@@ -26,7 +27,7 @@ export const targetRepository = (ctx: Ctx, row: Pick<MergingRow, 'target'>): Rep
   openRepository(ctx, row.target)
 
 /**
- * Reads files of refs; starts no process. A new head in another project counts only while the author can read its code, which takes
+ * Throws `unavailable` if a repository is missing. Reads files of refs; starts no process. A new head in another project counts only while the author can read its code, which takes
  * two statements; a head that the target has already takes none.
  */
 export async function readHeads(ctx: Ctx, row: MergingRow): Promise<Heads> {
@@ -46,7 +47,17 @@ async function readBranches(ctx: Ctx, row: MergingRow): Promise<Heads> {
     row.source ? readBranch(openRepository(ctx, row.source), row.source_branch) : undefined,
     readBranch(targetRepository(ctx, row), row.target_branch),
   ])
+  // A missing branch is only believed if the repository is there: it was when the merge request got commits.
+  if (row.head_oid !== null) {
+    if (!target) await requireRepository(targetRepository(ctx, row))
+    if (!source && row.source) await requireRepository(openRepository(ctx, row.source))
+  }
   return { source, target }
+}
+
+async function requireRepository(repo: Repository): Promise<void> {
+  repo.lookAgain()
+  if (!(await repo.exists())) throw new Failure('unavailable', 'A repository of the merge request is missing')
 }
 
 /** Fetches a head that `readHeads` found from a fork to the target. Does nothing if the target has it. */

@@ -8,7 +8,6 @@ import { authenticateDerived } from '../../accounts/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { type CompletedPush, shown } from '../../pushes/index.ts'
 import { editMergeRequest } from '../merge-requests/edit.ts'
-import { readFacts } from '../merge-requests/event-queries.ts'
 import { createMergeRequest } from '../merge-requests/service.ts'
 import { loadMergeRequest, type MergeRequestSubject } from '../merge-requests/subject.ts'
 import { titleAs } from '../merge-requests/title.ts'
@@ -17,7 +16,7 @@ import { mergeOncePipelineSucceeds } from '../merging/merge-service.ts'
 import { defaultTarget, mayCreate, proposable } from './branches.ts'
 import { type FoundRow, findForPush, findSource } from './queries.ts'
 import { textFromCommits } from './text.ts'
-import { findWish, type MergeRequestOptions, type Wish } from './wish.ts'
+import { findWish, type MergeRequestOptions } from './wish.ts'
 
 /** Maximum branches of a push to which options apply. Source: supplement to the API documents, "Push options". */
 const maxBranches = 10
@@ -183,7 +182,6 @@ async function update(
     return [missing(options.target)]
   const wish = await findWish(ctx, subject.project, options)
   const { title, draft } = options
-  const assignees = await assigneesAfter(ctx, subject.id, wish)
   const edit = {
     ...((title !== undefined || draft) && {
       title: titleAs(title ?? subject.title, draft || undefined),
@@ -194,21 +192,11 @@ async function update(
     ...(wish.milestoneId !== undefined && { milestone_id: wish.milestoneId }),
     ...(wish.labels.length > 0 && { add_labels: wish.labels }),
     ...(wish.unlabels.length > 0 && { remove_labels: wish.unlabels }),
-    ...(assignees && { assignee_ids: assignees }),
+    ...(wish.assignees.length > 0 && { add_assignee_ids: wish.assignees }),
+    ...(wish.unassigned.length > 0 && { remove_assignee_ids: wish.unassigned }),
   }
   if (Object.keys(edit).length > 0) await editMergeRequest(ctx, subject, edit)
   return [...wish.warnings, ...(options.merge_when_pipeline_succeeds ? await mergeLater(ctx, subject, branch) : [])]
-}
-
-/** The assignees after the change; `undefined` if the options do not change them. */
-async function assigneesAfter(
-  ctx: Ctx,
-  id: number,
-  { assignees, unassigned }: Wish,
-): Promise<readonly number[] | undefined> {
-  if (assignees.length + unassigned.length === 0) return undefined
-  const { assignee_ids } = await ctx.transaction((tx) => readFacts(tx, id))
-  return [...new Set([...assignee_ids, ...assignees])].filter((user) => !unassigned.includes(user))
 }
 
 /** Enables the automatic merge; a refusal is a warning. */

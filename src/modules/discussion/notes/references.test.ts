@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { expectLinear } from '../../../../test/growth.ts'
+import { mentionedNames, namedNoteables } from './references.ts'
+
+const named = (text: string) => mentionedNames(text).map(({ name, addressed }) => (addressed ? `!${name}` : name))
+
+describe('mentions in a text', () => {
+  test.for([
+    ['@ann, please look', ['!ann']],
+    ['Please look, @ann', ['ann']],
+    [' @ann and @bob: what about @eve.', ['!ann', '!bob', 'eve']],
+    ['@Ann @ann @ANN', ['!ann']],
+    ['Ask @ann-marie.jones_2, or @bob-.', ['ann-marie.jones_2', 'bob']],
+    ['@ann/team, look; @ann/team/.', ['!ann/team']],
+    ['(@ann) [@bob] **@eve**', ['ann', 'bob', 'eve']],
+    ['ann@example.com, //host/@ann, @@ann, a.@b', []],
+    ['`@ann` and\n```\n@bob\n```\n@eve', ['eve']],
+    ['~~~\n@ann\n```\n~~~\n@bob', ['bob']],
+    ['```\n@ann', []],
+    ['@', []],
+    ['', []],
+  ] as const)('%j mentions %j', ([text, names]) => {
+    expect(named(text)).toEqual(names)
+  })
+
+  test('a text has at most a hundred mentions', () => {
+    expect(mentionedNames(Array.from({ length: 500 }, (_, index) => `@u${index}`).join(' '))).toHaveLength(100)
+  })
+
+  test.for(['@a.', '@a', '`', '@-.', '@a and ', ' ', '```\n', '@'])(
+    'mentions are found in linear time when %j repeats',
+    (part) => {
+      expectLinear((size) => mentionedNames(part.repeat(size)), 100_000)
+    },
+  )
+})
+
+const site = 'http://forge.test:8080'
+const references = (text: string) =>
+  namedNoteables(text, site).map(({ path, iid }) => (path === undefined ? `${iid}` : `${path} ${iid}`))
+
+describe('merge requests in a text', () => {
+  test.for([
+    ['See !12, (!13) and !14.', ['12', '13', '14']],
+    ['!12 !12', ['12']],
+    ['Group/Sub/Project!3 and other.one!4', ['group/sub/project 3', 'other.one 4']],
+    [`${site}/group/project/-/merge_requests/7.`, ['group/project 7']],
+    [`(${site}/group/project/merge_requests/8)#note_1`, ['group/project 8']],
+    [`${site}/group/project/-/merge_requests/7x`, []],
+    ['http://other.test/group/project/-/merge_requests/7', []],
+    ['`!1` and\n```\n!2\n```\n!3', ['3']],
+    ['!1x, !!, !, a/!, !12345678901', []],
+    ['#12 is an issue', []],
+    ['', []],
+  ] as const)('%j names %j', ([text, names]) => {
+    expect(references(text)).toEqual(names)
+  })
+
+  test('a text names at most a hundred', () => {
+    expect(references(Array.from({ length: 10_000 }, (_, index) => `!${index}`).join(' '))).toHaveLength(100)
+  })
+
+  test.for(['!1', 'a/', 'a.', 'a-', '!', `${site}/`, `${site}/a/`, 'a/b/', '/merge_requests/'])(
+    'they are found in linear time when %j repeats',
+    (part) => {
+      expectLinear((size) => namedNoteables(part.repeat(size), site), 50_000)
+    },
+  )
+})

@@ -1,0 +1,87 @@
+import { type NoteableType, noteableKinds } from '../noteables/kinds.ts'
+
+/** Maximum references of a sort in one text; further ones are ignored. */
+const maxReferences = 100
+
+/** Replaces code in Markdown (fenced blocks and code spans) by backquotes. */
+function prose(text: string): string {
+  const lines: string[] = []
+  let fence: string | undefined
+  for (const line of text.split('\n')) {
+    const mark = /^ {0,3}(```|~~~)/.exec(line)?.[1]
+    if (fence === undefined && mark === undefined) lines.push(line)
+    else if (fence === undefined) {
+      fence = mark
+      lines.push('`')
+    } else if (mark === fence) fence = undefined
+  }
+  return lines.join('\n').replace(/`[^`\n]*`/g, '` `')
+}
+
+/** Characters of user names and of full paths of groups; a dot or dash at the end belongs to the sentence. */
+const mention = /(?<![\w@/.-])@(\w(?:[\w./-]*\w)?)/g
+
+export type MentionedName = {
+  /** In lower case. */
+  readonly name: string
+  /** The text begins with the mention. */
+  readonly addressed: boolean
+}
+
+/** The names of users and groups mentioned with `@` in a text, without duplicates. */
+export function mentionedNames(text: string): MentionedName[] {
+  const shown = prose(text)
+  const address = /^\s*(?:@\w[\w./-]*[\s,:]*(?:and\s+)?)*/.exec(shown)![0].length
+  const names = new Map<string, MentionedName>()
+  for (const { 1: found, index } of shown.matchAll(mention)) {
+    const name = found!.toLowerCase()
+    if (names.size < maxReferences && !names.has(name)) names.set(name, { name, addressed: index < address })
+  }
+  return [...names.values()]
+}
+
+/** A noteable that a text names. */
+export type NamedNoteable = {
+  readonly type: NoteableType
+  /** Path of its project in lower case, as written: without a slash it is in the namespace of the text's project. Absent for the text's project. */
+  readonly path?: string
+  readonly iid: number
+}
+
+/** A path, or none, then the sign of a kind and a number: `!1`, `project!1`, `group/project!1`. */
+const signed = (signs: string): RegExp =>
+  new RegExp(String.raw`(?<![\w/.&@-])((?:[\w.-]+/)*[\w.-]+)?([${signs}])(\d{1,9})(?!\w)`, 'g')
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+/** The same as a URL of the site: `…/group/project/-/merge_requests/1`. */
+const linked = (siteUrl: string, segments: string): RegExp =>
+  new RegExp(String.raw`${escaped(siteUrl)}/((?:[\w.-]+/)+)(?:-/)?(${segments})/(\d{1,9})(?!\w)`, 'gi')
+
+const kinds = Object.entries(noteableKinds) as [NoteableType, (typeof noteableKinds)[NoteableType]][]
+const bySign = new Map<string, NoteableType>(kinds.map(([type, { sign }]) => [sign, type]))
+const bySegment = new Map<string, NoteableType>(kinds.map(([type, { segment }]) => [segment, type]))
+const signPattern = signed([...bySign.keys()].join(''))
+const segmentNames = [...bySegment.keys()].join('|')
+
+/** Whether a text may name a noteable, as a regular expression of PostgreSQL: saves the search in texts without any. */
+export const mayName = `[${[...bySign.keys()].join('')}][0-9]|/(${segmentNames})/[0-9]`
+
+/**
+ * The merge requests and other noteables that a text names, outside of code, without duplicates: by sign and number, or by their URLs
+ * below `siteUrl`. At most 100.
+ */
+export function namedNoteables(text: string, siteUrl: string): NamedNoteable[] {
+  const shown = prose(text)
+  const found = new Map<string, NamedNoteable>()
+  const add = (type: NoteableType, path: string | undefined, iid: number): void => {
+    const key = `${type} ${path ?? ''} ${iid}`
+    if (found.size < maxReferences && !found.has(key)) found.set(key, { type, ...(path && { path }), iid })
+  }
+  // `-/` is matched as a part of the path as well.
+  for (const [, path, segment, number] of shown.matchAll(linked(siteUrl, segmentNames)))
+    add(bySegment.get(segment!.toLowerCase())!, path!.toLowerCase().replace(/\/(-\/)?$/, ''), Number(number))
+  for (const [, path, sign, number] of shown.matchAll(signPattern))
+    add(bySign.get(sign!)!, path?.toLowerCase(), Number(number))
+  return [...found.values()]
+}

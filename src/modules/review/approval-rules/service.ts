@@ -1,0 +1,236 @@
+import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit } from '../../../events/log.ts'
+import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { tooLong } from '../../../kernel/violations.ts'
+import { lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { findProtectedRefs } from '../../pushes/index.ts'
+import { readersAmong } from '../merge-requests/edit-queries.ts'
+import { lockMergeRequest } from '../merge-requests/queries.ts'
+import type { MergeRequestSubject } from '../merge-requests/subject.ts'
+import {
+  countRules,
+  deleteRule,
+  findNamed,
+  findRule,
+  findSource,
+  insertRule,
+  lockRule,
+  maxRules,
+  type RuleHolder,
+  type RuleRow,
+  type RuleType,
+  replacePart,
+  updateRule,
+} from './queries.ts'
+import { findApprovalSettings } from './settings-queries.ts'
+
+/** Absent fields keep what the rule has, or what the replaced rule of the project has. */
+export type RuleInput = {
+  readonly name?: string
+  readonly approvals_required?: number
+  readonly user_ids?: readonly number[]
+  readonly usernames?: readonly string[]
+  readonly group_ids?: readonly number[]
+  readonly protected_branch_ids?: readonly number[]
+  readonly applies_to_all_protected_branches?: boolean
+}
+export type NewRuleInput = RuleInput & {
+  readonly name: string
+  readonly approvals_required: number
+  readonly rule_type?: RuleType
+  /** For a merge request: the rule of the project that it replaces. */
+  readonly approval_project_rule_id?: number
+}
+
+/** Where a rule is created or changed, and its project. */
+type Place = {
+  readonly holder: RuleHolder
+  readonly project: ProjectSubject
+  /** The caller may replace rules of the project for the merge request. */
+  readonly mayReplace?: boolean
+}
+
+export const ofProject = (project: ProjectSubject): Place => ({ holder: { of: 'project', id: project.id }, project })
+
+/** The place of rules of a merge request. Throws `forbidden` if the settings of the project allow none. */
+export async function ofMergeRequest(ctx: Ctx, { id, project, facts }: MergeRequestSubject): Promise<Place> {
+  await requireOverriding(ctx, project.id)
+  // Authors from outside may demand more approvals, but not change who gives those of the project.
+  const mayReplace = allows(mergeRequestPolicy.admin_merge_request, ctx.actor, facts)
+  return { holder: { of: 'merge_request', id }, project, mayReplace }
+}
+
+/** Throws `forbidden` unless merge requests of the project may have rules and required numbers of their own. */
+export async function requireOverriding(ctx: Ctx, projectId: number): Promise<void> {
+  const settings = await findApprovalSettings(ctx.db, projectId)
+  if (settings?.disable_overriding_approvers_per_merge_request)
+    throw forbidden('Approval rules cannot be changed for single merge requests of this project')
+}
+
+export async function getRule(ctx: Ctx, holder: RuleHolder, id: number): Promise<RuleRow> {
+  const rule = await findRule(ctx.db, holder, ctx.actor, id)
+  if (!rule) throw rowNotFound()
+  return rule
+}
+
+/** What a rule names, as far as the input says it. */
+type Named = { readonly users?: number[]; readonly groups?: number[]; readonly branches?: number[] }
+
+const maxNameLength = 255
+
+/**
+ * The users and groups that the rule may name: users who may read merge requests of the project, and groups that the caller can see;
+ * others are left out. Throws `invalid` for protected branches of other projects.
+ */
+async function namedIn(ctx: Ctx, { project }: Place, input: RuleInput): Promise<Named> {
+  if (input.name !== undefined && [...input.name].length > maxNameLength)
+    throw invalidFields({ name: [tooLong(maxNameLength)] })
+  const { user_ids, usernames, group_ids, protected_branch_ids } = input
+  const found = await findNamed(ctx.db, ctx.actor, { usernames: usernames ?? [], groupIds: group_ids ?? [] })
+  const users =
+    user_ids || usernames ? await readersAmong(ctx.db, project.id, [...(user_ids ?? []), ...found.userIds]) : undefined
+  if (protected_branch_ids?.length) {
+    const known = await findProtectedRefs(ctx.db, project.id, ctx.actor)
+    const isKnown = (id: number) => known.some((ref) => ref.kind === 'branch' && ref.id === id)
+    if (!protected_branch_ids.every(isKnown))
+      throw invalidFields({ protected_branch_ids: ['must be protected branches of the project'] })
+  }
+  return {
+    ...(users && { users }),
+    ...(group_ids && { groups: found.groupIds }),
+    ...(protected_branch_ids && { branches: [...protected_branch_ids] }),
+  }
+}
+
+/** A rule for any approver names no one. */
+function requireType(type: RuleType, { users = [], groups = [] }: Named): void {
+  if (type === 'any_approver' && users.length + groups.length > 0)
+    throw invalidFields({ rule_type: ['any_approver cannot name users or groups'] })
+}
+
+/** Locks what holds the rules, so that their number can be limited. */
+async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<{ readonly merge_request_id?: number }> {
+  const row = of === 'project' ? await lockProject(tx, id) : await lockMergeRequest(tx, id)
+  if (!row) throw rowNotFound()
+  return of === 'project' ? {} : { merge_request_id: id }
+}
+
+const taken = ['has already been taken']
+/** Violations by the name of the unique index. */
+const duplicates: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  approval_rules_project: { name: taken },
+  approval_rules_merge_request: { name: taken },
+  approval_rules_any_of_project: { rule_type: ['any-approver for the project already exists'] },
+  approval_rules_any_of_merge_request: { rule_type: ['any-approver for the merge request already exists'] },
+  approval_rules_replaced: { approval_project_rule_id: taken },
+}
+
+async function withoutDuplicates<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    const fields = duplicates[violatedUnique(error) ?? '']
+    throw fields ? invalidFields(fields) : error
+  }
+}
+
+const atLeast = (required: number) =>
+  invalidFields({ approvals_required: [`must be at least that of the rule of the project (${required})`] })
+
+async function saveNamed(tx: Tx, id: number, { users, groups, branches }: Named): Promise<void> {
+  if (users) await replacePart(tx, 'users', id, users)
+  if (groups) await replacePart(tx, 'groups', id, groups)
+  if (branches) await replacePart(tx, 'branches', id, branches)
+}
+
+/**
+ * Creates a rule. One that replaces a rule of the project takes over the users and groups that the input does not give. Throws
+ * `forbidden` if the caller may not replace rules, `invalid` if the name is taken, if it would require less than the rule that it replaces, or if there are too many.
+ */
+export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): Promise<RuleRow> {
+  const { holder, project } = place
+  const named = await namedIn(ctx, place, input)
+  const id = await withoutDuplicates(
+    ctx.transaction(async (tx) => {
+      const of = await lockHolder(tx, holder)
+      if ((await countRules(tx, holder)) >= maxRules) throw invalidFields({ base: [`at most ${maxRules} rules`] })
+      const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
+      const source = sourceId === undefined ? undefined : await findSource(tx, project.id, sourceId)
+      if (sourceId !== undefined && !source) throw rowNotFound()
+      if (source && !place.mayReplace) throw forbidden()
+      if (source && input.approvals_required < source.approvals_required) throw atLeast(source.approvals_required)
+      const type = source?.rule_type ?? input.rule_type ?? 'regular'
+      const all = source ? { users: source.user_ids, groups: source.group_ids, ...named } : named
+      requireType(type, all)
+      const ruleId = await insertRule(tx, holder, {
+        type,
+        sourceRuleId: sourceId ?? null,
+        name: input.name,
+        approvalsRequired: input.approvals_required,
+        appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? false,
+      })
+      await saveNamed(tx, ruleId, all)
+      await emit(tx, {
+        kind: 'approval_rule_created',
+        projectId: project.id,
+        actorId: ctx.actor!.id,
+        payload: { approval_rule_id: ruleId, ...of },
+        facts: { name: input.name },
+      })
+      return ruleId
+    }),
+  )
+  return getRule(ctx, holder, id)
+}
+
+/** Changes the given fields of a rule. Fails as `createRule` does. */
+export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<RuleRow> {
+  const { holder, project } = place
+  const named = await namedIn(ctx, place, input)
+  await withoutDuplicates(
+    ctx.transaction(async (tx) => {
+      const of = await lockHolder(tx, holder)
+      const rule = await lockRule(tx, holder, id)
+      if (!rule) throw rowNotFound()
+      if (rule.source_rule_id !== null && !place.mayReplace) throw forbidden()
+      requireType(rule.rule_type, named)
+      const approvalsRequired = input.approvals_required ?? rule.approvals_required
+      if (rule.source_required !== null && approvalsRequired < rule.source_required) throw atLeast(rule.source_required)
+      const name = input.name ?? rule.name
+      await updateRule(tx, id, {
+        name,
+        approvalsRequired,
+        appliesToAllProtectedBranches:
+          input.applies_to_all_protected_branches ?? rule.applies_to_all_protected_branches,
+      })
+      await saveNamed(tx, id, named)
+      await emit(tx, {
+        kind: 'approval_rule_updated',
+        projectId: project.id,
+        actorId: ctx.actor!.id,
+        payload: { approval_rule_id: id, ...of },
+        facts: { name },
+      })
+    }),
+  )
+  return getRule(ctx, holder, id)
+}
+
+export const removeRule = (ctx: Ctx, { holder, project }: Place, id: number): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    const of = await lockHolder(tx, holder)
+    const rule = await lockRule(tx, holder, id)
+    if (!rule) throw rowNotFound()
+    await deleteRule(tx, id)
+    await emit(tx, {
+      kind: 'approval_rule_deleted',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { approval_rule_id: id, ...of },
+      facts: { name: rule.name },
+    })
+  })

@@ -1,0 +1,159 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { Client, test, type World } from '../../../../test/world.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
+import { mergeAwaited } from '../merging/awaited-job.ts'
+import { afterPush } from '../merging/testing.ts'
+
+/** Runs what is queued to merge. */
+async function mergeAwaiting(world: World): Promise<void> {
+  for (const { payload } of await world.takeJobs(`${mergeAwaited.name}:%`))
+    await mergeAwaited.run(payload, await contextFor(world, null))
+}
+
+async function opened(world: World) {
+  const [ann, dan] = [await world.user(), await world.user()]
+  const made = await openMergeRequest(world, {
+    visibility: 'private',
+    members: [
+      [ann, 'developer'],
+      [dan, 'developer'],
+    ],
+    author: ann,
+    approvals_before_merge: 1,
+  })
+  const configure = (settings: object) => world.root.post(`/projects/${made.project.id}/approvals`, settings)
+  return { ...made, ann, dan, configure }
+}
+
+const approve = async (who: Client, at: string, more = {}) => (await who.post(`${at}/approve`, more)).status
+const isApproved = async (who: Client, at: string) => (await who.get(`${at}/approvals`)).json.approved
+
+describe('approval settings of a project', () => {
+  test('they have defaults, are changed by maintainers and recorded in the audit log', async ({ world }) => {
+    const { project, dan, configure } = await opened(world)
+    const at = `/projects/${project.id}/approvals`
+    const defaults = {
+      approvals_before_merge: 0,
+      reset_approvals_on_push: true,
+      selective_code_owner_removals: false,
+      disable_overriding_approvers_per_merge_request: false,
+      merge_requests_author_approval: false,
+      merge_requests_disable_committers_approval: false,
+      require_password_to_approve: false,
+    }
+    expect((await dan.get(at)).json).toEqual(defaults)
+    expect((await dan.post(at, { reset_approvals_on_push: false })).status).toBe(403)
+    expect(await configure({ reset_approvals_on_push: false, selective_code_owner_removals: false })).toMatchObject({
+      status: 201,
+      json: { ...defaults, reset_approvals_on_push: false },
+    })
+    expect((await configure({ selective_code_owner_removals: true })).status).toBe(400)
+    expect(
+      await world.rows(`select payload from events where kind = 'approval_settings_changed' and project_id = $1`, [
+        project.id,
+      ]),
+    ).toEqual([{ payload: { changed: ['reset_approvals_on_push'] } }])
+    expect(
+      await world.rows(`select verb from audit_events where noun = 'approval_settings' and entity_id = $1`, [
+        project.id,
+      ]),
+    ).toEqual([{ verb: 'change' }])
+  })
+
+  test('an author approves if the project allows it, and no longer counts if it does not', async ({ world }) => {
+    const { at, ann, configure } = await opened(world)
+    expect(await approve(ann, at)).toBe(403)
+    await configure({ merge_requests_author_approval: true })
+    expect(await approve(ann, at)).toBe(201)
+    expect(await isApproved(ann, at)).toBe(true)
+    await configure({ merge_requests_author_approval: false })
+    expect(await isApproved(ann, at)).toBe(false)
+  })
+
+  test('a committer cannot approve if the project forbids it, by any confirmed address', async ({ world }) => {
+    const { at, dan, project, branch, head, configure } = await opened(world)
+    await configure({ merge_requests_disable_committers_approval: true, reset_approvals_on_push: false })
+    expect(await approve(dan, at)).toBe(201)
+    expect(await isApproved(dan, at)).toBe(true)
+    // The commit of another author that `dan` commits after the approval.
+    const made = await dan.post(`/projects/${project.id}/repository/commits`, {
+      branch,
+      commit_message: 'more',
+      author_email: 'other@example.com',
+      actions: [{ action: 'create', file_path: 'more', content: 'x' }],
+    })
+    expect(made.status).toBe(201)
+    await afterPush(world, project)
+    expect((await dan.get(at)).json.sha).not.toBe(head)
+    expect(await isApproved(dan, at)).toBe(false)
+    expect((await dan.get(`${at}/approvals`)).json).toMatchObject({ approved_by: [{ user: { id: dan.id } }] })
+    await dan.post(`${at}/unapprove`)
+    expect(await approve(dan, at)).toBe(403)
+    await configure({ merge_requests_disable_committers_approval: false })
+    expect(await approve(dan, at)).toBe(201)
+  })
+
+  test('a push keeps approvals if the project says so', async ({ world }) => {
+    const { at, dan, project, branch, configure } = await opened(world)
+    const push = async (file_path: string) => {
+      const made = await world.root.post(`/projects/${project.id}/repository/commits`, {
+        branch,
+        commit_message: 'more',
+        actions: [{ action: 'create', file_path, content: 'x' }],
+      })
+      expect(made.status).toBe(201)
+      await afterPush(world, project)
+    }
+    await approve(dan, at)
+    await configure({ reset_approvals_on_push: false })
+    await push('one')
+    expect(await isApproved(dan, at)).toBe(true)
+    await configure({ reset_approvals_on_push: true })
+    await push('two')
+    expect(await isApproved(dan, at)).toBe(false)
+  })
+
+  test('an approval requires the password of the user if the project says so', async ({ world }) => {
+    const { at, project, configure } = await opened(world)
+    const zoe = await world.user({ password: 'correct horse battery' })
+    await world.root.post(`/projects/${project.id}/members`, { user_id: zoe.id, access_level: 30 })
+    await configure({ require_password_to_approve: true })
+    expect((await zoe.get(`${at}/approvals`)).json.require_password_to_approve).toBe(true)
+    expect(await approve(zoe, at)).toBe(401)
+    expect(await approve(zoe, at, { approval_password: 'wrong horse' })).toBe(401)
+    expect(await approve(zoe, at, { approval_password: 'correct horse battery' })).toBe(201)
+  })
+
+  test('only the bot of a project or group resets approvals', async ({ world }) => {
+    const { at, id, dan, project } = await opened(world)
+    await approve(dan, at)
+    expect((await world.root.put(`${at}/reset_approvals`)).status).toBe(401)
+    const made = await world.root.post(`/projects/${project.id}/access_tokens`, {
+      name: 'bot',
+      scopes: ['api'],
+      access_level: 30,
+      expires_at: '2026-12-20',
+    })
+    const bot = new Client(world.origin, { id: made.json.user_id, username: 'bot', token: made.json.token })
+    expect(await bot.put(`${at}/reset_approvals`)).toMatchObject({ status: 202 })
+    expect(await isApproved(dan, at)).toBe(false)
+    expect(await world.rows('select from approvals where merge_request_id = $1', [id])).toEqual([])
+  })
+
+  test('the last approval merges what waits for its pipeline to have succeeded', async ({ world }) => {
+    const { at, dan, project, head, branch } = await opened(world)
+    const report = (state: string) =>
+      world.root.post(`/projects/${project.id}/statuses/${head}`, { state, ref: branch })
+    await report('running')
+    await approve(dan, at)
+    expect((await world.root.put(`${at}/merge`, { merge_when_pipeline_succeeds: true })).status).toBe(200)
+    await dan.post(`${at}/unapprove`)
+    await report('success')
+    await mergeAwaiting(world)
+    expect((await dan.get(at)).json.state).toBe('opened')
+    await approve(dan, at)
+    await mergeAwaiting(world)
+    expect((await dan.get(at)).json.state).toBe('merged')
+  })
+})

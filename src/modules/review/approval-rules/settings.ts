@@ -1,0 +1,48 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { editProject, lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { findApprovalSettings, type ProjectApprovalSettings, saveApprovalSettings } from './settings-queries.ts'
+
+export async function getApprovalSettings(ctx: Ctx, projectId: number): Promise<ProjectApprovalSettings> {
+  const settings = await findApprovalSettings(ctx.db, projectId)
+  if (!settings) throw rowNotFound()
+  return settings
+}
+
+export type ApprovalSettingsInput = {
+  readonly [Name in keyof ProjectApprovalSettings]?: ProjectApprovalSettings[Name]
+} & { readonly selective_code_owner_removals?: boolean }
+
+/**
+ * Changes how a project handles approvals; absent settings stay. Throws `invalid` for `selective_code_owner_removals`, because
+ * approvals of code owners are not distinguished.
+ */
+export async function changeApprovalSettings(
+  ctx: Ctx,
+  project: ProjectSubject,
+  { selective_code_owner_removals, approvals_before_merge, ...settings }: ApprovalSettingsInput,
+): Promise<ProjectApprovalSettings> {
+  if (selective_code_owner_removals)
+    throw invalidFields({
+      selective_code_owner_removals: ['is not supported: approvals of code owners are like others'],
+    })
+  const before = await getApprovalSettings(ctx, project.id)
+  if (approvals_before_merge !== undefined && approvals_before_merge !== before.approvals_before_merge)
+    await editProject(ctx, project, { approvals_before_merge })
+  const changed = Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined || value === before[name as keyof typeof settings] ? [] : [name],
+  )
+  if (changed.length > 0)
+    await ctx.transaction(async (tx) => {
+      if (!(await lockProject(tx, project.id))) throw rowNotFound()
+      await saveApprovalSettings(tx, project.id, settings)
+      await emit(tx, {
+        kind: 'approval_settings_changed',
+        projectId: project.id,
+        actorId: ctx.actor!.id,
+        payload: { changed },
+      })
+    })
+  return getApprovalSettings(ctx, project.id)
+}

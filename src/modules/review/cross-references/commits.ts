@@ -1,0 +1,51 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
+import { branchName } from '../../../git/format/ref-name.ts'
+import { listCommitIds } from '../../../git/history/history.ts'
+import { type Commit, readCommit, readCommitsWithin } from '../../../git/objects/commits.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { findProject, openRepository } from '../../projects/index.ts'
+import { readBranch } from '../merging/heads.ts'
+import { findOrigin } from './queries.ts'
+
+/** Maximum branches of a push, and commits of each and of all together, that are searched for references: the newest. */
+const maxBranches = 10
+const maxCommits = 100
+
+/** Longer messages are read up to this total. */
+const maxMessageCharacters = 4 * 1024 * 1024
+
+type NewCommits = { readonly fullPath: string; readonly commits: readonly Commit[] }
+
+/**
+ * The commits that a push added to branches: without those that the branch had, that the default branch has unless it was pushed
+ * itself, and that the project has from which this one was forked. Undefined if the project is gone.
+ */
+export async function newCommits(
+  ctx: Ctx,
+  projectId: number,
+  changes: readonly RefChange[],
+): Promise<NewCommits | undefined> {
+  const [project, origin] = await Promise.all([findProject(ctx.db, null, projectId), findOrigin(ctx.db, projectId)])
+  if (!project || !origin) return undefined
+  const repo = openRepository(ctx, project)
+  const main = project.default_branch
+  const tip = main === null ? undefined : await readBranch(repo, main)
+  const oids = new Set<Oid>()
+  const branches = changes.filter(({ name, to }) => to !== null && branchName(name) !== undefined)
+  for (const { name, from, to } of branches.slice(0, maxBranches)) {
+    const known = [from, branchName(name) === main ? undefined : tip].flatMap((oid) => oid ?? [])
+    const added = await listCommitIds(repo, { from: [to!], excluding: known }, { limit: maxCommits })
+    for (const oid of added) if (oids.size < maxCommits) oids.add(oid)
+  }
+  const source = origin.forked_from_id === null ? undefined : await findProject(ctx.db, null, origin.forked_from_id)
+  const own = source ? await withoutKnown(openRepository(ctx, source), [...oids]) : [...oids]
+  const { commits } = await readCommitsWithin(repo, own, maxMessageCharacters)
+  return { fullPath: origin.full_path, commits }
+}
+
+async function withoutKnown(repo: Repository, oids: readonly Oid[]): Promise<Oid[]> {
+  const known = await Promise.all(oids.map((oid) => readCommit(repo, oid)))
+  return oids.filter((_, index) => known[index] === undefined)
+}
