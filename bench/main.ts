@@ -101,7 +101,11 @@ else {
   else if (values.start) print(...startLines(await startTimes(processes, 5)))
   else if (values.against !== undefined) await against(values.against)
   else {
-    const dataDir = await ensureData(sizeName, note, values.varied || values.alone ? 'writes' : 'reads')
+    const dataDir = await ensureData(
+      sizeName,
+      note,
+      values.varied || values.alone ? join(benchFolder, 'writes') : benchFolder,
+    )
     await using service = await startService(dataDir, processes)
     if (values.clone) {
       const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
