@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { countLooseRefs } from '../../../git/refs/ref-files.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { packRefs, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import {
@@ -25,13 +26,14 @@ export const housekeepAfterPushes = job({
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return
-    await housekeepWhenDue(ctx, projectId, openRepository(ctx, project))
-    await planHousekeeping(ctx, projectId)
+    const repo = openRepository(ctx, project)
+    await housekeepWhenDue(ctx, projectId, repo)
+    await planHousekeeping(ctx, projectId, repo)
   },
 })
 
-async function planHousekeeping(ctx: Ctx, projectId: number): Promise<void> {
-  const dueMs = await housekeepingDueIn(ctx, projectId)
+async function planHousekeeping(ctx: Ctx, projectId: number, repo: Repository): Promise<void> {
+  const dueMs = await housekeepingDueIn(ctx, projectId, repo)
   if (dueMs !== undefined) await ctx.transaction((tx) => enqueue(tx, housekeepAfterPushes, { projectId }, dueMs))
 }
 
@@ -52,6 +54,6 @@ export const refreshRepository = job({
     if ((await countLooseRefs(repo)) > looseRefs) await packRefs(repo)
     await writeCommitGraph(repo)
     await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
-    await planHousekeeping(ctx, projectId)
+    await planHousekeeping(ctx, projectId, repo)
   },
 })
