@@ -8,6 +8,8 @@ const memoryBytes = 256 * 1024
 const blockBytes = 256 * 1024
 /** Blocks that concurrent readers share: 4 MiB. */
 const cachedBlocks = 16
+/** The end of the bytes stays in memory: whoever reads as fast as they arrive reads no file. */
+const recentBytes = 2 * 1024 * 1024
 
 /**
  * Bytes that are appended and read at the same time: in memory at first, then in a file. The file has no name, so that nothing
@@ -18,6 +20,7 @@ export class GrowingBytes {
   #memory: Buffer | undefined = Buffer.alloc(0)
   #file: FileHandle | undefined
   #size = 0
+  #recent: { readonly start: number; readonly bytes: Buffer }[] = []
   readonly #blocks = new LRUCache<string, Promise<Buffer>>({ max: cachedBlocks })
 
   constructor(folder: string) {
@@ -35,13 +38,33 @@ export class GrowingBytes {
       this.#file ??= await openNameless(this.#folder)
       await writeAll(this.#file, this.#memory ? [this.#memory, ...bytes] : bytes, this.#memory ? 0 : this.#size)
       this.#memory = undefined
+      this.#remember(bytes)
     }
     this.#size += length
+  }
+
+  #remember(appended: readonly Buffer[]): void {
+    let start = this.#size
+    for (const bytes of appended) {
+      this.#recent.push({ start, bytes })
+      start += bytes.length
+    }
+    const isOld = ({ start: at }: { start: number }) => at < start - recentBytes
+    if (this.#recent.length > 0 && isOld(this.#recent[0]!)) this.#recent = this.#recent.filter((each) => !isOld(each))
+  }
+
+  /** Frees the memory for the end, once nothing more is appended. */
+  finish(): void {
+    this.#recent = []
   }
 
   /** Some bytes from `position`, which is below `size`. Readers must not change them. */
   read(position: number): Buffer | Promise<Buffer> {
     if (this.#memory) return this.#memory.subarray(position)
+    if (this.#recent.length > 0 && position >= this.#recent[0]!.start) {
+      const { start, bytes } = this.#recent.findLast((each) => each.start <= position)!
+      return bytes.subarray(position - start)
+    }
     const start = position - (position % blockBytes)
     const end = Math.min(start + blockBytes, this.#size)
     const name = `${start} ${end}`

@@ -132,6 +132,7 @@ export class SharedResponse {
       this.#end = { error }
       throw error
     } finally {
+      this.#bytes.finish()
       this.#wake()
       this.#closeIfUnused()
     }
