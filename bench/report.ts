@@ -6,7 +6,7 @@ import type { OneByOne } from './one-by-one.ts'
 import type { Reference } from './reference.ts'
 import type { Latency, SshTimes } from './ssh.ts'
 import type { StartTimes } from './start-times.ts'
-import type { Cost, Storm } from './storm.ts'
+import { type Cost, ownPacks, type Storm } from './storm.ts'
 import type { Throughput } from './throughput.ts'
 import type { Rates, VariedFigures } from './varied/varied.ts'
 
@@ -120,7 +120,15 @@ export const cloneLines = ({ serviceMs, sshMs, daemonMs, rounds }: CloneTimes): 
 const heldBack = (alone: Latency, beside: Latency): boolean => beside.p50 > Math.max(alone.p50 * 1.2, alone.p50 + 1)
 
 export const stormHead = [
-  row('Clones at once', 'MB', 'One', 'N equal', 'Times one: time, CPU', 'N with own packs', 'Times one: time, CPU'),
+  row(
+    'Clones at once',
+    'MB',
+    'One',
+    'N equal',
+    'Times one: time, CPU',
+    `${ownPacks} with own packs`,
+    'Times one: time, CPU',
+  ),
   '|---|---|---|---|---|---|---|',
 ]
 

@@ -9,11 +9,14 @@ export type Storm = {
   clones: number
   megabytes: number
   one: Cost
-  /** Clones whose requests differ in the order of their lines, so that each gets a pack of its own. */
+  /** `ownPacks` clones whose requests differ in the order of their lines, so that each gets a pack of its own. */
   different: Cost
   equal: Cost
 }
 export type Cost = { ms: number; cpuSeconds: number }
+
+/** Few, because they are slow. */
+export const ownPacks = 4
 
 const kinds: Readonly<Record<string, readonly string[]>> = {
   'whole repository': [],
@@ -23,7 +26,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
 
 const line = (text: string): string => (text.length + 4).toString(16).padStart(4, '0') + text
 
-/** Requests of clones at once, from clients that discard what they get: one, then many equal ones, then many different ones. */
+/** Requests of clones at once, from clients that discard what they get: one, then many equal ones, then a few different ones. */
 export async function* stormTimes(service: Service, gitDir: string, clones: number): AsyncGenerator<Storm> {
   const tips = git(gitDir, 'for-each-ref', '--format=%(objectname)', 'refs/heads', 'refs/tags').split('\n')
   const wants = [...new Set(tips)].map((oid) => `want ${oid}\n`)
@@ -39,7 +42,7 @@ export async function* stormTimes(service: Service, gitDir: string, clones: numb
     await costOf(service, [next()])
     const one = await costOf(service, [next()])
     const equal = await costOf(service, Array<string>(clones).fill(next()))
-    const different = await costOf(service, Array.from({ length: clones }, next))
+    const different = await costOf(service, Array.from({ length: ownPacks }, next))
     yield { kind, clones, megabytes: one.bytes / 1e6, one, equal, different }
   }
 }

@@ -22,7 +22,8 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
   const closed = closeToOthers(config)
   if (closed > 0) notices.say(`Made ${closed} files and folders private that other users could reach.`)
   // Leftovers of uploads and fetches; no process is handling any yet.
-  for (const folder of [uploadsDir(config), sharedFetchesDir(config)]) await rm(folder, { recursive: true, force: true })
+  for (const folder of [uploadsDir(config), sharedFetchesDir(config)])
+    await rm(folder, { recursive: true, force: true })
   await Promise.all([
     requireGit(),
     requireFreeAddress(config.http),

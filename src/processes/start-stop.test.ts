@@ -333,10 +333,7 @@ function commandName(pid: number): string {
   return isAlive(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]! : ''
 }
 
-test.for([
-  'uploads',
-  'fetches',
-])('a start removes files that a crash left unfinished: %s', async (kind) => {
+test.for(['uploads', 'fetches'])('a start removes files that a crash left unfinished: %s', async (kind) => {
   const folder = await preparedFolder(template)
   const left = join(folder, 'tmp', kind, 'unfinished')
   mkdirSync(dirname(left), { recursive: true })

@@ -174,7 +174,7 @@ describe('equal clones', () => {
   })
 
   test('a pack is shared no longer than its time', async () => {
-    await using storm = await Storm.start({ keptMs: 1 })
+    await using storm = await Storm.start({ joinableMs: 1 })
     await storm.clone()
     await storm.clone()
     expect(storm.packs).toHaveLength(2)

@@ -1,14 +1,13 @@
 import type { Oid } from '../format/oid.ts'
-import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
+import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 import { objectContent } from './cat-file.ts'
-import { blobsOfSmallPush } from './small-push.ts'
 
 /** A Git LFS pointer, stored in place of a large file. */
 export type Pointer = { readonly oid: string; readonly sizeBytes: number }
 
 /** The maximum in the LFS specification. */
-const maxPointerBytes = 1023
+export const maxPointerBytes = 1023
 
 /** Parses a pointer; `undefined` if the text is not one, or is of an obsolete kind. */
 export function parsePointer(text: string): Pointer | undefined {
@@ -24,19 +23,14 @@ export const pointerText = ({ oid, sizeBytes }: Pointer): string =>
 const readAtOnce = 500
 
 /**
- * LFS pointers in the commits that no ref reaches yet (or none of `excluding`), in batches, possibly with duplicates. No
- * process for a small push; else one `rev-list`, and one round trip per new blob small enough to be a pointer.
+ * LFS pointers in the commits that no ref reaches yet (or none of `excluding`), in batches, possibly with duplicates. One
+ * `rev-list`, and one round trip per new blob small enough to be a pointer.
  */
 export async function* newPointers(
   repo: Repository,
   tips: readonly Oid[],
   excluding?: readonly Oid[],
 ): AsyncIterable<Pointer[]> {
-  const blobs =
-    excluding || !(repo instanceof QuarantinedRepository)
-      ? undefined
-      : await blobsOfSmallPush(repo, tips, maxPointerBytes)
-  if (blobs) return yield blobs.flatMap((blob) => parsePointer(blob.toString('utf8')) ?? [])
   const child = await repo.start('rev-list', {
     flags: [
       '--objects',

@@ -5,8 +5,8 @@ import { type ResponseReader, SharedResponse, type StartResponse } from './share
 export type FetchSharingOptions = {
   /** For files without a name. Must exist; without it, nothing is shared. */
   readonly folder: string
-  /** How long a complete response is kept for further fetches, in milliseconds. Default one minute. */
-  readonly keptMs?: number
+  /** Time in milliseconds for which further fetches may join a complete response. Default one minute. */
+  readonly joinableMs?: number
   /** Maximum number of responses. Default 200. */
   readonly maxResponses?: number
   /** Maximum bytes of all responses. Default 2 GiB. */
@@ -24,7 +24,7 @@ type Entry = { readonly response: SharedResponse; readonly caller: string }
 
 /**
  * The responses that equal fetches share, of one server process (docs/adr/0023-equal-fetches-share-a-response.md). The key of a response has
- * everything that git's output depends on; whoever calls has checked that the client may read the repository.
+ * everything that git's output depends on; the caller has checked that the client may read the repository.
  */
 export class FetchSharing {
   readonly maxBytes: number
@@ -38,13 +38,13 @@ export class FetchSharing {
 
   constructor({
     folder,
-    keptMs = 60_000,
+    joinableMs = 60_000,
     maxResponses = 200,
     maxBytes = 2 * 1024 ** 3,
     minFreeBytes = 1024 ** 3,
   }: FetchSharingOptions) {
     this.maxBytes = maxBytes
-    this.#options = { folder, keptMs, maxResponses, maxBytes, minFreeBytes }
+    this.#options = { folder, joinableMs, maxResponses, maxBytes, minFreeBytes }
   }
 
   /**
@@ -78,7 +78,7 @@ export class FetchSharing {
   }
 
   #add(key: string, caller: string, start: StartResponse): Entry {
-    const { folder, maxResponses, keptMs } = this.#options
+    const { folder, maxResponses, joinableMs } = this.#options
     if (this.#entries.size >= maxResponses) this.#forget(this.#entries.keys().next().value!)
     const response = new SharedResponse(folder, start, (bytes) => this.#mayGrow(bytes))
     const entry: Entry = { response, caller }
@@ -86,7 +86,7 @@ export class FetchSharing {
     this.#stored.add(response)
     const forget = () => this.#entries.get(key) === entry && this.#forget(key)
     void response.over.then((isGood) => {
-      if (isGood) setTimeout(forget, keptMs).unref()
+      if (isGood) setTimeout(forget, joinableMs).unref()
       else forget()
     })
     void response.closed.then(() => this.#stored.delete(response))

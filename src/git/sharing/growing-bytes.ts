@@ -3,12 +3,12 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 
-/** Kept in memory up to this size: most fetches are small. */
+/** In memory up to this size: most fetches are small. */
 const memoryBytes = 256 * 1024
 const blockBytes = 256 * 1024
 /** Blocks that concurrent readers share: 4 MiB. */
 const cachedBlocks = 16
-/** The end of the bytes stays in memory: whoever reads as fast as they arrive reads no file. */
+/** The end of the bytes stays in memory: a reader as fast as the writer reads no file. */
 const recentBytes = 2 * 1024 * 1024
 
 /**

@@ -2,11 +2,12 @@ import { open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, inflateSync } from 'node:zlib'
 import type { Oid } from '../format/oid.ts'
+import type { ObjectType } from '../objects/cat-file.ts'
+import { parseCommit, readCommit } from '../objects/commits.ts'
+import { maxPointerBytes, newPointers, type Pointer, parsePointer } from '../objects/pointers.ts'
+import { parseTree, readTree, type TreeEntry } from '../objects/trees.ts'
 import { readRefFiles } from '../refs/ref-files.ts'
-import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
-import type { ObjectType } from './cat-file.ts'
-import { parseCommit, readCommit } from './commits.ts'
-import { parseTree, readTree, type TreeEntry } from './trees.ts'
+import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
 
 /** Beyond these limits git finds the new objects faster, or with less memory. */
 const maxObjects = 100
@@ -21,19 +22,27 @@ const headBytes = 512
 type NewObject = { readonly type: ObjectType; readonly content: Buffer | undefined }
 
 /**
- * The blobs of at most `maxBytes` that a small push adds, read from the files in quarantine: no process. `undefined` if only git
- * can tell: the push is large, or refers to objects that are not in the branches or their latest commits, such as a file
- * that was moved.
+ * LFS pointers in the commits that a push adds, in batches, possibly with duplicates. `repo` has its objects. No process for a
+ * small push in quarantine; else as `newPointers`.
  */
-export async function blobsOfSmallPush(
-  quarantine: QuarantinedRepository,
+export async function* pointersOfPush(repo: Repository, tips: readonly Oid[]): AsyncIterable<Pointer[]> {
+  const blobs = repo instanceof QuarantinedRepository ? await smallBlobs(repo, tips) : undefined
+  if (blobs) yield blobs.flatMap((blob) => parsePointer(blob.toString('utf8')) ?? [])
+  else yield* newPointers(repo, tips)
+}
+
+/**
+ * The blobs that could be pointers, read from the files in quarantine. `undefined` if only git can tell: the push is large, or
+ * refers to objects that are not in the latest commits of the branches, such as a file that was moved.
+ */
+async function smallBlobs(
+  { objectDir, base }: QuarantinedRepository,
   tips: readonly Oid[],
-  maxBytes: number,
 ): Promise<readonly Buffer[] | undefined> {
-  const objects = await readQuarantine(quarantine.objectDir, maxBytes)
-  const branches = objects && (await readRefFiles(quarantine.base, 'refs/heads'))
+  const objects = await readQuarantine(objectDir)
+  const branches = objects && (await readRefFiles(base, 'refs/heads'))
   if (!branches || branches === 'ask') return undefined
-  return new SmallPush(quarantine.base, objects, new Set(branches.map(({ oid }) => oid))).blobsOf(tips)
+  return new SmallPush(base, objects, new Set(branches.map(({ oid }) => oid))).blobsOf(tips)
 }
 
 class SmallPush {
@@ -88,8 +97,9 @@ class SmallPush {
       if (type === 'commit' || (was?.oid === oid && was.type === type)) continue
       const object = this.#objects.get(oid)
       if (object?.type !== type) return false
-      if (type === 'blob') object.content && this.#blobs.add(object.content)
-      else if (!(await this.#compare(oid, was?.type === 'tree' ? was.oid : undefined))) return false
+      if (type === 'blob') {
+        if (object.content) this.#blobs.add(object.content)
+      } else if (!(await this.#compare(oid, was?.type === 'tree' ? was.oid : undefined))) return false
     }
     return true
   }
@@ -105,7 +115,7 @@ class SmallPush {
 }
 
 /** The objects of the push by id; `undefined` if there are many, or packed ones. */
-async function readQuarantine(folder: string, maxBlobBytes: number): Promise<Map<string, NewObject> | undefined> {
+async function readQuarantine(folder: string): Promise<Map<string, NewObject> | undefined> {
   const paths: { oid: string; path: string }[] = []
   for (const name of await readdir(folder)) {
     const files = await readdir(join(folder, name)).catch(() => [])
@@ -117,7 +127,7 @@ async function readQuarantine(folder: string, maxBlobBytes: number): Promise<Map
   const objects = new Map<string, NewObject>()
   let bytes = 0
   for (const { oid, path } of paths) {
-    const object = await readLoose(path, maxBlobBytes, maxContentBytes - bytes)
+    const object = await readLoose(path, maxContentBytes - bytes)
     if (!object) return undefined
     bytes += object.content?.length ?? 0
     objects.set(oid, object)
@@ -125,13 +135,13 @@ async function readQuarantine(folder: string, maxBlobBytes: number): Promise<Map
   return objects
 }
 
-async function readLoose(path: string, maxBlobBytes: number, maxBytes: number): Promise<NewObject | undefined> {
+async function readLoose(path: string, maxBytes: number): Promise<NewObject | undefined> {
   const { compressed, isWhole } = await readStart(path)
   const head = inflateSync(compressed.subarray(0, headBytes), { finishFlush: constants.Z_SYNC_FLUSH })
   const found = /^(commit|tree|blob|tag) (\d+)\0/.exec(head.toString('latin1', 0, 40))
   if (!found) return undefined
   const [header, type, size] = found as unknown as [string, ObjectType, string]
-  if (type === 'blob' && Number(size) > maxBlobBytes) return { type, content: undefined }
+  if (type === 'blob' && Number(size) > maxPointerBytes) return { type, content: undefined }
   if (!isWhole || Number(size) > maxBytes) return undefined
   const whole = inflateSync(compressed, { maxOutputLength: header.length + Number(size) + 1 })
   return { type, content: whole.subarray(header.length) }
