@@ -22,6 +22,8 @@ import {
   referenceRow,
   sshLines,
   startLines,
+  stormHead,
+  stormRow,
   throughputHead,
   throughputRow,
   variedHead,
@@ -34,6 +36,7 @@ import { isSizeName, sizes } from './sizes.ts'
 import { ensureSketches } from './sketches.ts'
 import { sshTimes } from './ssh.ts'
 import { startTimes } from './start-times.ts'
+import { stormTimes } from './storm.ts'
 import { refusalOf, throughputOf } from './throughput.ts'
 import { sampleOf } from './varied/sample.ts'
 import { variedAlone, variedAt } from './varied/varied.ts'
@@ -46,6 +49,7 @@ const help = `npm run bench -- [options]
   --seconds N        seconds of load for each call (3), or for each test of the reference load (10)
   --reference        the reference load instead: constant rates
   --clone            clones over HTTP, over SSH and from git daemon instead
+  --storm N          that many clones at once, equal ones and different ones, instead
   --ssh              pushes, refusals and those who stall over SSH instead
   --refs N           pushes of that many refs, beside plain git, instead
   --one              reads of history and commits, one after the other, instead
@@ -66,6 +70,7 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     reference: { type: 'boolean' },
     clone: { type: 'boolean' },
+    storm: { type: 'string' },
     ssh: { type: 'boolean' },
     refs: { type: 'string' },
     one: { type: 'boolean' },
@@ -97,11 +102,19 @@ else {
   else if (values.start) print(...startLines(await startTimes(processes, 5)))
   else if (values.against !== undefined) await against(values.against)
   else {
-    const dataDir = await ensureData(sizeName, note, values.varied || values.alone ? 'writes' : 'reads')
+    const dataDir = await ensureData(
+      sizeName,
+      note,
+      values.varied || values.alone ? join(benchFolder, 'writes') : benchFolder,
+    )
     await using service = await startService(dataDir, processes)
     if (values.clone) {
       const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
       print(...cloneLines(await cloneTimes(service, gitDir, benchFolder, 7)))
+    } else if (values.storm) {
+      const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
+      print(...stormHead)
+      for await (const storm of stormTimes(service, gitDir, Number(values.storm))) print(stormRow(storm))
     } else if (values.varied || values.alone) {
       await ensureSketches(repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject))
       await varied(service)

@@ -6,6 +6,7 @@ import type { OneByOne } from './one-by-one.ts'
 import type { Reference } from './reference.ts'
 import type { Latency, SshTimes } from './ssh.ts'
 import type { StartTimes } from './start-times.ts'
+import { type Cost, ownPacks, type Storm } from './storm.ts'
 import type { Throughput } from './throughput.ts'
 import type { Rates, VariedFigures } from './varied/varied.ts'
 
@@ -117,6 +118,33 @@ export const cloneLines = ({ serviceMs, sshMs, daemonMs, rounds }: CloneTimes): 
 
 /** Whether stalled connections delay others by more than a fifth, and more than the noise of a quiet machine. */
 const heldBack = (alone: Latency, beside: Latency): boolean => beside.p50 > Math.max(alone.p50 * 1.2, alone.p50 + 1)
+
+export const stormHead = [
+  row(
+    'Clones at once',
+    'MB',
+    'One',
+    'N equal',
+    'Times one: time, CPU',
+    `${ownPacks} with own packs`,
+    'Times one: time, CPU',
+  ),
+  '|---|---|---|---|---|---|---|',
+]
+
+export const stormRow = ({ kind, clones, megabytes, one, equal, different }: Storm): string => {
+  const cost = (each: Cost) => `${ms(each.ms)} ms, ${each.cpuSeconds.toFixed(2)} s`
+  const times = (each: Cost) => `${(each.ms / one.ms).toFixed(1)}, ${(each.cpuSeconds / one.cpuSeconds).toFixed(1)}`
+  return row(
+    `${clones}, ${kind}`,
+    megabytes.toFixed(1),
+    cost(one),
+    cost(equal),
+    times(equal),
+    cost(different),
+    times(different),
+  )
+}
 
 export const manyRefsLines = ({ refs, rounds, plain, plainHttp, http, ssh }: ManyRefs): string[] => {
   const ratio = (ours: number, theirs: number) => `${(ours / theirs).toFixed(2)}`

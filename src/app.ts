@@ -6,7 +6,7 @@ import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
 import { openBlobs } from './blobs/open.ts'
-import { type Config, mailsDir, uploadsDir } from './config.ts'
+import { type Config, mailsDir, sharedFetchesDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
@@ -19,6 +19,7 @@ import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { defaultTimeouts, type Timeouts } from './git/runner/timeouts.ts'
+import type { FetchSharingOptions } from './git/sharing/fetch-sharing.ts'
 import type { HttpServer } from './http.ts'
 import { observeJobs } from './jobs/queue-state.ts'
 import { Activity } from './kernel/activity.ts'
@@ -43,6 +44,8 @@ export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
+  /** How equal fetches share a response. */
+  readonly sharing?: Partial<FetchSharingOptions>
   /** Time in milliseconds after which a full lane of git processes or pool of connections makes readiness fail. */
   readonly stuckAfterMs?: number
   /** Measures the age of cached tokens, in milliseconds. */
@@ -97,7 +100,14 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   let serves = false
-  const git = stack.use(new Git(runner, { timeouts: () => (serves ? timeoutsOf(settings.latest) : defaultTimeouts) }))
+  const sharedFetches = sharedFetchesDir(config)
+  await mkdir(sharedFetches, { recursive: true })
+  const git = stack.use(
+    new Git(runner, {
+      timeouts: () => (serves ? timeoutsOf(settings.latest) : defaultTimeouts),
+      sharing: { folder: sharedFetches, ...overrides.sharing },
+    }),
+  )
 
   stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
 

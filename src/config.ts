@@ -58,6 +58,9 @@ export type Config = Readonly<{
 /** Folder for uploaded files while requests are handled. */
 export const uploadsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'tmp', 'uploads')
 
+/** Folder for responses to fetches that equal fetches share. */
+export const sharedFetchesDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'tmp', 'fetches')
+
 /** Folder for mails without a mail server. */
 export const mailsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'mails')
 

@@ -14,6 +14,7 @@ import type { SharedWork } from './repository/shared-work.ts'
 import type { Runner } from './runner/client.ts'
 import { HelperPool } from './runner/helper-pool.ts'
 import { defaultTimeouts, type Timeouts } from './runner/timeouts.ts'
+import { FetchSharing, type FetchSharingOptions } from './sharing/fetch-sharing.ts'
 
 export type GitOptions = {
   /** Cache size for parsed objects of all repositories. Default 64 MiB. */
@@ -29,6 +30,8 @@ export type GitOptions = {
   helperIdleMs?: number
   /** Called for each command. */
   timeouts?: () => Timeouts
+  /** Equal fetches share a response. Without it, each has its own. */
+  sharing?: FetchSharingOptions
 }
 
 /** Runs git for one server process. Does not own the runner connection it is given. */
@@ -39,6 +42,7 @@ export class Git implements GitContext {
   readonly cache: Cache
   readonly inFlight = new Map<string, SharedWork<object | undefined>>()
   readonly graphs: LRUCache<string, CachedGraph>
+  readonly sharing: FetchSharing | undefined
   readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
   #emptyDir: Promise<string> | undefined
 
@@ -48,6 +52,7 @@ export class Git implements GitContext {
     this.timeouts = options.timeouts ?? (() => defaultTimeouts)
     this.cache = new LRUCache({ maxSize: options.cacheBytes ?? 64 * 1024 * 1024 })
     this.graphs = new LRUCache({ maxSize: options.graphBytes ?? 64 * 1024 * 1024 })
+    this.sharing = options.sharing && new FetchSharing(options.sharing)
   }
 
   /**
@@ -139,6 +144,7 @@ export class Git implements GitContext {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.helpers[Symbol.asyncDispose]()
+    await this.sharing?.[Symbol.asyncDispose]()
     this.cache.clear()
     this.graphs.clear()
     this.#open.clear()

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { siteAt, sshUrlToRepo } from '../api/site.ts'
-import { type Config, uploadsDir } from '../config.ts'
+import { type Config, sharedFetchesDir, uploadsDir } from '../config.ts'
 import type { Credentials } from './app-module.ts'
 import { credentialsFile } from './credentials.ts'
 import { lockDataDir } from './data-dir.ts'
@@ -21,8 +21,9 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
   using _lock = await lockDataDir(config.dataDir)
   const closed = closeToOthers(config)
   if (closed > 0) notices.say(`Made ${closed} files and folders private that other users could reach.`)
-  // Leftovers of uploads; no process is receiving any yet.
-  await rm(uploadsDir(config), { recursive: true, force: true })
+  // Leftovers of uploads and fetches; no process is handling any yet.
+  for (const folder of [uploadsDir(config), sharedFetchesDir(config)])
+    await rm(folder, { recursive: true, force: true })
   await Promise.all([
     requireGit(),
     requireFreeAddress(config.http),

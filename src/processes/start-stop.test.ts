@@ -333,9 +333,9 @@ function commandName(pid: number): string {
   return isAlive(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]! : ''
 }
 
-test('a start removes files that a crash left half received', async () => {
+test.for(['uploads', 'fetches'])('a start removes files that a crash left unfinished: %s', async (kind) => {
   const folder = await preparedFolder(template)
-  const left = join(folder, 'tmp', 'uploads', 'upload-x')
+  const left = join(folder, 'tmp', kind, 'unfinished')
   mkdirSync(dirname(left), { recursive: true })
   writeFileSync(left, 'half')
   await serveStandIn({ STITHY_DATA_DIR: folder })

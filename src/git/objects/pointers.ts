@@ -7,7 +7,7 @@ import { objectContent } from './cat-file.ts'
 export type Pointer = { readonly oid: string; readonly sizeBytes: number }
 
 /** The maximum in the LFS specification. */
-const maxPointerBytes = 1023
+export const maxPointerBytes = 1023
 
 /** Parses a pointer; `undefined` if the text is not one, or is of an obsolete kind. */
 export function parsePointer(text: string): Pointer | undefined {

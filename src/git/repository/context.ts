@@ -3,6 +3,7 @@ import type { CachedGraph } from '../commit-graph/commit-graph.ts'
 import type { Runner } from '../runner/client.ts'
 import type { HelperPool } from '../runner/helper-pool.ts'
 import type { Timeouts } from '../runner/timeouts.ts'
+import type { FetchSharing } from '../sharing/fetch-sharing.ts'
 import type { SharedWork } from './shared-work.ts'
 
 /** Cache of immutable facts about objects: an entry is never stale, only evicted. */
@@ -19,6 +20,8 @@ export type GitContext = {
   readonly inFlight: Map<string, SharedWork<object | undefined>>
   /** Commit-graphs by repository directory. */
   readonly graphs: LRUCache<string, CachedGraph>
+  /** Responses that equal fetches share, if enabled. */
+  readonly sharing: FetchSharing | undefined
   /** An empty repository that replaces missing ones, so that git itself answers every read. */
   emptyDir(): Promise<string>
 }

@@ -214,6 +214,9 @@ export class Repository {
 
 /** See `Repository.inQuarantine`. */
 export class QuarantinedRepository extends Repository {
+  /** The repository without the objects of the push. */
+  readonly base: Repository
+
   constructor(repo: Repository, objectDir: string) {
     super(repo.git, repo.gitDir, {
       objectDir,
@@ -225,6 +228,7 @@ export class QuarantinedRepository extends Repository {
         GIT_QUARANTINE_PATH: objectDir,
       },
     })
+    this.base = repo
   }
 
   /** Ends its helpers. Resolves when none of them has the folder open. */

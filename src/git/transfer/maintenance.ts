@@ -12,7 +12,11 @@ const long = {
   timeoutMs: 6 * 60 * 60_000,
   // One thread: even low-priority threads delay requests, because a process woken on a busy processor waits for the end of the
   // time slice.
-  env: settingsEnv([['pack.threads', '1']]),
+  env: settingsEnv([
+    ['pack.threads', '1'],
+    // Git does not detect an index of all packs that a power loss damaged.
+    ['core.fsync', 'committed,reference,pack-metadata'],
+  ]),
 } as const
 
 /**
@@ -35,17 +39,44 @@ export async function packRefs(repo: Repository): Promise<void> {
   await syncTree(join(repo.gitDir, 'refs'))
 }
 
+/** Repositories with smaller packs are fast without bitmaps. */
+const bitmapBytes = 4 * 1024 * 1024
+
+/** The bytes of all packs, and whether one of them, or all together, have a bitmap. */
+async function packFacts(repo: Repository): Promise<{ bytes: number; packHasBitmap: boolean; hasBitmap: boolean }> {
+  const folder = join(repo.objectDir, 'pack')
+  const names = await readdir(folder).catch(() => [])
+  const sizes = names.filter((name) => name.endsWith('.pack')).map((name) => sizeOf(join(folder, name)))
+  const bitmaps = names.filter((name) => name.endsWith('.bitmap'))
+  return {
+    bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0),
+    packHasBitmap: bitmaps.some((name) => name.startsWith('pack-')),
+    hasBitmap: bitmaps.length > 0,
+  }
+}
+
+/** Whether clones are slow, because the repository is large and has no bitmap: it was pushed or imported as one pack. */
+export async function lacksBitmap(repo: Repository): Promise<boolean> {
+  const { bytes, hasBitmap } = await packFacts(repo)
+  return bytes >= bitmapBytes && !hasBitmap
+}
+
 /**
- * Packs objects: `incremental` merges loose objects and small packs into a few of growing size; `full` makes one pack, with a
- * bitmap unless disabled, for fast clones, and keeps unreachable objects loose for a later prune. One process, minutes for a
- * large repository; does not block readers or writers.
+ * Packs objects: `incremental` merges loose objects and small packs into a few of growing size, with an index of all packs, and
+ * a bitmap of all packs if no single one has a bitmap; `full` makes one pack, with a bitmap, and keeps unreachable objects loose
+ * for a later prune. `bitmap: false` writes none. One process, minutes for a large repository; does not block readers or
+ * writers.
  */
 export async function repack(repo: Repository, kind: 'incremental' | 'full', { bitmap = true } = {}): Promise<void> {
   if (!(await repo.exists())) return
-  const flags =
-    kind === 'full'
-      ? (['-A', '-d', '-q', '-l', bitmap ? '--write-bitmap-index' : '--no-write-bitmap-index'] as const)
-      : (['-d', '-q', '-l', '--geometric=2', '--no-write-bitmap-index'] as const)
+  const { bytes, packHasBitmap } = await packFacts(repo)
+  const writesBitmap = bitmap && (kind === 'full' || (bytes >= bitmapBytes && !packHasBitmap))
+  const flags = [
+    ...(kind === 'full'
+      ? (['-A', '-d', '-q', '-l'] as const)
+      : (['-d', '-q', '-l', '--geometric=2', '--write-midx'] as const)),
+    writesBitmap ? ('--write-bitmap-index' as const) : ('--no-write-bitmap-index' as const),
+  ]
   const packs = join(repo.objectDir, 'pack')
   const unfinishedBefore = await unfinishedPacks(packs)
   try {
@@ -95,11 +126,14 @@ export async function repositorySize(gitDir: string): Promise<number> {
     const path = join(gitDir, entry.name)
     if (entry.name === sketchesName) continue
     if (entry.isDirectory()) total += await repositorySize(path)
-    else
-      total += await lstat(path).then(
-        (found) => found.size,
-        () => 0,
-      )
+    else total += await sizeOf(path)
   }
   return total
 }
+
+/** Bytes of a file; 0 if it has disappeared. */
+const sizeOf = (path: string): Promise<number> =>
+  lstat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )

@@ -11,6 +11,8 @@ import { settingsEnv } from '../runner/environment.ts'
 import type { Exit } from '../runner/protocol.ts'
 import { FetchRequest } from './fetch-request.ts'
 import { type AfterMoves, converseOnMoves, type MoveRefs } from './ref-moves.ts'
+import { shareableKey } from './shareable-fetch.ts'
+import { UploadSession } from './upload-session.ts'
 import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
 
 export type TransferOptions = {
@@ -36,18 +38,48 @@ export type Transfer = {
 const hooks = fileURLToPath(new URL('../hooks', import.meta.url))
 
 /**
- * Serves a fetch or clone: one `upload-pack` process with constant memory on the server's side. A repository that does not
- * exist is served as empty. A request beyond `fetchLimits` breaks the stream with a `too_large` failure.
+ * Serves a fetch or clone: one `upload-pack` process with constant memory on the server's side, or a response that equal
+ * fetches share (`UploadSession`). A repository that does not exist is served as empty. A request beyond `fetchLimits` breaks
+ * the stream with a `too_large` failure.
  */
 export async function uploadPack(repo: Repository, options: TransferOptions = {}): Promise<Transfer> {
-  const child = await repo.git.runner.start(['upload-pack', '--strict', ...modeFlags(options), await repo.readDir()], {
-    ...runOptions(repo, options),
-    env: protocolEnv(options.protocol),
-  })
-  const version2 = protocolEnv(options.protocol)['GIT_PROTOCOL'] === 'version=2'
+  const env = protocolEnv(options.protocol)
+  const dir = await repo.readDir()
+  const start = (flags: readonly string[], signal = repo.signal) =>
+    repo.git.runner.start(['upload-pack', '--strict', ...flags, dir], {
+      ...runOptions(repo, options),
+      ...(signal && { signal }),
+      env,
+    })
+  const version2 = env['GIT_PROTOCOL'] === 'version=2'
   const request = new FetchRequest({ version2 })
-  child.inspecting((chunk) => request.push(chunk))
-  return { stream: child, done: watched(child, options.idleMs) }
+  const inspect = (chunk: Buffer) => request.push(chunk)
+  const { sharing } = repo.git
+  if (!sharing || !version2 || options.advertise) {
+    const child = (await start(modeFlags(options))).inspecting(inspect)
+    return { stream: child, done: watched(child, options.idleMs) }
+  }
+  const session = new UploadSession({
+    sharing,
+    caller: repo.caller,
+    isStateless: options.statelessRpc === true,
+    inspect,
+    keyOf: (packets) => shareableKey(repo, packets, sharing.maxBytes),
+    async start(sharedBytes) {
+      const child = await start(modeFlags(options))
+      watched(child, options.idleMs, sharedBytes)
+      return child
+    },
+    startShared: (bytes) => async (signal) => {
+      const child = await start(['--stateless-rpc'], signal)
+      watched(child)
+      child.end(bytes)
+      return child
+    },
+    signal: repo.signal,
+  })
+  if (!options.statelessRpc) await session.begin()
+  return { stream: session, done: session.done }
 }
 
 /**
@@ -158,11 +190,12 @@ const protocolEnv = (header: string | undefined): Record<string, string> => {
 }
 
 /** Ends a transfer without traffic: a suspended client would otherwise hold its process for hours. */
-export function watched(child: Child, idleMs = 10 * 60_000): Promise<Exit> {
-  let moved = child.movedBytes
+export function watched(child: Child, idleMs = 10 * 60_000, moreBytes: () => number = () => 0): Promise<Exit> {
+  const movedBytes = () => child.movedBytes + moreBytes()
+  let moved = movedBytes()
   const timer = setInterval(() => {
-    if (child.movedBytes === moved) child.kill()
-    moved = child.movedBytes
+    if (movedBytes() === moved) child.kill()
+    moved = movedBytes()
   }, idleMs).unref()
   const done = child.done.finally(() => clearInterval(timer))
   done.catch(() => {})

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { removeStaleLocks } from '../../../git/repository/stale-locks.ts'
-import { packRefs, prune, repack, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
+import { lacksBitmap, packRefs, prune, repack, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { Throttle } from '../../../jobs/throttle.ts'
 import { longAgo } from '../../../kernel/clock.ts'
 import type { Settings } from '../../../settings/settings.ts'
@@ -34,21 +34,31 @@ const throttle = new Throttle()
 const throttleKey = (projectId: number, kind: Housekeeping) => `${projectId} ${kind}`
 
 /** The due kinds, and in how many milliseconds each may run again. */
-async function dueNow(ctx: Ctx, projectId: number): Promise<{ kind: Housekeeping; inMs: number }[]> {
+async function dueNow(ctx: Ctx, projectId: number, repo: Repository): Promise<{ kind: Housekeeping; inMs: number }[]> {
   const row = await findHousekeeping(ctx.db, projectId)
-  const kinds = row ? dueHousekeeping(row, ctx.settings) : []
+  if (!row) return []
+  const kinds = dueHousekeeping(row, ctx.settings)
+  if (kinds.length === 0 && (await needsBitmap(ctx.settings, row, repo))) kinds.push('incremental')
   return kinds.map((kind) => ({ kind, inMs: throttle.delayMs(throttleKey(projectId, kind)) }))
 }
 
+/** A large repository gets its first bitmap at once: the first push is often the only one for a long time. */
+const needsBitmap = async (settings: Settings, row: HousekeepingRow, repo: Repository): Promise<boolean> =>
+  settings.housekeeping_enabled &&
+  settings.housekeeping_bitmaps_enabled &&
+  // Not again before the next push, in case git can write none.
+  row.pushes > row.incremental_at &&
+  lacksBitmap(repo)
+
 /** Milliseconds until the next housekeeping; undefined if none is due. */
-export async function housekeepingDueIn(ctx: Ctx, projectId: number): Promise<number | undefined> {
-  const due = await dueNow(ctx, projectId)
+export async function housekeepingDueIn(ctx: Ctx, projectId: number, repo: Repository): Promise<number | undefined> {
+  const due = await dueNow(ctx, projectId, repo)
   return due.length === 0 ? undefined : Math.min(...due.map(({ inMs }) => inMs))
 }
 
 /** Runs the most thorough kind that is due and may run. The caller serialises runs for a repository. */
 export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Repository): Promise<void> {
-  const kind = (await dueNow(ctx, projectId)).find(({ inMs }) => inMs === 0)?.kind
+  const kind = (await dueNow(ctx, projectId, repo)).find(({ inMs }) => inMs === 0)?.kind
   if (!kind) return
   const began = performance.now()
   await housekeep(ctx, projectId, repo, kind)

@@ -1,4 +1,5 @@
-import { readdir, utimes } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
@@ -161,6 +162,32 @@ describe('housekeeping after pushes', () => {
     ['a shorter period', row(3), { housekeeping_full_repack_period: 3 }, ['full']],
   ] as const)('housekeeping after pushes: %s', ([, pushes, settings, kinds]) => {
     expect(dueHousekeeping(pushes, withDefaults(settings))).toEqual(kinds)
+  })
+
+  test('a large first push gets an index of all packs and a bitmap at once, and no further one', async ({ world }) => {
+    const project = await world.project()
+    const dir = await repositoryOf(world, project.id)
+    const input = { projectId: project.id }
+    const key = `housekeep_after_pushes:${project.id}`
+    const bitmaps = async () => (await readdir(join(dir, 'objects/pack'))).filter((name) => name.endsWith('.bitmap'))
+    await using work = await temporaryFolder()
+    await git(work.path, 'init', '-q', '-b', 'master')
+    for (let n = 0; n < 120; n++) await writeFile(join(work.path, `file-${n}`), randomBytes(50_000))
+    await git(work.path, 'add', '.')
+    await git(work.path, 'commit', '-q', '-m', 'First')
+    await git(work.path, 'push', '-q', world.remote(project, world.root), 'master')
+    await refreshRepository.run(input, await contextFor(world, null))
+    expect(await world.jobs(key)).toHaveLength(1)
+    expect(await bitmaps()).toEqual([])
+    await housekeepAfterPushes.run(input, await contextFor(world, null))
+    expect(await bitmaps()).toEqual([expect.stringMatching(/^multi-pack-index-/)])
+    await world.takeJobs(key)
+    await write(world, project, 'small')
+    await refreshRepository.run(input, await contextFor(world, null))
+    expect(await world.jobs(key)).toEqual([])
+    await runHousekeeping(world, project.id)
+    expect(await bitmaps()).toEqual([expect.stringMatching(/^pack-/)])
+    expect(await git(dir, 'fsck', '--full', '--strict')).toBe('')
   })
 
   test('pushes over every transport count for housekeeping, which starts when due', async ({ world }) => {

@@ -61,7 +61,7 @@ export type Verdict = { readonly refused: string } | { readonly refused: undefin
 /**
  * Decides about a change of refs, for every transport. Loads project and protections again, because a push may take
  * long and the user may have lost access in the meantime. Two statements in one round trip; git processes only where a
- * branch is protected, and one for a push if large files are enabled.
+ * branch is protected, and one for a push of many objects if large files are enabled.
  */
 export async function decide(
   ctx: Ctx,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { needsSketches } from '../../../git/likeness/sketches.ts'
 import { countLooseRefs } from '../../../git/refs/ref-files.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { packRefs, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import {
@@ -27,13 +28,14 @@ export const housekeepAfterPushes = job({
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return
-    await housekeepWhenDue(ctx, projectId, openRepository(ctx, project))
-    await planHousekeeping(ctx, projectId)
+    const repo = openRepository(ctx, project)
+    await housekeepWhenDue(ctx, projectId, repo)
+    await planHousekeeping(ctx, projectId, repo)
   },
 })
 
-async function planHousekeeping(ctx: Ctx, projectId: number): Promise<void> {
-  const dueMs = await housekeepingDueIn(ctx, projectId)
+async function planHousekeeping(ctx: Ctx, projectId: number, repo: Repository): Promise<void> {
+  const dueMs = await housekeepingDueIn(ctx, projectId, repo)
   if (dueMs !== undefined) await ctx.transaction((tx) => enqueue(tx, housekeepAfterPushes, { projectId }, dueMs))
 }
 
@@ -55,6 +57,6 @@ export const refreshRepository = job({
     await writeCommitGraph(repo)
     await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
     if (await needsSketches(repo)) await ctx.transaction((tx) => enqueue(tx, refreshSketches, { projectId }))
-    await planHousekeeping(ctx, projectId)
+    await planHousekeeping(ctx, projectId, repo)
   },
 })

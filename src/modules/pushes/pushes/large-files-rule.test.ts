@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { deleteLargeFiles } from '../../../../test/tables/pushes.ts'
 import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
 import { parsePointer } from '../../../git/objects/pointers.ts'
+import { gitCommands } from '../../repository/commits/testing.ts'
 import { oidOf, upload } from '../large-files/testing.ts'
 
 const pointer = (content: string) =>
@@ -46,6 +47,51 @@ describe('pushes with LFS pointers', () => {
     await git(folder.path, 'add', '.')
     await git(folder.path, 'commit', '-qm', 'Point')
     await git(folder.path, 'push', '-q', world.remote(project, world.root), 'main')
+  })
+
+  test('a push of one commit is checked for LFS files without a process', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = folder.path
+    const url = world.remote(project, world.root)
+    const commit = async (files: Record<string, string>) => {
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(work, name)), { recursive: true })
+        await writeFile(join(work, name), text)
+      }
+      await git(work, 'add', '.')
+      await git(work, 'commit', '-qm', 'Change')
+    }
+    const push = (...refs: string[]) => git(work, 'push', '-q', url, ...refs)
+    const started = async (...refs: string[]) =>
+      (await gitCommands(world, () => push(...refs))).map((words) => words.replace(/^--git-dir=\S+ /, '').split(' ')[0])
+    await git(work, 'init', '-q', '-b', 'main')
+    await commit({ 'src/a': 'a\n', 'src/deep/b': 'b\n' })
+    await push('main')
+
+    await commit({ 'src/deep/b': 'more\n' })
+    // One lists the refs, one receives.
+    expect(await started('main:refs/heads/more')).toEqual(['receive-pack', 'receive-pack'])
+    const content = unique('large')
+    await commit({ 'src/deep/c': pointer(content) })
+    await commit({ 'src/d': 'd\n' })
+    await expect(push('main')).rejects.toThrow(refusal)
+    await expect(push('main:refs/heads/other')).rejects.toThrow(refusal)
+    await git(work, 'mv', 'src/deep', 'moved')
+    await git(work, 'commit', '-qm', 'Move')
+    await expect(push('main')).rejects.toThrow(refusal)
+    await upload(world.root, project, content)
+    await push('main')
+
+    // A file that only an unreachable commit has is checked again.
+    const again = unique('again')
+    await upload(world.root, project, again)
+    await git(work, 'switch', '-q', '-c', 'topic')
+    await commit({ e: pointer(again) })
+    await push('topic')
+    await push(':topic')
+    await world.rows('delete from large_files where project_id = $1', [project.id])
+    await expect(push('topic')).rejects.toThrow(refusal)
   })
 
   test('a missing LFS file is found among thousands of small files', async ({ world }) => {

@@ -1,0 +1,157 @@
+import { open, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { constants, inflateSync } from 'node:zlib'
+import type { Oid } from '../format/oid.ts'
+import type { ObjectType } from '../objects/cat-file.ts'
+import { parseCommit, readCommit } from '../objects/commits.ts'
+import { maxPointerBytes, newPointers, type Pointer, parsePointer } from '../objects/pointers.ts'
+import { parseTree, readTree, type TreeEntry } from '../objects/trees.ts'
+import { readRefFiles } from '../refs/ref-files.ts'
+import { QuarantinedRepository, type Repository } from '../repository/repository.ts'
+
+/** Beyond these limits git finds the new objects faster, or with less memory. */
+const maxObjects = 100
+const maxFileBytes = 64 * 1024
+const maxContentBytes = 2 * 1024 * 1024
+const maxEntries = 100_000
+
+/** Enough of a compressed object for its type and size. */
+const headBytes = 512
+
+/** An object of the push; the content of a large blob is not read. */
+type NewObject = { readonly type: ObjectType; readonly content: Buffer | undefined }
+
+/**
+ * LFS pointers in the commits that a push adds, in batches, possibly with duplicates. `repo` has its objects. No process for a
+ * small push in quarantine; else as `newPointers`.
+ */
+export async function* pointersOfPush(repo: Repository, tips: readonly Oid[]): AsyncIterable<Pointer[]> {
+  const blobs = repo instanceof QuarantinedRepository ? await smallBlobs(repo, tips) : undefined
+  if (blobs) yield blobs.flatMap((blob) => parsePointer(blob.toString('utf8')) ?? [])
+  else yield* newPointers(repo, tips)
+}
+
+/**
+ * The blobs that could be pointers, read from the files in quarantine. `undefined` if only git can tell: the push is large, or
+ * refers to objects that are not in the latest commits of the branches, such as a file that was moved.
+ */
+async function smallBlobs(
+  { objectDir, base }: QuarantinedRepository,
+  tips: readonly Oid[],
+): Promise<readonly Buffer[] | undefined> {
+  const objects = await readQuarantine(objectDir)
+  const branches = objects && (await readRefFiles(base, 'refs/heads'))
+  if (!branches || branches === 'ask') return undefined
+  return new SmallPush(base, objects, new Set(branches.map(({ oid }) => oid))).blobsOf(tips)
+}
+
+class SmallPush {
+  readonly #base: Repository
+  readonly #objects: ReadonlyMap<string, NewObject>
+  readonly #branchTips: ReadonlySet<Oid>
+  readonly #blobs = new Set<Buffer>()
+  readonly #compared = new Set<string>()
+  #entries = 0
+
+  constructor(base: Repository, objects: ReadonlyMap<string, NewObject>, branchTips: ReadonlySet<Oid>) {
+    this.#base = base
+    this.#objects = objects
+    this.#branchTips = branchTips
+  }
+
+  async blobsOf(tips: readonly Oid[]): Promise<readonly Buffer[] | undefined> {
+    const open = [...tips]
+    const seen = new Set<Oid>()
+    for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
+      if (seen.has(oid)) continue
+      seen.add(oid)
+      if (this.#branchTips.has(oid)) continue
+      const commit = this.#commit(oid)
+      if (!commit) return undefined
+      open.push(...commit.parents)
+      const parent = commit.parents[0]
+      const before = parent && (this.#commit(parent) ?? (await readCommit(this.#base, parent)))
+      if (parent && !before) return undefined
+      if (!(await this.#compare(commit.tree, before?.tree))) return undefined
+    }
+    return [...this.#blobs]
+  }
+
+  #commit(oid: Oid): { tree: Oid; parents: readonly Oid[] } | undefined {
+    const found = this.#objects.get(oid)
+    return found?.type === 'commit' && found.content ? parseCommit(oid, found.content) : undefined
+  }
+
+  /** Collects the blobs of a tree that the earlier one lacks. False if the tree has others that are not of this push. */
+  async #compare(tree: Oid, before: Oid | undefined): Promise<boolean> {
+    const pair = `${tree} ${before}`
+    if (tree === before || this.#compared.has(pair)) return true
+    this.#compared.add(pair)
+    const entries = this.#newEntries(tree)
+    if (!entries) return false
+    this.#entries += entries.length
+    if (this.#entries > maxEntries) return false
+    const old = new Map((before && (await this.#entriesOf(before)))?.map((entry) => [entry.name, entry]))
+    for (const { name, type, oid } of entries) {
+      const was = old.get(name)
+      if (type === 'commit' || (was?.oid === oid && was.type === type)) continue
+      const object = this.#objects.get(oid)
+      if (object?.type !== type) return false
+      if (type === 'blob') {
+        if (object.content) this.#blobs.add(object.content)
+      } else if (!(await this.#compare(oid, was?.type === 'tree' ? was.oid : undefined))) return false
+    }
+    return true
+  }
+
+  #newEntries(tree: Oid): readonly TreeEntry[] | undefined {
+    const found = this.#objects.get(tree)
+    return found?.type === 'tree' && found.content ? parseTree(found.content, tree.length) : undefined
+  }
+
+  async #entriesOf(tree: Oid): Promise<readonly TreeEntry[]> {
+    return this.#newEntries(tree) ?? (await readTree(this.#base, tree)) ?? []
+  }
+}
+
+/** The objects of the push by id; `undefined` if there are many, or packed ones. */
+async function readQuarantine(folder: string): Promise<Map<string, NewObject> | undefined> {
+  const paths: { oid: string; path: string }[] = []
+  for (const name of await readdir(folder)) {
+    const files = await readdir(join(folder, name)).catch(() => [])
+    if (name === 'pack' && files.length > 0) return undefined
+    if (!/^[0-9a-f]{2}$/.test(name)) continue
+    for (const file of files) paths.push({ oid: name + file, path: join(folder, name, file) })
+    if (paths.length > maxObjects) return undefined
+  }
+  const objects = new Map<string, NewObject>()
+  let bytes = 0
+  for (const { oid, path } of paths) {
+    const object = await readLoose(path, maxContentBytes - bytes)
+    if (!object) return undefined
+    bytes += object.content?.length ?? 0
+    objects.set(oid, object)
+  }
+  return objects
+}
+
+async function readLoose(path: string, maxBytes: number): Promise<NewObject | undefined> {
+  const { compressed, isWhole } = await readStart(path)
+  const head = inflateSync(compressed.subarray(0, headBytes), { finishFlush: constants.Z_SYNC_FLUSH })
+  const found = /^(commit|tree|blob|tag) (\d+)\0/.exec(head.toString('latin1', 0, 40))
+  if (!found) return undefined
+  const [header, type, size] = found as unknown as [string, ObjectType, string]
+  if (type === 'blob' && Number(size) > maxPointerBytes) return { type, content: undefined }
+  if (!isWhole || Number(size) > maxBytes) return undefined
+  const whole = inflateSync(compressed, { maxOutputLength: header.length + Number(size) + 1 })
+  return { type, content: whole.subarray(header.length) }
+}
+
+async function readStart(path: string): Promise<{ compressed: Buffer; isWhole: boolean }> {
+  await using file = await open(path)
+  const { size } = await file.stat()
+  if (size <= maxFileBytes) return { compressed: await readFile(file), isWhole: true }
+  const compressed = Buffer.alloc(headBytes)
+  await file.read(compressed, 0, headBytes, 0)
+  return { compressed, isWhole: false }
+}

@@ -1,0 +1,293 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import type { FetchSharingOptions } from '../../src/git/sharing/fetch-sharing.ts'
+import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { gitSsh, hasSsh, sshUrl, withKey } from '../ssh.ts'
+import { type Client, git, temporaryFolder, World } from '../world.ts'
+
+/** A service whose git writes down each run of `pack-objects`, which the test can hold back and interrupt. */
+class Storm implements AsyncDisposable {
+  readonly world: World
+  readonly project: StoredProject
+  readonly folder: string
+
+  private constructor(world: World, project: StoredProject, folder: string) {
+    this.world = world
+    this.project = project
+    this.folder = folder
+  }
+
+  static async start(sharing: Partial<FetchSharingOptions> = {}): Promise<Storm> {
+    const folder = mkdtempSync(join(tmpdir(), 'stithy-storm-'))
+    const before = process.env['PATH']!
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    const program = (name: string, ...lines: string[]) => {
+      writeFileSync(join(folder, name), ['#!/bin/sh', ...lines, ''].join('\n'))
+      chmodSync(join(folder, name), 0o755)
+    }
+    program(
+      'git',
+      'number=$GIT_CONFIG_COUNT',
+      `export "GIT_CONFIG_KEY_$number=uploadpack.packObjectsHook" "GIT_CONFIG_VALUE_$number=${folder}/pack"`,
+      'export GIT_CONFIG_COUNT=$((number + 1))',
+      `PATH='${before}' exec '${real}' "$@"`,
+    )
+    program(
+      'pack',
+      `echo $$ >> '${folder}/packs'`,
+      `while [ -e '${folder}/hold' ]; do sleep 0.02; done`,
+      // Half of the pack, and then the end of a process that is killed.
+      `if rmdir '${folder}/cut' 2>&-; then "$@" | head -c 1000000; kill -9 $$; fi`,
+      'exec "$@"',
+    )
+    try {
+      process.env['PATH'] = `${folder}:${before}`
+      const world = await World.start({}, { sharing })
+      const project = await storedProject(world)
+      for (const name of ['a', 'b', 'c', 'd']) project.repository.commit({ [name]: randomBytes(500_000) })
+      return new Storm(world, project, folder)
+    } finally {
+      process.env['PATH'] = before
+    }
+  }
+
+  get url(): string {
+    return `${this.world.origin}/${this.project.full_path}.git`
+  }
+
+  /** The ids of the processes that made a pack. */
+  get packs(): number[] {
+    const path = join(this.folder, 'packs')
+    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).map(Number) : []
+  }
+
+  /** Lets no pack begin until it is called again with false. */
+  hold(isHeld: boolean): void {
+    if (isHeld) writeFileSync(join(this.folder, 'hold'), '')
+    else rmSync(join(this.folder, 'hold'))
+  }
+
+  /** Ends the next run in the middle of its pack. */
+  cutNext(): void {
+    mkdirSync(join(this.folder, 'cut'))
+  }
+
+  /** Clones, checks every object, and returns the number of commits. */
+  async clone(...options: string[]): Promise<number> {
+    await using folder = await temporaryFolder()
+    await git(folder.path, 'clone', '--quiet', '--bare', ...options, this.url, 'clone.git')
+    return await commitsOf(join(folder.path, 'clone.git'))
+  }
+
+  /** Asks for all objects as a clone does, and returns the response as it begins. */
+  async ask(): Promise<IncomingMessage & AsyncDisposable> {
+    const line = (words: string) => `${(words.length + 4).toString(16).padStart(4, '0')}${words}`
+    const tip = this.project.repository.git('rev-parse', 'main')
+    const sent = httpRequest(`${this.url}/git-upload-pack`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-git-upload-pack-request', 'git-protocol': 'version=2' },
+    })
+    sent.on('error', () => {})
+    sent.end(`${line('command=fetch')}0001${line('ofs-delta')}${line(`want ${tip}\n`)}${line('done\n')}0000`)
+    const response = await new Promise<IncomingMessage>((resolve) => sent.once('response', resolve))
+    response.on('error', () => {})
+    return Object.assign(response, { [Symbol.asyncDispose]: async () => void sent.destroy() })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    rmSync(join(this.folder, 'hold'), { force: true })
+    await this.world[Symbol.asyncDispose]()
+    rmSync(this.folder, { recursive: true })
+  }
+}
+
+async function commitsOf(gitDir: string): Promise<number> {
+  expect(await git(gitDir, 'fsck', '--full', '--strict')).toBe('')
+  return Number(await git(gitDir, 'rev-list', '--count', '--all'))
+}
+
+const times = <T>(count: number, work: () => Promise<T>) => Promise.all(Array.from({ length: count }, work))
+
+describe('equal clones', () => {
+  test('twelve equal clones at once share one pack and are complete', async () => {
+    await using storm = await Storm.start()
+    expect(await times(12, () => storm.clone())).toEqual(Array(12).fill(4))
+    expect(storm.packs).toHaveLength(1)
+  })
+
+  test.skipIf(!hasSsh)('clones over SSH and over HTTP share one pack', async () => {
+    await using storm = await Storm.start()
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, storm.world.root)
+    const overSsh = async (name: string) => {
+      const url = sshUrl(storm.world, storm.project)
+      expect(await gitSsh(storm.world, key, folder.path, 'clone', '--quiet', '--bare', url, name)).toMatchObject({
+        code: 0,
+      })
+      return commitsOf(join(folder.path, name))
+    }
+    expect(await Promise.all([overSsh('a'), storm.clone(), overSsh('b'), storm.clone()])).toEqual([4, 4, 4, 4])
+    expect(storm.packs).toHaveLength(1)
+  })
+
+  test('clones by protocol 0 have packs of their own', async () => {
+    await using storm = await Storm.start()
+    expect(await times(2, () => storm.clone('-c', 'protocol.version=0'))).toEqual([4, 4])
+  })
+
+  test('a clone that asks for something else gets it: a depth, a filter, one branch', async () => {
+    await using storm = await Storm.start()
+    storm.project.repository.commit({ other: 'other\n' }, { branch: 'other' })
+    expect(await storm.clone()).toBe(5)
+    expect(await times(2, () => storm.clone('--single-branch'))).toEqual([4, 4])
+    expect(await times(2, () => storm.clone('--depth=1'))).toEqual([1, 1])
+    expect(await times(2, () => storm.clone('--depth=2'))).toEqual([2, 2])
+    expect(storm.packs).toHaveLength(4)
+    await using folder = await temporaryFolder()
+    for (const name of ['a', 'b'])
+      await git(folder.path, 'clone', '--quiet', '--bare', '--filter=blob:none', storm.url, name)
+    expect(storm.packs).toHaveLength(5)
+    expect(await git(join(folder.path, 'b'), 'rev-list', '--objects', '--all', '--missing=print')).toContain('\n?')
+  })
+
+  test('a clone after a push or a new tag has both', async () => {
+    await using storm = await Storm.start()
+    const { repository } = storm.project
+    expect(await storm.clone()).toBe(4)
+    repository.commit({ e: 'e\n' })
+    expect(await storm.clone()).toBe(5)
+    await using folder = await temporaryFolder()
+    const tags = async (name: string) => {
+      await git(folder.path, 'clone', '--quiet', '--bare', '--single-branch', storm.url, name)
+      return git(join(folder.path, name), 'tag')
+    }
+    expect(await tags('before')).toBe('')
+    repository.git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'tag', '-a', '-m', 'x', 'v1', 'main')
+    expect(await tags('after')).toBe('v1')
+    expect(storm.packs).toHaveLength(4)
+  })
+
+  test('a pack is shared no longer than its time', async () => {
+    await using storm = await Storm.start({ joinableMs: 1 })
+    await storm.clone()
+    await storm.clone()
+    expect(storm.packs).toHaveLength(2)
+  })
+})
+
+describe('clients that share a pack', () => {
+  test('the others get their clones when the first client disconnects', async () => {
+    await using storm = await Storm.start()
+    storm.hold(true)
+    const first = await storm.ask()
+    await expect.poll(() => storm.packs).toHaveLength(1)
+    await using second = await storm.ask()
+    await first[Symbol.asyncDispose]()
+    storm.hold(false)
+    const pack = await text(second)
+    expect(pack.endsWith('0000')).toBe(true)
+    expect(storm.packs).toHaveLength(1)
+  })
+
+  test('the others get their clones while the first client reads nothing', async () => {
+    await using storm = await Storm.start()
+    await using _first = await storm.ask()
+    expect((await text(await storm.ask())).endsWith('0000')).toBe(true)
+    expect(storm.packs).toHaveLength(1)
+  })
+
+  test('the process ends when its last client disconnects', async () => {
+    await using storm = await Storm.start()
+    storm.hold(true)
+    const clients = await times(3, () => storm.ask())
+    await expect.poll(() => storm.packs).toHaveLength(1)
+    for (const client of clients) await client[Symbol.asyncDispose]()
+    await expect.poll(() => existsSync(`/proc/${storm.packs[0]}`)).toBe(false)
+    storm.hold(false)
+    expect(await storm.clone()).toBe(4)
+  })
+
+  test('all clones succeed when the process that makes their pack is killed before it begins', async () => {
+    await using storm = await Storm.start()
+    storm.hold(true)
+    const clones = times(5, () => storm.clone())
+    await expect.poll(() => storm.packs).toHaveLength(1)
+    process.kill(storm.packs[0]!, 'SIGKILL')
+    await expect.poll(() => storm.packs).toHaveLength(2)
+    storm.hold(false)
+    expect(await clones).toEqual([4, 4, 4, 4, 4])
+  })
+
+  test('all clones succeed when the process that makes their pack is killed in the middle', async () => {
+    await using storm = await Storm.start()
+    storm.cutNext()
+    expect(await times(5, () => storm.clone())).toEqual([4, 4, 4, 4, 4])
+    expect(storm.packs).toHaveLength(2)
+  })
+
+  test('a user whose access was revoked gets no part of a shared pack', async () => {
+    await using storm = await Storm.start()
+    const { world } = storm
+    const [ann, bob] = [await world.user(), await world.user()]
+    const path = `/projects/${storm.project.id}`
+    await world.root.put(path, { visibility: 'private' })
+    for (const { id } of [ann, bob]) await world.root.post(`${path}/members`, { user_id: id, access_level: 30 })
+    await using folder = await temporaryFolder()
+    const clone = async (who: Client, name: string) => {
+      const url = storm.url.replace('://', `://${who.username}:${who.token}@`)
+      return git(folder.path, 'clone', '--quiet', '--bare', url, name).then(() => commitsOf(join(folder.path, name)))
+    }
+    expect(await Promise.all([clone(ann, 'a'), clone(bob, 'b')])).toEqual([4, 4])
+    await world.root.delete(`${path}/members/${bob.id}`)
+    await expect(clone(bob, 'c')).rejects.toThrow(/not found|403|404/i)
+    expect(await clone(ann, 'd')).toBe(4)
+    expect(storm.packs).toHaveLength(1)
+  })
+})
+
+describe('without room for shared packs', () => {
+  test('each clone has its own pack while the disk has too little space', async () => {
+    await using storm = await Storm.start({ minFreeBytes: Number.MAX_SAFE_INTEGER })
+    expect(await times(3, () => storm.clone())).toEqual([4, 4, 4])
+    expect(storm.packs).toHaveLength(3)
+  })
+
+  test('clones of a repository larger than the limit have their own packs', async () => {
+    await using storm = await Storm.start({ maxBytes: 1_000_000 })
+    storm.project.repository.git('repack', '-a', '-d', '-q')
+    expect(await times(2, () => storm.clone())).toEqual([4, 4])
+    expect(storm.packs).toHaveLength(2)
+  })
+
+  test('clones that share a pack complete when it reaches the limit', async () => {
+    await using storm = await Storm.start({ maxBytes: 1_000_000 })
+    storm.hold(true)
+    const clones = times(4, () => storm.clone('--depth=5'))
+    await expect.poll(() => storm.packs.length).toBeGreaterThan(0)
+    storm.hold(false)
+    expect(await clones).toEqual([4, 4, 4, 4])
+  })
+
+  test('clones that share a pack complete when the disk becomes full', async ({ skip }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'stithy-small-'))
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'stithy', folder]).status === 0
+    try {
+      if (!mounted) skip('nothing can be mounted here')
+      await using storm = await Storm.start({ folder, minFreeBytes: -Number.MAX_SAFE_INTEGER })
+      storm.hold(true)
+      const clones = times(4, () => storm.clone())
+      await expect.poll(() => storm.packs.length).toBeGreaterThan(0)
+      storm.hold(false)
+      expect(await clones).toEqual([4, 4, 4, 4])
+    } finally {
+      if (mounted) spawnSync('umount', ['-l', folder])
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
