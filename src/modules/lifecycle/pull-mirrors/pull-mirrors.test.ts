@@ -6,7 +6,14 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
-import { jobRows } from '../../../../test/jobs.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import {
+  makePullsDue,
+  minutesToNextPull,
+  pullMirrorOf,
+  rowsThatCouldHaveCredentials,
+} from '../../../../test/tables/mirrors.ts'
+import { largeFilesOf, movedRefs, pushesTo } from '../../../../test/tables/pushes.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import {
   type Client,
@@ -36,8 +43,6 @@ async function mirrorOf(world: World, source: TestProject, who: Client, more: ob
 
 const record = (who: Client, { id }: { id: number }) => done(who.get(`/projects/${id}`))
 const state = (who: Client, { id }: { id: number }) => done(who.get(`/projects/${id}/mirror/pull`))
-const eventsOf = (world: World, { id }: { id: number }, kind: string) =>
-  world.rows('select actor_id, payload from events where project_id = $1 and kind = $2 order by id', [id, kind])
 
 describe('a pull mirror', () => {
   test('a mirror follows commits, branches and tags of its source, as pushes of its user', async ({ world }) => {
@@ -57,12 +62,12 @@ describe('a pull mirror', () => {
     await done(world.root.post(`/projects/${source.id}/repository/tags?tag_name=v2&ref=new&message=Second`))
     await update(world, mirror)
     expect(await refsOf(world, mirror)).toEqual(await refsOf(world, source))
-    const pushes = await eventsOf(world, mirror, 'pushed')
+    const pushes = await eventsOf(world, { project: mirror.id, kind: 'pushed' }, 'actor_id', 'payload')
     expect(pushes).toMatchObject([{ actor_id: ann.id, payload: { ref_count: 3, default_branch_moved: true } }])
     expect((await done(ann.get(`/projects/${mirror.id}/events?action=pushed`))).length).toBeGreaterThan(0)
     expect(await git(await repositoryOf(world, mirror.id), 'fsck', '--full', '--no-dangling')).toBe('')
     await update(world, mirror)
-    expect(await eventsOf(world, mirror, 'pushed')).toHaveLength(1)
+    expect(await eventsOf(world, { project: mirror.id, kind: 'pushed' })).toHaveLength(1)
     expect(await state(ann, mirror)).toMatchObject({ update_status: 'finished', last_error: null })
   })
 
@@ -88,7 +93,7 @@ describe('a pull mirror', () => {
     const edited = await done(ann.put(`/projects/${mirror.id}`, { mirror: false }))
     expect(edited.mirror).toBe(false)
     expect(edited).not.toHaveProperty('mirror_user_id')
-    expect(await world.rows('select from pull_mirrors where project_id = $1', [mirror.id])).toEqual([])
+    expect(await pullMirrorOf(world, mirror.id)).toEqual([])
     expect((await ann.get(`/projects/${mirror.id}/mirror/pull`)).status).toBe(400)
     expect(await ann.put(`/projects/${mirror.id}`, { mirror: true })).toMatchObject({
       status: 400,
@@ -118,8 +123,7 @@ describe('a pull mirror', () => {
     await done(world.root.put(`/projects/${mirror.id}`, { mirror_trigger_builds: true }))
     await commitTo(world, source)
     await update(world, mirror)
-    const pushes = await world.rows('select options from pushes where project_id = $1 order by id', [mirror.id])
-    expect(pushes).toEqual([{ options: ['ci.skip'] }, { options: [] }])
+    expect(await pushesTo(world, mirror.id, 'options')).toEqual([{ options: ['ci.skip'] }, { options: [] }])
   })
 })
 
@@ -132,7 +136,7 @@ test('a mirror gets pointers to large files, and not the files', async ({ world 
   await done(world.root.post(`/projects/${source.id}/repository/files/large.bin`, file))
   await update(world, mirror)
   expect(await refsOf(world, mirror)).toEqual(await refsOf(world, source))
-  expect(await world.rows('select from large_files where project_id = $1', [mirror.id])).toEqual([])
+  expect(await largeFilesOf(world, mirror.id)).toEqual([])
   expect((await state(world.root, mirror)).last_error).toBe(null)
 })
 
@@ -350,14 +354,7 @@ describe('credentials of pull mirrors', () => {
       last_error: 'The other side asks for credentials, and the address has none or others.',
       url: source.url.replace('//', '//*****:*****@'),
     })
-    const everything = JSON.stringify([
-      await jobRows(world),
-      await world.rows('select * from events'),
-      await world.rows('select * from audit_events'),
-      await world.rows('select * from pull_mirrors'),
-      await world.rows('select * from projects where id = $1', [mirror.id]),
-    ])
-    expect(everything).not.toContain(secret)
+    expect(JSON.stringify(await rowsThatCouldHaveCredentials(world, mirror.id))).not.toContain(secret)
     expect(await git(await repositoryOf(world, mirror.id), 'config', '--list', '--local')).not.toContain(secret)
   })
 
@@ -471,12 +468,8 @@ describe('interrupted and concurrent updates', () => {
     await commitTo(world, source, 'zebra')
     await Promise.all([update(world, mirror), update(world, mirror), update(world, mirror)])
     expect(await refsOf(world, mirror)).toEqual(await refsOf(world, source))
-    const moved = await world.rows(
-      `select convert_from(c.ref, 'UTF8') as ref from ref_changes c join pushes p on p.id = c.push_id
-        where p.project_id = $1 and c.moved order by 1`,
-      [mirror.id],
-    )
-    expect(moved).toEqual([{ ref: 'refs/heads/main' }, { ref: 'refs/heads/zebra' }])
+    const moved = (await movedRefs(world, mirror.id)).map(({ ref }) => ref)
+    expect(moved.sort()).toEqual(['refs/heads/main', 'refs/heads/zebra'])
   })
 
   test('an update that is interrupted after it moved refs completes on the next run', async ({ world }) => {
@@ -490,25 +483,16 @@ describe('interrupted and concurrent updates', () => {
     }))
     await expect(broken).rejects.toThrow('the process ended')
     expect((await state(world.root, mirror)).update_status).toBe('started')
-    expect(await eventsOf(world, mirror, 'pushed')).toEqual([])
+    expect(await eventsOf(world, { project: mirror.id, kind: 'pushed' })).toEqual([])
     await world.recover()
     await update(world, mirror)
-    expect(await eventsOf(world, mirror, 'pushed')).toHaveLength(1)
+    expect(await eventsOf(world, { project: mirror.id, kind: 'pushed' })).toHaveLength(1)
     expect(await refsOf(world, mirror)).toEqual(await refsOf(world, source))
     expect((await state(world.root, mirror)).update_status).toBe('finished')
   })
 })
 
 describe('the schedule of pull mirrors', () => {
-  /** Minutes until the next update. */
-  const minutesLeft = async (world: World, { id }: { id: number }) =>
-    (
-      await world.rows(
-        `select round(extract(epoch from next_at - last_update_at) / 60)::integer as minutes from pull_mirrors where project_id = $1`,
-        [id],
-      )
-    )[0].minutes
-
   async function failing(world: World): Promise<{ id: number }> {
     const { id } = await done(world.root.post('/projects', { path: unique('mirror') }))
     const import_url = 'http://no-such-host.invalid/x.git'
@@ -521,17 +505,17 @@ describe('the schedule of pull mirrors', () => {
   }) => {
     const mirror = await mirrorOf(world, await sourceOf(world), world.root)
     await update(world, mirror)
-    expect(await minutesLeft(world, mirror)).toBe(30)
+    expect(await minutesToNextPull(world, mirror.id)).toBe(30)
     const broken = await failing(world)
     const delays = []
     for (let attempt = 0; attempt < 5; attempt++) {
       await update(world, broken)
-      delays.push(await minutesLeft(world, broken))
+      delays.push(await minutesToNextPull(world, broken.id))
     }
     expect(delays).toEqual([60, 120, 240, 300, 300])
     await world.settings({ mirror_max_delay: 20 })
     await update(world, mirror)
-    expect(await minutesLeft(world, mirror)).toBe(20)
+    expect(await minutesToNextPull(world, mirror.id)).toBe(20)
   })
 
   test('a mirror stops after 14 failures in a row, until it is updated by request', async ({ world }) => {
@@ -544,7 +528,7 @@ describe('the schedule of pull mirrors', () => {
       last_error: 'Could not resolve host: no-such-host.invalid',
       next_update_at: null,
     })
-    expect(await eventsOf(world, mirror, 'pull_mirror_stopped')).toHaveLength(1)
+    expect(await eventsOf(world, { project: mirror.id, kind: 'pull_mirror_stopped' })).toHaveLength(1)
     expect((await record(world.root, mirror)).import_error).toBe('Could not resolve host: no-such-host.invalid')
     await done(world.root.post(`/projects/${mirror.id}/mirror/pull`))
     expect((await state(world.root, mirror)).next_update_at).not.toBe(null)
@@ -556,7 +540,7 @@ describe('the schedule of pull mirrors', () => {
     const queued = async () => (await world.jobs('update_pull_mirror:%')).length
     const mirrors = [await failing(world), await failing(world), await failing(world), await failing(world)]
     await world.takeJobs('update_pull_mirror:%')
-    await world.rows(`update pull_mirrors set queued_at = null, next_at = now() - interval '1 hour'`)
+    await makePullsDue(world)
     await world.archive({ id: mirrors[0]!.id } as TestProject)
     await world.settings({ mirror_max_capacity: 2, mirror_capacity_threshold: 1 })
     await run()

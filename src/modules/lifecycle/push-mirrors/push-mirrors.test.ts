@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
-import { jobRows } from '../../../../test/jobs.ts'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { makePushesDue, minutesToNextPush, rowsThatCouldHaveCredentials } from '../../../../test/tables/mirrors.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, unique, World } from '../../../../test/world.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -150,23 +151,15 @@ describe('when push mirrors run', () => {
     const delays = []
     for (let attempt = 1; attempt <= 14; attempt++) {
       await mirror.update()
-      const [{ minutes }] = await world.rows(
-        `select round(extract(epoch from next_at - last_update_at) / 60)::integer as minutes from push_mirrors where id = $1`,
-        [mirror.id],
-      )
-      delays.push(minutes)
+      delays.push(await minutesToNextPush(world, mirror.id))
     }
     expect(delays).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 240, 240, 240, 240, 240, null])
     expect(await state(world, mirror)).toMatchObject({
       update_status: 'failed',
       last_error: 'Could not resolve host: no-such-host.invalid',
     })
-    expect(
-      await world.rows(
-        `select from events where kind = 'push_mirror_stopped' and (payload ->> 'push_mirror_id')::bigint = $1`,
-        [mirror.id],
-      ),
-    ).toHaveLength(1)
+    const stopped = { kind: 'push_mirror_stopped', payload: { push_mirror_id: mirror.id } }
+    expect(await eventsOf(world, stopped)).toHaveLength(1)
   })
 
   test('due retries are queued once, and not those of archived projects', async ({ world }) => {
@@ -175,7 +168,7 @@ describe('when push mirrors run', () => {
     const [mirror, archived] = [await mirrorTo(world, one, url), await mirrorTo(world, two, url)]
     await world.takeJobs('push_to_mirror:%')
     await world.archive(two)
-    await world.rows(`update push_mirrors set next_at = now() where id = any($1)`, [[mirror.id, archived.id]])
+    await makePushesDue(world, [mirror.id, archived.id])
     for (const _ of [1, 2]) await retryPushMirrors.run({}, await contextFor(world, null))
     expect(await world.jobs(`push_to_mirror:${mirror.id}`)).toHaveLength(1)
     expect(await world.jobs(`push_to_mirror:${archived.id}`)).toEqual([])
@@ -376,14 +369,7 @@ describe('records and credentials of push mirrors', () => {
       url: `${target.origin.replace('//', '//*****:*****@')}/x.git`,
     })
     expect(commands.some((command) => command.includes(`${target.origin.slice('http://'.length)}/x.git`))).toBe(true)
-    const everything = JSON.stringify([
-      shown.text,
-      commands,
-      await jobRows(world),
-      await world.rows('select * from events'),
-      await world.rows('select * from audit_events'),
-      await world.rows('select * from push_mirrors'),
-    ])
+    const everything = JSON.stringify([shown.text, commands, await rowsThatCouldHaveCredentials(world, project.id)])
     expect(everything).not.toContain(secret)
     expect(everything).not.toContain(basic)
   })
