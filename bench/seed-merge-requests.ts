@@ -27,7 +27,7 @@ function mergesOf(repository: string): Merged[] {
  * Seeds merge requests of many projects, part of them in the project with the repository, where the first ones match its actual
  * merges. With labels of groups and of that project, milestones, and notes.
  */
-export async function seedMergeRequests(client: pg.Client, size: Size, repository: string): Promise<void> {
+export async function seedMergeRequests(client: pg.Client, size: Size, repository?: string): Promise<void> {
   await client.query(`
     insert into labels (namespace_id, title, color)
     select g.id, 'label ' || k, '#' || left(md5(k::text), 6) from namespaces g, generate_series(1, 10) k
@@ -70,7 +70,10 @@ export async function seedMergeRequests(client: pg.Client, size: Size, repositor
     select id, k, encode(sha256(('commit' || id || ' ' || k)::bytea), 'hex')::varchar(40) from merge_request_diffs, generate_series(0, 1) k
     where id > ${trueMergeRequests}`)
   await client.query('update merge_requests set diff_id = id')
-  for (const [index, { merge, head, start, base, commits, files }] of mergesOf(repository).entries()) {
+  for (const [index, { merge, head, start, base, commits, files }] of (repository === undefined
+    ? []
+    : mergesOf(repository)
+  ).entries()) {
     await client.query(
       'update merge_request_diffs set head_oid = $2, start_oid = $3, base_oid = $4, files = $5, commits = $6 where id = $1',
       [index + 1, head, start, base, files, commits.length],

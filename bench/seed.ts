@@ -12,9 +12,10 @@ type Seeding = { client: pg.Client; size: Size }
 
 /**
  * Fills a database that has only the first administrator. The rows of a size are always the same; the application's invariants
- * hold: routes, traversal ids, full paths, statistics, and the access index, computed by its own statements.
+ * hold: routes, traversal ids, full paths, statistics, and the access index, computed by its own statements. Without a repository
+ * no merge request has the commits of one.
  */
-export async function seed(databaseUrl: string, size: Size, repository: string): Promise<void> {
+export async function seed(databaseUrl: string, size: Size, repository?: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, options: '-c timezone=UTC -c synchronous_commit=off' })
   await client.connect()
   try {

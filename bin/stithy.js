@@ -93,9 +93,10 @@ function run(binary) {
       throw new Refusal(cannot(error))
     }
   }
+  // Before the child exists: a signal that arrives later than the child must not end us without it.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   // The channel tells the service when we are killed; it then stops.
   const child = spawn(binary, words, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(cannot(error)))
   child.on('exit', (code, signal) => {
     // Exits with the child's signal, so that a shell sees the same result.

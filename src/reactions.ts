@@ -2,6 +2,11 @@ import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
 import { forgetNameAfterDeletion } from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
+import {
+  disablePushMirrorsOfDeleted,
+  startMirrorsAfterChange,
+  stopPullMirrorsOfDeleted,
+} from './modules/lifecycle/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { type AnswerToPush, refreshRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
@@ -61,6 +66,7 @@ export const reactions: Reactions = {
   pipeline_changed: [mergeWhenPipelineSucceeds, notifyOfFailedPipeline],
   project_created: [addFirstMember],
   project_deleted: [closeMergeRequestsOfDeleted],
+  project_imported: [startMirrorsAfterChange],
   project_updated: [
     queues(
       refreshRepository,
@@ -76,6 +82,7 @@ export const reactions: Reactions = {
   projects_left_groups: [replaceLeftMilestones],
   pushed: [
     updateMergeRequestsAfterPush,
+    startMirrorsAfterChange,
     queues(
       applyPushOptions,
       ({ payload, facts }) => (facts.push_options.merge_request ? { pushId: payload.push_id } : undefined),
@@ -85,7 +92,12 @@ export const reactions: Reactions = {
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
   ssh_key_added: [queues(judgeSignatures, userOf)],
-  user_deleted: [forgetNameAfterDeletion, closeMergeRequestsOfDeleted],
+  user_deleted: [
+    forgetNameAfterDeletion,
+    closeMergeRequestsOfDeleted,
+    stopPullMirrorsOfDeleted,
+    disablePushMirrorsOfDeleted,
+  ],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
   user_email_added: [queues(judgeSignatures, (event) => userWhen(event.payload.confirmed, event))],
   user_email_confirmed: [queues(acceptInvitationsLater, userOf), queues(judgeSignatures, userOf)],

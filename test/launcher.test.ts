@@ -154,10 +154,10 @@ test.runIf(process.platform === 'linux')('a system with musl is refused in one s
 })
 
 const patient = `
-  console.log('pid', process.pid, '.')
   process.on('SIGTERM', () => process.exit(5))
   process.on('disconnect', () => process.exit(6))
   setInterval(() => {}, 1000)
+  console.log('pid', process.pid, '.')
 `
 
 /** Stithy run by `bin/stithy.js` in a child process, as under a Node before 22.15. */

@@ -83,6 +83,8 @@ describe('abilities on projects', () => {
     ['fork_project', 'reporter', 'stranger'],
     ['link_fork', 'owner', 'owner'],
     ['keep_house', 'maintainer', 'maintainer'],
+    ['read_mirror', 'maintainer', 'maintainer'],
+    ['admin_mirror', 'maintainer', 'maintainer'],
     ['comment_commit', 'reporter', 'stranger'],
     ['read_commit_status', 'reporter', 'stranger'],
     ['create_commit_status', 'developer', 'developer'],
@@ -153,6 +155,7 @@ describe('abilities on projects', () => {
         ...['collaborate', 'push_first_commit', 'admin_tag', 'create_merge_request_in', 'create_merge_request_from'],
         ...['update_environment', 'update_deployment', 'remove_deployment'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
+        'admin_mirror',
       ),
     )
   })
@@ -182,7 +185,7 @@ describe('abilities on projects', () => {
       all(
         refused,
         ...['read_code', 'comment_commit', 'push_code', 'collaborate', 'push_first_commit', 'read_release'],
-        ...['admin_tag', 'create_merge_request_from', 'force_unlock', 'delete_protected_branch'],
+        ...['admin_tag', 'create_merge_request_from', 'force_unlock', 'delete_protected_branch', 'admin_mirror'],
       ),
     )
     expect(changedBy(projectPolicy, without('forking'))).toEqual(all(refused, 'fork_project'))

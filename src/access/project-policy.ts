@@ -81,6 +81,10 @@ export const projectPolicy = {
   read_storage: { from: 'administrator' },
   read_audit_event: { from: 'maintainer' },
   keep_house: { from: 'maintainer' },
+  /** Read the state of mirrors, with URLs without credentials. */
+  read_mirror: { from: 'maintainer' },
+  /** Set up and update mirrors. A push mirror stops when the user who set it up loses this ability. */
+  admin_mirror: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },
   change_visibility: { from: 'owner' },

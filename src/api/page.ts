@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
-import { and, literal, raw, type Sql, sql } from '../db/sql.ts'
+import { and, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
 
 /** The part of a list that the caller requests. */
@@ -32,6 +32,19 @@ const maximumOffset = 10_000
 
 export type Direction = 'asc' | 'desc'
 
+/** Rows of a list that are read separately. */
+export type ListPart = {
+  /** A condition in addition to those of the list. */
+  readonly where: Sql
+  /**
+   * The condition leads to few rows, as memberships do: these are read and then sorted. Otherwise rows are read in order, and the
+   * planner, which does not know how many meet a condition, might read all rows that do not.
+   */
+  readonly few?: boolean
+  /** The same rows `from` fewer tables, to be counted. */
+  readonly counted?: { readonly from: Sql; readonly where: Sql }
+}
+
 /** A list as its module describes it; limit, offset or keyset and the count are added here. */
 export type List = {
   /** `select … from …`, without a condition. */
@@ -44,6 +57,11 @@ export type List = {
    */
   readonly key?: Sql
   readonly where: readonly Sql[]
+  /**
+   * Disjoint parts of the list; requires `key`. Each is read from an index that suits it, up to the end of the page, and merged. A
+   * single condition with `or` would be read row by row from the index of the order, past all rows that the caller cannot see.
+   */
+  readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
   /** The last key must be unique. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
@@ -151,24 +169,62 @@ function keysetPaged<Row>(list: List, { perPage }: Page, found: readonly Row[]):
   }
 }
 
-function pageStatement({ select, from, key, order }: List, where: Sql, limit: number, offset: number): Sql {
-  const orders = order.map(({ by, direction }) => (direction === 'asc' ? sql`${by} asc` : sql`${by} desc`))
-  const sorted = orders.reduce((all, one) => sql`${all}, ${one}`)
-  const range = sql`where ${where} order by ${sorted} limit ${literal(limit)} offset ${literal(offset)}`
-  if (!key) return sql`${select} ${range}`
+function pageStatement(list: List, where: Sql, limit: number, offset: number): Sql {
+  const { select, key, order } = list
+  const sorted = sortedBy(order)
+  if (!key) return sql`${select} where ${where} order by ${sorted} limit ${literal(limit)} offset ${literal(offset)}`
   return sql`
-    ${select} join (select ${key} as picked ${from} ${range}) as page on page.picked = ${key} order by ${sorted}
+    ${select} join (${pickedRows(list, where, limit, offset)}) as page on page.picked = ${key} order by ${sorted}
   `
 }
 
+const sortedBy = (order: List['order']): Sql =>
+  join(
+    order.map(({ by, direction }) => (direction === 'asc' ? sql`${by} asc` : sql`${by} desc`)),
+    ', ',
+  )
+
 /**
- * Returns a function that counts the rows of a list, up to `countedRows` + 1. A total that is probably cached is queried
- * at once, in the same round trip as the rows.
+ * Keys of the rows of a page. Offset and limit are parameters, so that one prepared statement serves all pages; the literal limit
+ * within tells the planner that few rows are read.
  */
-function totalOf(db: Db, { from }: List, where: Sql): () => Promise<number> {
-  const statement = sql`
-    select count(*) as total from (select 1 ${from} where ${where} limit ${literal(countedRows + 1)}) as counted
+function pickedRows({ from, key, order, parts }: List, where: Sql, limit: number, offset: number): Sql {
+  const names = order.map((_, index) => raw(`sorted_${index}`))
+  const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
+  const merged = sortedBy(order.map(({ direction }, index) => ({ by: names[index]!, direction })))
+  const most = literal(rowsToRead(offset + limit))
+  const candidates = (parts ?? [everything]).map((part) => {
+    const rows = sql`select ${key!} as picked, ${join(columns, ', ')} ${from} where ${where} and ${part.where}`
+    // `offset 0` keeps the planner from reading in order.
+    return part.few
+      ? sql`(select * from (${rows} offset 0) as few order by ${merged} limit ${most})`
+      : sql`(${rows} order by ${sortedBy(order)} limit ${most})`
+  })
+  return sql`
+    select picked
+    from (${join(candidates, ' union all ')}) as candidates
+    order by ${merged}
+    limit ${limit}
+    offset ${offset}
   `
+}
+
+const everything: ListPart = { where: raw('true') }
+
+/** A power of two, so that there are few statements. */
+const rowsToRead = (rows: number): number => 2 ** Math.max(5, Math.ceil(Math.log2(rows)))
+
+/**
+ * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is
+ * queried at once, in the same round trip as the rows.
+ */
+function totalOf(db: Db, { from, parts }: List, where: Sql): () => Promise<number> {
+  const most = literal(countedRows + 1)
+  const counts = (parts ?? [everything]).map((part) => {
+    const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
+    return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${most}) as counted)`
+  })
+  const statement = sql`select ${join(counts, ' + ')} as total`
   const count = async () => (await db.snapshotCache.row({ total: integer }, statement))!.total
   if (!db.snapshotCache.expects(statement)) return count
   const early = count()

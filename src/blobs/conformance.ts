@@ -12,6 +12,20 @@ const read = async (store: BlobStore, digest: Digest, range?: { start: number; e
 
 /** Tests that every blob store must pass. */
 // biome-ignore lint/suspicious/noExportsInTest: not a test file; the test files of all stores call it
+const storedAt = async (store: BlobStore, digest: Digest): Promise<Date> => {
+  for await (const blob of store.list()) if (blob.digest === digest) return blob.storedAt
+  throw new Error(`${digest} is not stored`)
+}
+
+/** The first time after `last` by the clock of the store, which may be coarser than ours. */
+async function nextMoment(store: BlobStore, last: Date): Promise<Date> {
+  for (;;) {
+    const { digest } = await store.put(Readable.from([Buffer.from('a later blob')]))
+    const now = await storedAt(store, digest)
+    if (now > last) return now
+  }
+}
+
 export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): void {
   describe(name, () => {
     test('a stored blob is read by its SHA-256', async () => {
@@ -97,8 +111,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       const store = await open()
       for (let round = 0; round < 50; round++) {
         await store.put(Readable.from([Buffer.from('hello')]))
-        const since = new Date(Date.now() + 5)
-        await new Promise((resolve) => setTimeout(resolve, 6))
+        const since = await nextMoment(store, await storedAt(store, hello))
         const [, seen] = await Promise.all([
           store.delete(hello, { unlessStoredSince: since }),
           store.put(Readable.from([Buffer.from('hello')])).then(() => store.has(hello)),

@@ -67,8 +67,8 @@ export const saveTaken = (db: Db): Promise<number> =>
 
 /** Longer than the jobs process needs to detect the fault and restart. */
 const lateSeconds = 5 * 60
-/** Number of jobs that run concurrently; further jobs wait. */
-export const jobsAtOnce = 4
+/** Number of jobs that run concurrently; further jobs wait. More than those that may wait for imports, copies and mirrors. */
+export const jobsAtOnce = 6
 const answerWithinMs = 3000
 
 export type JobsCheck = {

@@ -63,6 +63,11 @@ import { failStuckImports, importFromUrl } from './lifecycle/imports/jobs.ts'
 import { importRoutes } from './lifecycle/imports/routes.ts'
 import { copyTemplate } from './lifecycle/project-creation/jobs.ts'
 import { projectCreationRoutes } from './lifecycle/project-creation/routes.ts'
+import { projectEditRoutes } from './lifecycle/project-edits/routes.ts'
+import { schedulePullMirrors, updatePullMirror } from './lifecycle/pull-mirrors/jobs.ts'
+import { pullMirrorRoutes } from './lifecycle/pull-mirrors/routes.ts'
+import { pushToMirror, retryPushMirrors, startPushMirrors } from './lifecycle/push-mirrors/jobs.ts'
+import { pushMirrorRoutes } from './lifecycle/push-mirrors/routes.ts'
 import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts'
 import { transferRoutes } from './lifecycle/transfers/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
@@ -194,9 +199,11 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
   'project-creation': projectCreationRoutes,
-  projects: projectRoutes,
+  projects: [...projectRoutes, ...projectEditRoutes],
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
+  'pull-mirrors': pullMirrorRoutes,
+  'push-mirrors': pushMirrorRoutes,
   search: searchRoutes,
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
@@ -243,6 +250,11 @@ export const jobs: readonly Job<any>[] = [
   checkDueRepositories,
   removeRepositoryLeftovers,
   importFromUrl,
+  schedulePullMirrors,
+  updatePullMirror,
+  pushToMirror,
+  retryPushMirrors,
+  startPushMirrors,
   judgeSignatures,
   checkMergeability,
   closeOrphaned,

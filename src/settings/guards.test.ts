@@ -28,7 +28,6 @@ const harmless = [
   'chat_app_enabled',
   'chat_app_verification_token',
   'local_markdown_version',
-  'mirror_max_delay',
   'polling_interval_multiplier',
   // There are no sessions that could outlive it.
   'session_expire_delay',

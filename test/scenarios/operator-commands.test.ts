@@ -9,6 +9,7 @@ import { startMailServer } from '../mail-server.ts'
 import { bin, freshEnv, serve } from '../service.ts'
 import { eventsOf } from '../tables/events.ts'
 import { waitingFor } from '../tables/instance.ts'
+import { mirrorRows } from '../tables/mirrors.ts'
 import { addTwoFactor, sealedSpamKey, sealedVariables, twoFactorOf } from '../tables/sign-in.ts'
 import { changeUser } from '../tables/users.ts'
 import { eventually } from '../waiting.ts'
@@ -205,6 +206,12 @@ describe('stithy rotate-secrets', () => {
     expect((await world.root.put('/application/settings', { spam_filter_api_key: 'key of the filter' })).status).toBe(
       200,
     )
+    const url = 'https://ann:word@203.0.114.1/a.git'
+    const mirrors = [
+      await world.root.put(`/projects/${project.id}`, { mirror: true, import_url: url }),
+      await world.root.post(`/projects/${project.id}/remote_mirrors`, { url }),
+    ]
+    expect(mirrors.map(({ status }) => status)).toEqual([200, 201])
     await addTwoFactor(
       world,
       1,
@@ -225,7 +232,11 @@ describe('stithy rotate-secrets', () => {
       const rows = await sealedVariables(world)
       const [factor] = await twoFactorOf(world, 1)
       const [settings] = await sealedSpamKey(world)
+      const [pull] = await mirrorRows(world, 'pull_mirrors')
+      const [push] = await mirrorRows(world, 'push_mirrors')
       return [
+        secrets.open(pull.sealed_url, `source of the pull mirror of project ${pull.project_id}`),
+        secrets.open(push.sealed_url, `target of the push mirror ${push.id}`),
         ...rows.map((row: any) =>
           secrets.open(row.sealed_value, `variable ${row.project_id ?? '-'} ${row.namespace_id ?? '-'} ${row.key}`),
         ),
@@ -241,7 +252,7 @@ describe('stithy rotate-secrets', () => {
     const { env, old, keysNow, read } = await withSecrets()
     const before = await read()
     const { code, out, err } = await command(['rotate-secrets'], env)
-    expect({ code, out }, err).toMatchObject({ code: 0, out: expect.stringMatching(/^5 secrets are encrypted/) })
+    expect({ code, out }, err).toMatchObject({ code: 0, out: expect.stringMatching(/^7 secrets are encrypted/) })
     expect(keysNow()).toHaveLength(1)
     expect(keysNow()).not.toContain(old)
     expect(await read()).toEqual(before)

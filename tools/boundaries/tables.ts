@@ -61,7 +61,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   discussion: ['award_emoji', 'mentions', 'notes', 'subscriptions', 'time_logs', 'todos'],
   repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
   planning: ['label_events', 'label_priorities', 'label_subscriptions', 'labels', 'merge_request_labels', 'milestones'],
-  lifecycle: ['project_imports'],
+  lifecycle: ['project_imports', 'pull_mirrors', 'push_mirrors'],
   review: [
     'approvals',
     'approvers',

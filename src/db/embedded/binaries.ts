@@ -21,14 +21,19 @@ import { giveTo, type Owner } from './owner.ts'
 /** Absolute paths of the programs, and the environment they run in (their working folder is a child of `home`). */
 export type Binaries = Readonly<{ postgres: string; initdb: string; major: number; env: Record<string, string> }>
 
+/** Parents for a copy of the package, besides the data folder; the first that `owner` can access is used. */
+const usualParents: readonly string[] = ['/var/lib/stithy', tmpdir()]
+
 /**
  * The packaged PostgreSQL, made executable for `owner`. The package's install script may not have run: missing links are created in
  * a folder of our own. A package in a folder that `owner` cannot access is copied once.
  */
-export function prepareBinaries(layout: Layout, owner: Owner): Binaries {
+export function prepareBinaries(layout: Layout, owner: Owner, parents = usualParents): Binaries {
   const found = findPackage()
   const native =
-    owner.drop && !canRun(owner, join(found.native, 'bin/postgres')) ? copied(found, layout, owner) : found.native
+    owner.drop && !canRun(owner, join(found.native, 'bin/postgres'))
+      ? copied(found, owner, layout, parents)
+      : found.native
   makeLinks(native, process.platform === 'linux' ? layout.lib : join(native, 'lib'))
   // Private to the user who creates it: the user of this process.
   if (existsSync(layout.lib)) giveTo(owner, layout.lib)
@@ -63,8 +68,13 @@ const canRun = (owner: Owner, path: string): boolean =>
     .status === 0
 
 /** PostgreSQL finds its files by its absolute path, so a folder that it cannot access requires a copy elsewhere. */
-function copied(found: { native: string; version: string }, layout: Layout, owner: Owner): string {
-  for (const parent of [layout.home, '/var/lib/stithy', tmpdir()]) {
+function copied(
+  found: { native: string; version: string },
+  owner: Owner,
+  layout: Layout,
+  parents: readonly string[],
+): string {
+  for (const parent of [layout.home, ...parents]) {
     const folder = join(parent, `postgresql-${found.version}`)
     const ours = () => lstatSync(folder, { throwIfNoEntry: false })
     try {

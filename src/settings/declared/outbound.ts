@@ -35,23 +35,18 @@ export const outbound = {
   ),
   import_sources: choices(sources, 'Enabled import sources; only `git` (a URL) is supported', sources),
   max_import_size: count(10_240, 'Maximum size of an imported repository in MB; 0 for no limit'),
-  mirror_available: flag(true, 'Allow maintainers to set up mirrors', { without: 'mirrors', guards: 'missing' }),
-  mirror_capacity_threshold: count(50, 'Minimum free mirror capacity before more mirror updates start', {
+  mirror_available: flag(true, 'Allow maintainers to set up mirrors; false: only administrators'),
+  mirror_capacity_threshold: count(50, 'Minimum free capacity before more updates of pull mirrors are queued', {
     exclusiveMinimum: 0,
     tier: 'premium',
-    without: 'mirrors',
-    guards: 'missing',
   }),
-  mirror_max_capacity: count(100, 'Maximum number of concurrent mirror updates', {
+  mirror_max_capacity: count(100, 'Maximum number of updates of pull mirrors that wait or run at once', {
     exclusiveMinimum: 0,
     tier: 'premium',
-    without: 'mirrors',
-    guards: 'missing',
   }),
-  mirror_max_delay: count(300, 'Maximum minutes between two updates of a mirror', {
+  mirror_max_delay: count(300, 'Maximum minutes between two updates of a pull mirror, also after failures', {
     exclusiveMinimum: 0,
     tier: 'premium',
-    without: 'mirrors',
   }),
   project_export_enabled: flag(true, 'Allow project exports', { without: 'exports', guards: 'missing' }),
 }

@@ -10,6 +10,10 @@ const files = tag('Files', 'Files of a repository: content, blame, create, updat
 const projects = tag('Projects', 'Create, list, update, archive, delete and restore projects')
 const mergeRequests = tag('Merge requests', 'Create, review, rebase and merge merge requests')
 const pipelines = tag('Pipelines', 'Pipelines that commit statuses form, and checks of their configuration')
+const mirrors = tag(
+  'Mirrors',
+  'Projects that follow a remote repository, and remote repositories that follow a project',
+)
 const users = tag('Users', 'Users, their email addresses, states and statuses, and who follows whom')
 const instance = tag('Instance', 'Version, appearance, statistics and terms of the instance')
 
@@ -63,6 +67,8 @@ const tags: Readonly<Record<string, Tag>> = {
   projects,
   'protected-branches': tag('Protected branches', 'Who may push to and merge into branches'),
   'protected-tags': tag('Protected tags', 'Who may create tags'),
+  'pull-mirrors': mirrors,
+  'push-mirrors': mirrors,
   releases: tag('Releases', 'Releases of a project and their links'),
   'resource-tokens': accessTokens,
   search: tag('Search', 'Search in the instance, a group or a project'),

@@ -4,10 +4,11 @@ import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
-  groupsAroundProjectsOfMember,
+  groupsFromMemberships,
   groupsOfMember,
   groupWithinLimits,
   openGroups,
+  visibleGroupParts,
   visibleGroups,
   within,
 } from '../../namespaces/index.ts'
@@ -41,11 +42,14 @@ const setCondition = (set: GroupSet): Sql[] => {
 /** Groups the caller can see. Ties are ordered by id, oldest first. */
 export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters, options: GroupOptions): List {
   const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`), ...setCondition(set)]
-  const available = filters.all_available ?? (caller === null || caller.admin)
+  const listsAll = filters.all_available ?? (caller === null || caller.admin)
+  const isBroad = listsAll && set.of === 'everyone' && !filters.owned && !filters.search?.trim()
+  const parts = isBroad && filters.min_access_level === undefined ? visibleGroupParts(caller) : undefined
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
     where.push(caller ? groupsOfMember(caller.id, filters.min_access_level) : raw('false'))
-  else where.push(available || !caller ? visibleGroups(caller) : authorisedGroups(caller))
+  else if (caller && !listsAll) where.push(authorisedGroups(caller))
+  else if (!parts) where.push(visibleGroups(caller))
   if (caller?.limits) where.push(groupWithinLimits(caller, raw('g.id')))
   if (filters.skip_groups && filters.skip_groups.length > 0)
     where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
@@ -70,6 +74,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     from: sql`from namespaces g`,
     key: raw('g.id'),
     where,
+    parts,
     order: [
       { by: orderColumns[filters.order_by], direction: filters.sort },
       ...(filters.order_by === 'id' ? [] : [{ by: raw('g.id'), direction: 'asc' as const }]),
@@ -91,14 +96,15 @@ const ownedBy = (userId: number): Sql => sql`
 /** The user's groups, those above their projects, and the visible ones above their groups. */
 const authorisedGroups = (caller: Actor): Sql => sql`
   (
-    ${groupsOfMember(caller.id, levels.guest)}
-    or ${groupsAroundProjectsOfMember(caller.id)}
+    ${groupsFromMemberships(caller.id)}
     or (
       ${openGroups(caller)}
-      and g.id in (
-        select unnest(n.traversal_ids)
-        from group_access a join namespaces n on n.id = a.group_id
-        where a.user_id = ${caller.id} and a.expires_on > current_date
+      and g.id = any(
+        array(
+          select unnest(n.traversal_ids)
+          from group_access a join namespaces n on n.id = a.group_id
+          where a.user_id = ${caller.id} and a.expires_on > current_date
+        )
       )
     )
   )

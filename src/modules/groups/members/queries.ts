@@ -173,21 +173,23 @@ export const inheritedLevel = (
     `,
   )
 
-/** Replaces an expired row that is not purged yet. False if the user is a member already. The access lock is held. */
+/** Replaces an expired membership that is not deleted yet. False if the user is a member already. The access lock is held. */
 export async function insertMember(
   tx: Tx,
   source: MemberSource,
   member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number | null },
 ): Promise<boolean> {
-  await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`)
   const row = sql`
     select ${source.of === 'group' ? source.groupId : null}::bigint as namespace_id,
       ${source.of === 'project' ? source.projectId : null}::bigint as project_id, ${member.userId}::bigint as user_id,
       ${member.level}::smallint as access_level, ${member.expiresAt}::date as expires_at,
       ${member.createdBy}::bigint as created_by_id
   `
-  const inserted = await tx.run(insertMembers(row, sql`do nothing`))
-  return inserted > 0
+  const insert = async (): Promise<boolean> => (await tx.run(insertMembers(row, sql`do nothing`))) > 0
+  if (await insert()) return true
+  // A membership that has expired is in the way until it is deleted.
+  const ended = sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`
+  return (await tx.run(ended)) > 0 && (await insert())
 }
 
 /** `expiresAt: undefined` leaves the date unchanged. */

@@ -31,6 +31,8 @@ export const contributions: readonly Contribution[] = [
   { table: 'pipelines', column: 'user_id', hard: 'anonymized' },
   { table: 'project_imports', column: 'actor_id', hard: 'anonymized' },
   { table: 'projects', column: 'creator_id', hard: 'anonymized' },
+  { table: 'projects', column: 'mirror_user_id', hard: 'anonymized' },
+  { table: 'push_mirrors', column: 'user_id', hard: 'anonymized' },
   { table: 'pushes', column: 'actor_id', hard: 'anonymized' },
   { table: 'releases', column: 'author_id', hard: 'anonymized' },
   { table: 'ssh_keys', column: 'creator_id', hard: 'anonymized' },

@@ -8,7 +8,8 @@ import { copyRefs } from '../../../git/transfer/copy.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadProject, openRepository } from '../../projects/index.ts'
 import { linkAllFrom } from '../../pushes/index.ts'
-import { type Filling, fillRepository, ImportRefusal, type Place } from './fill.ts'
+import { RemoteRefusal } from '../remotes/refusal.ts'
+import { type Filling, fillRepository, type Place } from './fill.ts'
 import type { ImportRow } from './queries.ts'
 
 /** Queue of the jobs that copy repositories. They run one at a time, because copying packs uses a whole CPU core. */
@@ -35,7 +36,7 @@ export function fillFromProject(ctx: Ctx, place: Place, original: Original): Pro
     },
     async (tx) => {
       // The copy may have taken long, and the user may have lost access to the source since it began.
-      if (!(await permittedSource(ctx, original, actorId))) throw new ImportRefusal(noSource)
+      if (!(await permittedSource(ctx, original, actorId))) throw new RemoteRefusal(noSource)
       // Links the files to the new project, so that they survive deletion of the source.
       await linkAllFrom(tx, original.sourceId, place.projectId)
     },
@@ -50,7 +51,7 @@ const copyAttempts = 3
 
 async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id }: ImportRow): Promise<Filling> {
   const source = await permittedSource(ctx, original, actor_id)
-  if (!source) throw new ImportRefusal(noSource)
+  if (!source) throw new RemoteRefusal(noSource)
   for (let attempt = 1; ; attempt++) {
     try {
       const refs = await copyRefs(target, openRepository(ctx, source))
@@ -62,7 +63,7 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
       if (!(error instanceof GitError) || error.signal !== null) throw error
       if (attempt < copyAttempts) continue
       ctx.log.error({ err: error, source: source.id }, 'failed to copy the source repository')
-      throw new ImportRefusal('The repository of the source project could not be read.')
+      throw new RemoteRefusal('The repository of the source project could not be read.')
     }
   }
 }

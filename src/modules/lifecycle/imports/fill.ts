@@ -16,12 +16,8 @@ import {
   setAside,
 } from '../../projects/index.ts'
 import { protectFirstBranch, repositoryFacts } from '../../pushes/index.ts'
+import { RemoteRefusal } from '../remotes/refusal.ts'
 import { beginImport, failImport, finishImport, type ImportRow } from './queries.ts'
-
-/** Permanent failure of an import, with a message that maintainers of the project read. The job is not retried. */
-export class ImportRefusal extends Error {
-  override name = 'ImportRefusal'
-}
 
 /** Branches and tags that were fetched, and the default branch of the source. */
 export type Filling = { readonly refs: readonly RefTip[]; readonly defaultBranch: string | null | undefined }
@@ -35,7 +31,7 @@ export type Place = { readonly projectId: number; readonly storage: string }
 /**
  * Fills the repository of a new project in a draft folder, then moves it into place. Safe to interrupt and repeat: no
  * repository is visible before the last transaction, and the next run removes the draft. `also` runs in that
- * transaction and may still throw an `ImportRefusal`.
+ * transaction and may still throw an `RemoteRefusal`.
  */
 export async function fillRepository(
   ctx: Ctx,
@@ -50,7 +46,7 @@ export async function fillRepository(
   const pending = await beginImport(ctx.db, projectId)
   if (!pending) return
   try {
-    if (pending.attempts > maxAttempts) throw new ImportRefusal('The import was interrupted too often.')
+    if (pending.attempts > maxAttempts) throw new RemoteRefusal('The import was interrupted too often.')
     const { repository_key: key } = pending
     await setAside(ctx, { id: projectId, repository_storage: storage, repository_key: key })
     // Left by a run that was interrupted between its last two steps.
@@ -60,7 +56,7 @@ export async function fillRepository(
     const filling = await fill(repo, pending)
     await settle(ctx, projectId, { repo, place, filling, also })
   } catch (error) {
-    if (!(error instanceof ImportRefusal)) throw error
+    if (!(error instanceof RemoteRefusal)) throw error
     await endInFailure(ctx, projectId, error.message)
   } finally {
     await ctx.git.removeRepository(draft)

@@ -3,10 +3,12 @@ import { Filled, Flag, Optional, Params, Text, Whole } from '../../../api/params
 import { user } from '../../accounts/index.ts'
 import { instance } from '../../instance/index.ts'
 import { Project, projectIds, writeParams } from '../../projects/index.ts'
+import { mirrorParams } from '../pull-mirrors/configure.ts'
 import { createProjectWithContent, sources } from './service.ts'
 
 const createParams = {
   ...writeParams,
+  ...mirrorParams,
   initialize_with_readme: Flag({ default: false, description: 'Create an initial commit with README.md' }),
   default_branch: Optional(Text({ description: 'Default branch of the initial commit or the import' })),
   import_url: Optional(Filled({ description: 'URL of a repository to import: http, https or git' })),

@@ -13,6 +13,7 @@ import {
 } from '../../projects/index.ts'
 import { commitReadme } from '../../pushes/index.ts'
 import { acceptImportUrl, importInto } from '../imports/service.ts'
+import { acceptNewMirror } from '../pull-mirrors/configure.ts'
 import { acceptTemplate, fillFromTemplate, type TemplateWish } from './templates.ts'
 
 /** Parameters that name a source of content; a request may have one of them. */
@@ -23,6 +24,8 @@ type Beginning = TemplateWish & {
   initialize_with_readme: boolean
   default_branch?: string
   import_url?: string
+  mirror?: boolean
+  mirror_user_id?: number
 }
 
 /** Creates a project and, if requested, its first commit or the job that fills it. */
@@ -40,11 +43,13 @@ export async function createProjectWithContent(
   if (initialize_with_readme && source)
     throw new ParameterError(`initialize_with_readme, ${source} are mutually exclusive`)
   const template = await acceptTemplate(ctx, input)
+  const becomeMirror = await acceptNewMirror(ctx, input, import_url !== undefined)
   if (import_url !== undefined) {
     const destination = await acceptImportUrl(ctx, import_url)
-    return createProject(ctx, attributes, ownerId, (tx, id) =>
-      importInto(ctx, tx, id, { destination, defaultBranch: default_branch }),
-    )
+    return createProject(ctx, attributes, ownerId, async (tx, id) => {
+      await importInto(ctx, tx, id, { destination, defaultBranch: default_branch })
+      await becomeMirror?.(tx, id, destination)
+    })
   }
   if (template)
     return createProject(ctx, attributes, ownerId, (tx, id) =>

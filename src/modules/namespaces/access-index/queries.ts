@@ -106,6 +106,29 @@ export const projectWhere = (actor: Actor, level: number, projectId: Sql, namesp
 `
 
 /**
+ * As `projectWhere`, in two disjoint parts of a list: the projects of the user's namespaces, and their other projects. Arrays, so
+ * that the memberships lead to the projects in every plan: however many projects others have, they are not read.
+ */
+export function projectParts(actor: Actor, level: number, projectId: Sql, namespaceId: Sql): [Sql, Sql] {
+  const groups = sql`
+    select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date
+  `
+  return [
+    sql`${namespaceId} = any(array(${groups}))`,
+    sql`
+      ${projectId} = any(
+        array(
+          select project_id
+          from project_access
+          where user_id = ${actor.id} and level >= ${level} and expires_on > current_date
+        )
+      )
+      and ${namespaceId} not in (${groups})
+    `,
+  ]
+}
+
+/**
  * Namespaces whose access depends on membership of this group: its descendants, and the groups shared with them with
  * their descendants.
  */

@@ -1,5 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { levels, visibilities } from '../../../access/levels.ts'
+import type { List } from '../../../api/page.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupWithinLimits } from '../access-index/queries.ts'
 
@@ -18,26 +19,38 @@ export function visibleGroups(caller: Caller): Sql {
 export const openGroups = ({ admin, external }: Actor): Sql =>
   admin ? raw('true') : sql`g.visibility >= ${external ? visibilities.public : visibilities.internal}`
 
-export const groupsOfMember = (userId: number, level: number): Sql =>
-  sql`
-    g.id in (
-      select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date
-    )
-  `
+const idsOfMember = (userId: number, level: number): Sql =>
+  sql`select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date`
+
+export const groupsOfMember = (userId: number, level: number): Sql => sql`g.id in (${idsOfMember(userId, level)})`
+
+const idsAroundProjectsOfMember = (userId: number): Sql => sql`
+  select unnest(n.traversal_ids)
+  from project_access a
+    join projects p on p.id = a.project_id and not p.deleting
+    join namespaces n on n.id = p.namespace_id
+  where a.user_id = ${userId} and a.expires_on > current_date
+  union
+  select unnest(n.traversal_ids)
+  from group_access a join namespaces n on n.id = a.group_id
+  where a.user_id = ${userId}
+    and a.expires_on > current_date
+    and exists (select from projects p where p.namespace_id = n.id and not p.deleting)
+`
 
 /** Groups above projects that the user reaches by a membership of the project or of a group between. */
-export const groupsAroundProjectsOfMember = (userId: number): Sql => sql`
-  g.id in (
-    select unnest(n.traversal_ids)
-    from project_access a
-      join projects p on p.id = a.project_id and not p.deleting
-      join namespaces n on n.id = p.namespace_id
-    where a.user_id = ${userId} and a.expires_on > current_date
-    union
-    select unnest(n.traversal_ids)
-    from group_access a join namespaces n on n.id = a.group_id
-    where a.user_id = ${userId}
-      and a.expires_on > current_date
-      and exists (select from projects p where p.namespace_id = n.id and not p.deleting)
-  )
-`
+export const groupsAroundProjectsOfMember = (userId: number): Sql => sql`g.id in (${idsAroundProjectsOfMember(userId)})`
+
+/**
+ * Groups of the user and those above their projects, for lists. An array, so that the memberships lead to the groups in every plan:
+ * however many groups others have, they are not read.
+ */
+export const groupsFromMemberships = (userId: number): Sql =>
+  sql`g.id = any(array(${idsOfMember(userId, levels.guest)} union ${idsAroundProjectsOfMember(userId)}))`
+
+/** As `visibleGroups`, in parts of a list; `undefined` if one condition is enough. */
+export function visibleGroupParts(caller: Caller): List['parts'] {
+  if (caller === null || caller.admin) return undefined
+  const open = openGroups(caller)
+  return [{ where: open }, { where: sql`not ${open} and ${groupsFromMemberships(caller.id)}`, few: true }]
+}

@@ -164,7 +164,7 @@ export const Project = cacheableEntity({
       auto_devops_enabled: settings.auto_devops_enabled,
       auto_devops_deploy_strategy: settings.auto_devops_deploy_strategy,
       ...(actor?.admin && { repository_storage: row.repository_storage }),
-      ...planSettingsOf(settings),
+      ...planSettingsOf(row, settings),
       packages_enabled: settings.packages_enabled,
       service_desk_enabled: row.settings.service_desk_enabled ?? (planOffers(plan, 'premium') ? true : null),
       service_desk_address: null,

@@ -3,8 +3,8 @@ import { featureLevels, levels, type Visibility, visibilities } from '../../../a
 import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
-import { projectWhere, within } from '../../namespaces/index.ts'
-import { readableCode, readableMergeRequests, visibleProjects } from './queries.ts'
+import { projectParts, projectWhere, within } from '../../namespaces/index.ts'
+import { readableCode, readableMergeRequests, visibleParts, visibleProjects, withinLimits } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
@@ -121,6 +121,27 @@ const featureOn = (caller: Caller, column: string, wanted: boolean, from: number
 const memberAtLeast = (caller: Caller, level: number): Sql =>
   caller === null ? raw('false') : projectWhere(caller, level, raw('p.id'), raw('p.namespace_id'))
 
+/** The level that the filters require of the caller. */
+const memberLevel = ({ membership, min_access_level }: ProjectFilters): number | undefined =>
+  membership ? Math.max(levels.guest, min_access_level ?? 0) : min_access_level
+
+/**
+ * Of a list over all projects. Projects that other conditions lead to, as those of a user or those found by words, are checked one
+ * by one.
+ */
+function partsOf(caller: Caller, set: ProjectSet, filters: ProjectFilters): List['parts'] {
+  if (caller === null || set.of !== 'everyone' || filters.search?.trim()) return undefined
+  const level = memberLevel(filters)
+  // A lower level does not imply that the caller sees the project.
+  if (filters.owned || filters.starred || (level !== undefined && level < levels.guest)) return undefined
+  if (level === undefined) return visibleParts(caller, filters.visibility)
+  const [inGroups, others] = projectParts(caller, level, raw('p.id'), raw('p.namespace_id'))
+  return [
+    { where: inGroups, few: true },
+    { where: others, few: true },
+  ]
+}
+
 /** Projects the caller can see, newest first unless `sort` is ascending; ties by id. As stamps or as whole records. */
 export function listProjects(
   caller: Caller,
@@ -128,13 +149,16 @@ export function listProjects(
   filters: ProjectFilters,
   options: RecordOptions | 'stamps',
 ): List {
-  const where: Sql[] = [raw('not p.deleting'), ...setCondition(set, caller), visibleProjects(caller)]
+  const parts = partsOf(caller, set, filters)
+  const where: Sql[] = [raw('not p.deleting'), ...setCondition(set, caller)]
+  if (!parts) where.push(visibleProjects(caller))
+  else if (caller?.limits) where.push(withinLimits(caller))
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
   if (filters.search?.trim()) where.push(fuzzy(filters.search, ['p.path', 'p.name', 'p.description']))
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
-  if (filters.membership) where.push(memberAtLeast(caller, levels.guest))
-  if (filters.min_access_level !== undefined) where.push(memberAtLeast(caller, filters.min_access_level))
+  const level = memberLevel(filters)
+  if (level !== undefined && !parts) where.push(memberAtLeast(caller, level))
   if (filters.starred)
     where.push(caller ? sql`p.id in (select project_id from stars where user_id = ${caller.id})` : raw('false'))
   if (filters.with_issues_enabled) where.push(featureOn(caller, 'p.issues_access_level', true, levels.guest))
@@ -163,6 +187,7 @@ export function listProjects(
     from: sql`from projects p`,
     key: raw('p.id'),
     where,
+    parts: parts ?? (filters.owned || filters.starred ? [{ where: raw('true'), few: true }] : undefined),
     order:
       filters.order_by === 'id'
         ? [{ by: raw('p.id'), direction }]
@@ -176,10 +201,12 @@ export function listProjects(
 
 /** In the user's personal namespace, or in a group that they own directly or through a parent. */
 const ownedBy = (userId: number): Sql => sql`
-  p.namespace_id in (
-    select group_id
-    from group_access
-    where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date
+  p.namespace_id = any(
+    array(
+      select group_id
+      from group_access
+      where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date
+    )
   )
 `
 

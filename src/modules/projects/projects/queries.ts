@@ -1,13 +1,15 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
-import { featureLevels, levels, visibilities } from '../../../access/levels.ts'
+import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
+import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
+import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   deployKeyLevel,
   deployTokenLevel,
   forCaller,
   projectLevel,
+  projectParts,
   projectWhere,
   projectWithinLimits,
 } from '../../namespaces/index.ts'
@@ -99,13 +101,33 @@ export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Pr
 
 /** Projects the caller may see: SQL twin of `projectPolicy.read_project`. */
 export function visibleProjects(caller: Caller): Sql {
-  if (caller === null) return sql`p.visibility = ${visibilities.public}`
+  const open = openVisibility(caller)
+  if (caller === null) return sql`p.visibility >= ${open}`
   if (caller.admin) return raw('true')
-  const open = caller.external ? visibilities.public : visibilities.internal
   const visible = sql`
     (p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})
   `
   return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
+}
+
+const lowestOpen = (caller: Caller): number =>
+  caller === null || caller.external ? visibilities.public : visibilities.internal
+
+/** The lowest visibility that is enough without membership. Written into the text: partial indexes require it. */
+export const openVisibility = (caller: Caller): Sql => literal(lowestOpen(caller))
+
+/**
+ * As `visibleProjects`, in parts of a list: the projects open to the caller, those of their namespaces, and their other projects.
+ * Without those that have another visibility than `only`. `undefined` if one condition is enough.
+ */
+export function visibleParts(caller: Caller, only: Visibility | undefined): List['parts'] {
+  if (caller === null || caller.admin) return undefined
+  const open = openVisibility(caller)
+  const everyones = { where: sql`p.visibility >= ${open}` }
+  const [inGroups, others] = projectParts(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))
+  const closed = (part: Sql) => ({ where: sql`p.visibility < ${open} and ${part}`, few: true })
+  if (only === undefined) return [everyones, closed(inGroups), closed(others)]
+  return visibilities[only] >= lowestOpen(caller) ? [everyones] : [closed(inGroups), closed(others)]
 }
 
 /** As `visibleProjects`, for one project: looks up the level there rather than all memberships of the caller. */

@@ -56,6 +56,8 @@ export const projectRecordRow = {
   forks_count: integer,
   open_issues_count: integer,
   import_error: nullable(text),
+  mirror: boolean,
+  mirror_user_id: nullable(integer),
   runners_token: text,
   settings: json<Partial<ProjectSettings>>(),
   readme_path: nullable(text),
@@ -223,11 +225,11 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
     ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
     ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description,
-    p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, p.open_issues_count, p.import_error, p.runners_token,
-    p.settings, p.readme_path, p.license_path, p.license_key, p.created_at, p.last_activity_at,
-    p.marked_for_deletion_on, n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind,
-    n.full_path as namespace_full_path, n.full_name as namespace_full_name, n.parent_id as namespace_parent_id,
-    n.avatar as namespace_avatar, n.lfs_enabled as namespace_lfs_enabled,
+    p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, p.open_issues_count, p.import_error, p.mirror,
+    p.mirror_user_id, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key, p.created_at,
+    p.last_activity_at, p.marked_for_deletion_on, n.name as namespace_name, n.path as namespace_path,
+    n.kind as namespace_kind, n.full_path as namespace_full_path, n.full_name as namespace_full_name,
+    n.parent_id as namespace_parent_id, n.avatar as namespace_avatar, n.lfs_enabled as namespace_lfs_enabled,
     case
       when n.kind = 'user' then (
         select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))})

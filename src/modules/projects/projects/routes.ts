@@ -1,5 +1,5 @@
 import { as, endpoint, variants } from '../../../api/endpoint.ts'
-import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { Flag, Params } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { userByIdOrName } from '../../accounts/index.ts'
 import { accepted, instance, Message } from '../../instance/index.ts'
@@ -7,10 +7,10 @@ import { ProjectPublic, ProjectSimple } from './basic-entity.ts'
 import { cachedProject, cachedPublicProject } from './cached.ts'
 import { Project } from './entity.ts'
 import { projectsPage } from './list.ts'
-import { projectListFilters, writeParams } from './params.ts'
+import { projectListFilters } from './params.ts'
 import { namespaceKindOf } from './queries.ts'
 import { findProjectRecord } from './record-queries.ts'
-import { deleteProject, editProject } from './service.ts'
+import { deleteProject } from './service.ts'
 import { project, stampedProject } from './subject.ts'
 
 export const projectRoutes = [
@@ -61,20 +61,6 @@ export const projectRoutes = [
       if (!row) throw notFound('Project')
       return as(Project, { ...row, withLicense: params.license })
     },
-  }),
-
-  endpoint({
-    method: 'PUT',
-    path: '/projects/:id',
-    summary: 'Update a project',
-    subject: project,
-    allow: 'admin_project',
-    params: Params(
-      { ...writeParams, default_branch: Optional(Text({ description: 'Default branch; must exist' })) },
-      { atLeastOneOf: [...(Object.keys(writeParams) as (keyof typeof writeParams)[]), 'default_branch'] },
-    ),
-    returns: Project,
-    handle: ({ subject, params, ctx }) => editProject(ctx, subject, params),
   }),
 
   endpoint({

@@ -200,11 +200,15 @@ export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow>
 /** Permissions may differ in the new namespace. */
 export const movedConcurrently = (): Failure => conflict('The project was moved meanwhile')
 
-/** Changes the given attributes. A rename leaves a redirect at the old path. */
+/**
+ * Changes the given attributes. A rename leaves a redirect at the old path. Runs `also` in the same transaction, with the
+ * project locked.
+ */
 export async function editProject(
   ctx: Ctx,
   project: ProjectSubject,
   input: ProjectInput & { default_branch?: string },
+  also?: (tx: Tx) => Promise<void>,
 ): Promise<ProjectRecordRow> {
   const { actor } = ctx
   const avatar = await acceptAvatar(ctx, input.avatar)
@@ -273,6 +277,7 @@ export async function editProject(
       }
       await updateProject(tx, held.id, changes)
       if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
+      await also?.(tx)
       // Last, so that a refusal above leaves HEAD unchanged. If the commit fails, the next edit or push sets HEAD
       // again.
       if (input.default_branch !== undefined) {

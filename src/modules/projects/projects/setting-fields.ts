@@ -82,16 +82,26 @@ export const planFields = {
   approvals_before_merge: Type.Optional(
     Type.Integer({ description: 'Number of approvals that a merge requires', tier: 'starter' }),
   ),
-  mirror: Type.Optional(Type.Boolean({ description: 'Always false; pull mirrors are not supported', tier: 'starter' })),
-  mirror_user_id: Type.Optional(
-    nullable(Type.Integer(), { tier: 'starter', description: 'Absent; only mirrors have it' }),
+  mirror: Type.Optional(
+    Type.Boolean({ description: 'True if the project is a pull mirror of a remote repository', tier: 'starter' }),
   ),
-  mirror_trigger_builds: Type.Optional(Type.Boolean({ tier: 'starter', description: 'Absent; only mirrors have it' })),
+  mirror_user_id: Type.Optional(
+    nullable(Type.Integer(), {
+      tier: 'starter',
+      description: 'Only of mirrors: ID of the user whose rights updates have; null if the account was deleted',
+    }),
+  ),
+  mirror_trigger_builds: Type.Optional(
+    Type.Boolean({ tier: 'starter', description: 'Only of mirrors: false if updates ask CI to skip them' }),
+  ),
   only_mirror_protected_branches: Type.Optional(
-    nullable(Type.Boolean(), { tier: 'starter', description: 'Absent; only mirrors have it' }),
+    Type.Boolean({ tier: 'starter', description: 'Only of mirrors: true if other branches are not updated' }),
   ),
   mirror_overwrites_diverged_branches: Type.Optional(
-    nullable(Type.Boolean(), { tier: 'starter', description: 'Absent; only mirrors have it' }),
+    Type.Boolean({
+      tier: 'starter',
+      description: 'Only of mirrors: true if branches that diverged from the source are overwritten',
+    }),
   ),
   external_authorization_classification_label: Type.Optional(
     nullable(Type.String(), {
@@ -104,10 +114,15 @@ export const planFields = {
   ),
 }
 
-export const planSettingsOf = (settings: ProjectSettings) => ({
+export const planSettingsOf = (row: ProjectRecordRow, settings: ProjectSettings) => ({
   approvals_before_merge: settings.approvals_before_merge,
-  // Pull mirrors are not implemented, so no project is one.
-  mirror: false,
+  mirror: row.mirror,
+  ...(row.mirror && {
+    mirror_user_id: row.mirror_user_id,
+    mirror_trigger_builds: settings.mirror_trigger_builds,
+    only_mirror_protected_branches: settings.only_mirror_protected_branches,
+    mirror_overwrites_diverged_branches: settings.mirror_overwrites_diverged_branches,
+  }),
   external_authorization_classification_label: settings.external_authorization_classification_label,
   compliance_frameworks: [],
 })

@@ -53,6 +53,18 @@ export const settingParams = {
     OneOf(['continuous', 'manual', 'timed_incremental'], { description: 'Deployment strategy of such pipelines' }),
   ),
   approvals_before_merge: Optional(Whole({ minimum: 0, tier: 'starter', description: 'Approvals a merge needs' })),
+  mirror_trigger_builds: Optional(
+    Flag({ tier: 'starter', description: 'False: updates of the pull mirror have the push option `ci.skip`' }),
+  ),
+  only_mirror_protected_branches: Optional(
+    Flag({ tier: 'starter', description: 'The pull mirror updates protected branches and tags only' }),
+  ),
+  mirror_overwrites_diverged_branches: Optional(
+    Flag({
+      tier: 'starter',
+      description: 'The pull mirror overwrites branches and tags that diverged from the source',
+    }),
+  ),
   external_authorization_classification_label: Optional(
     Nullable(Text({ tier: 'premium', description: 'Classification label for the external authorization service' })),
   ),
@@ -87,6 +99,9 @@ export const settingDefaults: ProjectSettings = {
   auto_devops_enabled: false,
   auto_devops_deploy_strategy: 'continuous',
   approvals_before_merge: 0,
+  mirror_trigger_builds: false,
+  only_mirror_protected_branches: false,
+  mirror_overwrites_diverged_branches: false,
   external_authorization_classification_label: null,
 }
 

@@ -7,7 +7,7 @@ import type { PushRule } from './rule.ts'
 /**
  * Requires large files to be stored before commits that point to them. Checks pushes through git, at the cost of a
  * process. It skips commits of the API, where the check would cost more than the commit: the API stores large files
- * itself, and a pointer written there by hand only breaks that file.
+ * itself, and a pointer written there by hand only breaks that file. It skips pull mirrors, which have pointers only.
  */
 export const largeFilesRule: PushRule = async ({ ctx, project, mode, changes, objects }) => {
   const tips = changes.flatMap(({ to }) => to ?? [])

@@ -12,6 +12,8 @@ export type MoveOptions = Partial<PushMode> & {
   readonly refusal?: (reason: string) => Failure
   /** Stores the new objects, in parallel with the decision and the journal. Default: they are stored already. */
   readonly store?: () => Promise<void>
+  /** Push options. Default: none. */
+  readonly options?: readonly string[]
 }
 
 /**
@@ -23,9 +25,9 @@ export async function moveRefs(
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  { transport = 'api', refusal = forbidden, store = async () => {}, ...mode }: MoveOptions = {},
+  { transport = 'api', refusal = forbidden, store = async () => {}, options = [], ...mode }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
-  const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options: [], changes }
+  const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options, changes }
   const stored = store()
   const objects = () => stored.then(() => repo)
   // Waits for both even if one fails.

@@ -1,10 +1,11 @@
 import type { Caller } from '../../../access/actor.ts'
+import { featureLevels, levels } from '../../../access/levels.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { within } from '../../namespaces/index.ts'
-import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
+import { projectParts, within } from '../../namespaces/index.ts'
+import { openVisibility, readableMergeRequests, visibleProjects, withinLimits } from '../../projects/index.ts'
 import { approvedBy, approvedWanted, type PeopleFilter } from '../approvals/queries.ts'
 import { recordSelect } from '../merge-requests/record-queries.ts'
 import type { MergeRequestState } from '../merge-requests/states.ts'
@@ -53,8 +54,14 @@ export type MergeRequestFilters = {
 
 export type MergeRequestOrder = { readonly by: (typeof mergeRequestOrders)[number]; readonly sort: Direction }
 
-const inSet = (caller: Caller, set: MergeRequestSet): Sql[] => {
+const inSet = (caller: Caller, set: MergeRequestSet, parts: List['parts']): Sql[] => {
   if (set.of === 'project') return [sql`m.project_id = ${set.id}`]
+  if (parts)
+    return [
+      raw('not p.deleting'),
+      sql`p.merge_requests_access_level > ${featureLevels.disabled}`,
+      ...(caller?.limits ? [withinLimits(caller)] : []),
+    ]
   const readable = [raw('not p.deleting'), visibleProjects(caller), readableMergeRequests(caller)]
   if (set.of === 'everyone') return readable
   const inside = sql`
@@ -178,24 +185,53 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
   return where
 }
 
+/** Filters that leave few merge requests: these are checked one by one. */
+const leavesFew = (f: MergeRequestFilters): boolean =>
+  [f.scope, f.author, f.search, f.sourceBranch, f.sourceProjectId, f.iids, f.commit, f.reaction].some(
+    (filter) => filter !== undefined,
+  ) || [f.assignee, f.reviewer, f.approvedBy, f.milestone].some((filter) => filter !== undefined && filter !== 'None')
+
+/**
+ * The merge requests of projects that are open to the caller, and those of the caller's projects: `visibleProjects` and
+ * `readableMergeRequests` in parts.
+ */
+function partsOf(caller: Caller, set: MergeRequestSet, filters: MergeRequestFilters): List['parts'] {
+  if (caller === null || caller.admin || set.of !== 'everyone' || leavesFew(filters)) return undefined
+  const open = openVisibility(caller)
+  const audience = sql`m.audience >= ${open}`
+  const everyones = sql`
+    ${audience} and p.visibility >= ${open} and p.merge_requests_access_level >= ${featureLevels.enabled}
+  `
+  const counted = { from: raw('from merge_requests m'), where: and([audience, ...conditions(caller, filters)]) }
+  const mine = projectParts(caller, levels.reporter, raw('p.id'), raw('p.namespace_id'))
+  return [
+    { where: everyones, ...(!caller.limits && { counted }) },
+    ...mine.map((part) => ({ where: sql`m.audience < ${open} and ${part}`, few: true })),
+  ]
+}
+
 /** Merge requests that the caller may read, newest first unless `sort` is set; ties by id, newest first. */
-export const listMergeRequests = (
+export function listMergeRequests(
   caller: Caller,
   set: MergeRequestSet,
   filters: MergeRequestFilters,
   { by, sort }: MergeRequestOrder,
-): List => ({
-  type: 'MergeRequest',
-  cached: true,
-  select: recordSelect(caller),
-  from:
-    set.of === 'project'
-      ? raw('from merge_requests m')
-      : raw('from merge_requests m join projects p on p.id = m.project_id'),
-  key: raw('m.id'),
-  where: [...inSet(caller, set), ...conditions(caller, filters)],
-  order: [
-    { by: raw(`m.${by}`), direction: sort },
-    { by: raw('m.id'), direction: 'desc' },
-  ],
-})
+): List {
+  const parts = partsOf(caller, set, filters)
+  return {
+    type: 'MergeRequest',
+    cached: true,
+    select: recordSelect(caller),
+    from:
+      set.of === 'project'
+        ? raw('from merge_requests m')
+        : raw('from merge_requests m join projects p on p.id = m.project_id'),
+    key: raw('m.id'),
+    where: [...inSet(caller, set, parts), ...conditions(caller, filters)],
+    parts,
+    order: [
+      { by: raw(`m.${by}`), direction: sort },
+      { by: raw('m.id'), direction: 'desc' },
+    ],
+  }
+}

@@ -360,3 +360,34 @@ describe('GET /projects/:id/repository/commits/:sha/merge_requests', () => {
     expect(ids(await of(fork.id))).toEqual([])
   })
 })
+
+describe('GET /merge_requests?scope=all', () => {
+  test('lists the merge requests of a project as long as the caller may see them', async ({ world }) => {
+    const { project, first, second, third } = await three(world)
+    const other = await world.user()
+    const seen = async (): Promise<number[]> => {
+      const { json, headers } = await other.get(
+        '/merge_requests?scope=all&state=opened&order_by=updated_at&per_page=100',
+      )
+      expect(Number(headers['x-total'])).toBe(json.length)
+      return ids({ json }).filter((id: number) => [first.id, second.id, third.id].includes(id))
+    }
+    const all = [third.id, second.id, first.id]
+    const edit = async (changes: object) =>
+      expect((await world.root.put(`/projects/${project.id}`, changes)).status).toBe(200)
+
+    await edit({ visibility: 'private' })
+    expect(await seen()).toEqual([])
+    await edit({ visibility: 'internal' })
+    expect((await seen()).toSorted()).toEqual(all.toSorted())
+    await edit({ merge_requests_access_level: 'private' })
+    expect(await seen()).toEqual([])
+    await edit({ merge_requests_access_level: 'enabled' })
+    expect((await seen()).toSorted()).toEqual(all.toSorted())
+    await edit({ visibility: 'private' })
+    await world.root.post(`/projects/${project.id}/members`, { user_id: other.id, access_level: 20 })
+    expect((await seen()).toSorted()).toEqual(all.toSorted())
+    await world.root.delete(`/projects/${project.id}/members/${other.id}`)
+    expect(await seen()).toEqual([])
+  })
+})

@@ -29,7 +29,23 @@ showEffects(
       400,
       201,
     ],
+    [
+      'mirror_available',
+      { mirror_available: false },
+      async (world) => {
+        const source = { import_url: 'https://203.0.114.1/a.git', mirror: true }
+        return (await (await world.user()).post('/projects', made(source))).status
+      },
+      201,
+      403,
+    ],
   ],
   // Tested elsewhere, because it takes several steps.
-  ['dns_rebinding_protection_enabled', 'max_import_size'],
+  [
+    'dns_rebinding_protection_enabled',
+    'max_import_size',
+    'mirror_capacity_threshold',
+    'mirror_max_capacity',
+    'mirror_max_delay',
+  ],
 )

@@ -1,0 +1,25 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Filled, Optional, Params, Text } from '../../../api/params/types.ts'
+import { editProject, Project, project, writeParams } from '../../projects/index.ts'
+import { acceptMirrorChange, mirrorParams } from '../pull-mirrors/configure.ts'
+
+const editParams = {
+  ...writeParams,
+  ...mirrorParams,
+  import_url: Optional(Filled({ tier: 'starter', description: 'URL that a pull mirror follows: http, https or git' })),
+  default_branch: Optional(Text({ description: 'Default branch; must exist' })),
+} as const
+
+export const projectEditRoutes = [
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id',
+    summary: 'Update a project',
+    subject: project,
+    allow: 'admin_project',
+    params: Params(editParams, { atLeastOneOf: Object.keys(editParams) as (keyof typeof editParams)[] }),
+    returns: Project,
+    handle: async ({ subject, params, ctx }) =>
+      editProject(ctx, subject, params, await acceptMirrorChange(ctx, subject, params)),
+  }),
+]

@@ -1,0 +1,386 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { jobRows } from '../../../../test/jobs.ts'
+import { allAuditEvents, eventsOf } from '../../../../test/tables/events.ts'
+import { makePushMirrorsDue, mirrorRows, pauseOf } from '../../../../test/tables/mirrors.ts'
+import { type Client, git, type TestProject, temporaryFolder, test, unique, World } from '../../../../test/world.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
+import { fetchObjects, listRemoteRefs, pushToRemote } from '../../../git/transfer/mirror.ts'
+import { commitTo, done, refsOf, repositoryOf, serve, sourceOf } from '../remotes/testing.ts'
+import { pushToMirror, retryPushMirrors, startPushMirrors } from './jobs.ts'
+
+type Mirror = { readonly id: number; readonly at: string; readonly update: (change?: Change) => Promise<void> }
+type Change = (ctx: Ctx) => Ctx
+
+/** An enabled push mirror of the project. */
+async function mirrorTo(world: World, project: { id: number }, url: string, more: object = {}): Promise<Mirror> {
+  const made = await done(world.root.post(`/projects/${project.id}/remote_mirrors`, { url, enabled: true, ...more }))
+  const update = async (change: Change = (ctx) => ctx) =>
+    pushToMirror.run({ projectId: project.id, mirrorId: made.id }, change(await contextFor(world, null)))
+  return { id: made.id, at: `/projects/${project.id}/remote_mirrors/${made.id}`, update }
+}
+
+/** A project with content, an empty one, and a push mirror from the first to the second. */
+async function mirrored(
+  world: World,
+  more: object = {},
+): Promise<Mirror & { project: TestProject; target: TestProject }> {
+  const [project, target] = [await sourceOf(world), await world.project()]
+  // So that nothing but the mirror refuses a push.
+  await world.settings({ default_branch_protection: 0 })
+  return { project, target, ...(await mirrorTo(world, project, world.remote(target, world.root), more)) }
+}
+
+const state = (world: World, { at }: Mirror) => done(world.root.get(at))
+
+describe('a push mirror', () => {
+  test('a mirror gets branches and tags, their changes, and the deletion of merged branches', async ({ world }) => {
+    const mirror = await mirrored(world)
+    const { project, target } = mirror
+    await mirror.update()
+    expect(await refsOf(world, target)).toEqual(await refsOf(world, project))
+    expect(await state(world, mirror)).toMatchObject({ update_status: 'finished', last_error: null })
+    await commitTo(world, project)
+    await commitTo(world, project, 'new', 'main')
+    await world.root.delete(`/projects/${project.id}/repository/branches/zebra`)
+    await world.root.delete(`/projects/${project.id}/repository/tags/v1`)
+    await mirror.update()
+    expect(await refsOf(world, target)).toEqual(await refsOf(world, project))
+    expect(Object.keys(await refsOf(world, target))).toEqual(['refs/heads/main', 'refs/heads/new'])
+  })
+
+  test('a mirror overwrites diverged branches, and deletes no commits that only the target has', async ({ world }) => {
+    const mirror = await mirrored(world)
+    const { project, target } = mirror
+    await mirror.update()
+    await commitTo(world, target, 'zebra')
+    const own = await commitTo(world, target, 'own', 'main')
+    await commitTo(world, project, 'zebra')
+    await mirror.update()
+    expect(await refsOf(world, target)).toEqual({ ...(await refsOf(world, project)), 'refs/heads/own': own })
+  })
+
+  test('keep_divergent_refs: diverged branches and branches of the target stay, and diverged ones are named', async ({
+    world,
+  }) => {
+    const mirror = await mirrored(world, { keep_divergent_refs: true })
+    const { project, target } = mirror
+    await mirror.update()
+    await commitTo(world, target, 'zebra')
+    const before = await refsOf(world, target)
+    const main = await commitTo(world, project)
+    await commitTo(world, project, 'zebra')
+    await world.root.delete(`/projects/${project.id}/repository/tags/v1`)
+    await mirror.update()
+    expect(await refsOf(world, target)).toEqual({ ...before, 'refs/heads/main': main })
+    expect(await state(world, mirror)).toMatchObject({
+      update_status: 'failed',
+      last_error: 'Some refs have diverged and have not been updated on the remote:\nrefs/heads/zebra',
+    })
+  })
+
+  test('only_protected_branches: other branches are neither pushed nor deleted', async ({ world }) => {
+    const mirror = await mirrored(world, { only_protected_branches: true })
+    const { project, target } = mirror
+    const refs = await refsOf(world, project)
+    await mirror.update()
+    expect(await refsOf(world, target)).toEqual({
+      'refs/heads/main': refs['refs/heads/main'],
+      'refs/tags/v1': refs['refs/tags/v1'],
+    })
+  })
+
+  test('references that the target refuses are named, and the others are pushed', async ({ world }) => {
+    const mirror = await mirrored(world)
+    const { project, target } = mirror
+    await mirror.update()
+    await done(world.root.post(`/projects/${target.id}/protected_branches`, { name: 'zebra', push_access_level: 0 }))
+    await commitTo(world, project, 'zebra')
+    await mirror.update()
+    const { update_status, last_error } = await state(world, mirror)
+    expect(update_status).toBe('failed')
+    expect(last_error).toMatch(/^Some references were refused by the remote repository:\nrefs\/heads\/zebra: /)
+  })
+})
+
+describe('when push mirrors run', () => {
+  test('a push starts one update of each enabled mirror, shared by pushes in quick succession', async ({ world }) => {
+    const mirror = await mirrored(world)
+    const { project } = mirror
+    const disabled = await mirrorTo(world, project, 'https://203.0.114.1/a.git', { enabled: false })
+    await world.takeJobs('push_to_mirror:%')
+    await world.takeJobs(`start_push_mirrors:${project.id}`)
+    await using work = await temporaryFolder()
+    await git(work.path, 'clone', '-q', world.remote(project, world.root), '.')
+    for (const round of [1, 2]) {
+      await git(work.path, 'commit', '-q', '--allow-empty', '-m', `Round ${round}`)
+      await git(work.path, 'push', '-q', 'origin', 'HEAD')
+    }
+    expect(await world.jobs(`start_push_mirrors:${project.id}`)).toHaveLength(1)
+    for (const _ of [1, 2]) await startPushMirrors.run({ projectId: project.id }, await contextFor(world, null))
+    expect(await world.jobs(`push_to_mirror:${mirror.id}`)).toMatchObject([{ is_delayed: true }])
+    expect(await world.jobs(`push_to_mirror:${disabled.id}`)).toEqual([])
+    expect((await state(world, mirror)).update_status).toBe('scheduled')
+  })
+
+  test('what a pull mirror fetches reaches the push mirrors of the project', { timeout: 60_000 }, async () => {
+    await using world = await World.start()
+    const [source, target] = [await sourceOf(world), await world.project()]
+    await world.runJobs()
+    const project = await done(world.root.post('/projects', { path: unique('mirror') }))
+    await mirrorTo(world, project, world.remote(target, world.root))
+    const import_url = world.remote(source, world.root)
+    await done(world.root.put(`/projects/${project.id}`, { mirror: true, import_url }))
+    const refs = await refsOf(world, source)
+    await expect.poll(() => refsOf(world, target), { timeout: 50_000 }).toEqual(refs)
+  })
+
+  test('a push to a project without mirrors queues nothing', async ({ world }) => {
+    const project = await sourceOf(world)
+    await commitTo(world, project)
+    expect(await world.jobs(`start_push_mirrors:${project.id}`)).toEqual([])
+  })
+
+  test('a failed update is retried with growing delays, and not after 14 failures until the next push', async ({
+    world,
+  }) => {
+    const mirror = await mirrorTo(world, await sourceOf(world), 'http://no-such-host.invalid/x.git')
+    const delays = []
+    for (let attempt = 1; attempt <= 14; attempt++) {
+      await mirror.update()
+      const [{ minutes }] = await pauseOf(world, { push: mirror.id })
+      delays.push(minutes)
+    }
+    expect(delays).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 240, 240, 240, 240, 240, null])
+    expect(await state(world, mirror)).toMatchObject({
+      update_status: 'failed',
+      last_error: 'Could not resolve host: no-such-host.invalid',
+    })
+    expect(await eventsOf(world, { kind: 'push_mirror_stopped', payload: { push_mirror_id: mirror.id } })).toHaveLength(
+      1,
+    )
+  })
+
+  test('due retries are queued once, and not those of archived projects', async ({ world }) => {
+    const [one, two] = [await sourceOf(world), await sourceOf(world)]
+    const url = 'http://no-such-host.invalid/x.git'
+    const [mirror, archived] = [await mirrorTo(world, one, url), await mirrorTo(world, two, url)]
+    await world.takeJobs('push_to_mirror:%')
+    await world.archive(two)
+    await makePushMirrorsDue(world, [mirror.id, archived.id])
+    for (const _ of [1, 2]) await retryPushMirrors.run({}, await contextFor(world, null))
+    expect(await world.jobs(`push_to_mirror:${mirror.id}`)).toHaveLength(1)
+    expect(await world.jobs(`push_to_mirror:${archived.id}`)).toEqual([])
+  })
+
+  test('an update runs on request, but not of a disabled mirror', async ({ world }) => {
+    const project = await sourceOf(world)
+    const mirror = await mirrorTo(world, project, 'https://203.0.114.1/a.git', { enabled: false })
+    expect(await world.root.post(`${mirror.at}/sync`)).toMatchObject({
+      status: 400,
+      json: { message: 'Cannot proceed with the push mirroring. Please verify your mirror configuration.' },
+    })
+    expect(await world.jobs(`push_to_mirror:${mirror.id}`)).toEqual([])
+    await done(world.root.put(mirror.at, { enabled: true }))
+    await world.takeJobs(`push_to_mirror:${mirror.id}`)
+    expect((await world.root.post(`${mirror.at}/sync`)).status).toBe(204)
+    expect(await world.jobs(`push_to_mirror:${mirror.id}`)).toHaveLength(1)
+  })
+
+  test('concurrent and interrupted updates of a mirror leave the target equal to the project', async ({ world }) => {
+    const mirror = await mirrored(world)
+    const { project, target } = mirror
+    const broken = mirror.update((ctx) => ({
+      ...ctx,
+      transaction: () => Promise.reject(new Error('the process ended')),
+    }))
+    await expect(broken).rejects.toThrow('the process ended')
+    expect((await state(world, mirror)).update_status).toBe('started')
+    await commitTo(world, project)
+    await Promise.all([mirror.update(), mirror.update()])
+    await mirror.update()
+    expect(await refsOf(world, target)).toEqual(await refsOf(world, project))
+    expect((await state(world, mirror)).update_status).toBe('finished')
+  })
+})
+
+describe('permissions of push mirrors', () => {
+  const setUp = async (
+    world: World,
+  ): Promise<{ ann: Client; project: TestProject; target: TestProject; id: number }> => {
+    const ann = await world.user()
+    const [project, target] = [await sourceOf(world), await world.project()]
+    await world.settings({ default_branch_protection: 0 })
+    await done(world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 }))
+    const sent = { url: world.remote(target, world.root), enabled: true }
+    const { id } = await done(ann.post(`/projects/${project.id}/remote_mirrors`, sent))
+    return { ann, project, target, id }
+  }
+  const update = async (world: World, projectId: number, mirrorId: number) =>
+    pushToMirror.run({ projectId, mirrorId }, await contextFor(world, null))
+
+  test('a mirror stops when the user who set it up is no longer a maintainer, until another one takes it over', async ({
+    world,
+  }) => {
+    const { ann, project, target, id } = await setUp(world)
+    const at = `/projects/${project.id}/remote_mirrors/${id}`
+    await done(world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 30 }))
+    expect((await ann.get(at)).status).toBe(403)
+    await update(world, project.id, id)
+    expect(await refsOf(world, target)).toEqual({})
+    expect((await done(world.root.get(at))).last_error).toBe(
+      'The user who set up the mirror is not allowed to do so any more.',
+    )
+    await done(world.root.put(at, { enabled: true }))
+    await update(world, project.id, id)
+    expect(await refsOf(world, target)).toEqual(await refsOf(world, project))
+  })
+
+  test('a mirror is disabled when the user who set it up is deleted', async ({ world }) => {
+    const { ann, project, target, id } = await setUp(world)
+    expect((await world.root.delete(`/users/${ann.id}`)).status).toBe(204)
+    await update(world, project.id, id)
+    expect(await refsOf(world, target)).toEqual({})
+    expect(await done(world.root.get(`/projects/${project.id}/remote_mirrors/${id}`))).toMatchObject({
+      enabled: false,
+      last_error: 'The user who set up the mirror was deleted.',
+    })
+  })
+
+  test('archived projects are not pushed, and their mirrors can be deleted', async ({ world }) => {
+    const mirror = await mirrored(world)
+    await world.archive(mirror.project)
+    await mirror.update()
+    expect(await refsOf(world, mirror.target)).toEqual({})
+    expect((await world.root.put(mirror.at, { enabled: true })).status).toBe(403)
+    expect((await world.root.delete(mirror.at)).status).toBe(204)
+    await mirror.update()
+  })
+
+  test('without mirror_available only administrators set up mirrors', async ({ world }) => {
+    const { ann, project, id } = await setUp(world)
+    await world.settings({ mirror_available: false })
+    const at = `/projects/${project.id}/remote_mirrors`
+    expect((await ann.post(at, { url: 'https://203.0.114.1/a.git' })).status).toBe(403)
+    expect((await ann.put(`${at}/${id}`, { enabled: false })).status).toBe(403)
+    expect((await world.root.post(at, { url: 'https://203.0.114.1/a.git' })).status).toBe(201)
+  })
+})
+
+describe('records and credentials of push mirrors', () => {
+  test('a project has up to ten push mirrors, disabled by default, listed oldest first', async ({ world }) => {
+    const project = await world.project()
+    const at = `/projects/${project.id}/remote_mirrors`
+    const made = await done(world.root.post(at, { url: 'https://ann:word@203.0.114.1/a.git?token=word' }))
+    expect(made).toEqual({
+      id: made.id,
+      enabled: false,
+      url: 'https://*****:*****@203.0.114.1/a.git?*****',
+      only_protected_branches: false,
+      keep_divergent_refs: false,
+      update_status: 'none',
+      last_error: null,
+      last_update_at: null,
+      last_update_started_at: null,
+      last_successful_update_at: null,
+    })
+    for (let count = 2; count <= 10; count++) await done(world.root.post(at, { url: 'https://203.0.114.1/b.git' }))
+    expect(await world.root.post(at, { url: 'https://203.0.114.1/b.git' })).toMatchObject({
+      status: 400,
+      json: { message: { base: ['Maximum number (10) of push mirrors exceeded'] } },
+    })
+    const listed = await done(world.root.get(at))
+    expect([listed.length, listed[0]]).toEqual([10, made])
+    const edited = await done(world.root.put(`${at}/${made.id}`, { keep_divergent_refs: true }))
+    expect(edited).toEqual({ ...made, keep_divergent_refs: true })
+    expect((await world.root.delete(`${at}/${made.id}`)).status).toBe(204)
+    expect((await world.root.get(`${at}/${made.id}`)).status).toBe(404)
+    const audited = await done(world.root.get(`/projects/${project.id}/audit_events?per_page=100`))
+    expect(JSON.stringify(audited)).toContain('203.0.114.1')
+    expect(JSON.stringify(audited)).not.toContain('word@')
+  })
+
+  test.for([
+    ['http://127.0.0.1:8081/x.git', 'Requests to localhost are not allowed'],
+    ['http://169.254.169.254/latest', 'Requests to the link local network are not allowed'],
+    ['git://203.0.114.1/x.git', 'Only allowed schemes are http, https'],
+    ['file:///etc', 'Only allowed schemes are http, https'],
+    ['no address', 'URI is invalid'],
+  ] as const)('400 for a push mirror to %s', async ([url, reason], { world }) => {
+    const project = await world.project()
+    expect(await world.root.post(`/projects/${project.id}/remote_mirrors`, { url })).toMatchObject({
+      status: 400,
+      json: { message: { url: [`is blocked: ${reason}`] } },
+    })
+  })
+
+  test('the URL is checked again before each update, and redirects are not followed', async ({ world }) => {
+    const [project, target] = [await sourceOf(world), await world.project()]
+    let asked = 0
+    await using elsewhere = await serve((req, res) => {
+      asked++
+      res.writeHead(302, { location: `${world.origin}${req.url!.replace('/x', `/${target.full_path}`)}` }).end()
+    })
+    await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'] })
+    const url = `${elsewhere.origin.replace('//', `//root:${world.root.token}@`)}/x.git`
+    const mirror = await mirrorTo(world, project, url)
+    await mirror.update()
+    expect([asked > 0, (await state(world, mirror)).update_status]).toEqual([true, 'failed'])
+    expect(await refsOf(world, target)).toEqual({})
+    await world.settings({ outbound_local_requests_whitelist: [] })
+    await mirror.update()
+    expect((await state(world, mirror)).last_error).toBe(
+      'The address is blocked: Requests to localhost are not allowed',
+    )
+  })
+
+  test('listing, fetch and push end at the timeout when the remote does not respond', async ({ world }) => {
+    await using silent = await serve(() => {})
+    const project = await sourceOf(world)
+    const repo = (await contextFor(world, null)).git.open(await repositoryOf(world, project.id))
+    const name = 'refs/heads/main' as RefName
+    const to = (await refsOf(world, project))[name] as Oid
+    const [remote, limits] = [{ url: `${silent.origin}/x.git` }, { timeoutMs: 500, maxBytes: 1e9 }]
+    const outcomes = [
+      await listRemoteRefs(repo, remote, limits),
+      await fetchObjects(repo, remote, [name], limits),
+      await pushToRemote(repo, remote, [{ name, to, force: false }], limits),
+    ]
+    expect(outcomes).toMatchObject([{ failed: 'too_slow' }, { failed: 'too_slow' }, { failed: 'too_slow' }])
+  })
+
+  test('credentials of a mirror are encrypted and in no record, event, argument or error', async ({ world }) => {
+    const secret = unique('very-secret-word')
+    const basic = Buffer.from(`ann:${secret}`).toString('base64')
+    const commands: string[] = []
+    await using target = await serve(async (_req, res) => {
+      for (const id of (await readdir('/proc')).filter((name) => /^\d+$/.test(name)))
+        commands.push(await readFile(join('/proc', id, 'cmdline'), 'latin1').catch(() => ''))
+      res.writeHead(500, { 'content-type': 'text/plain' }).end(`no entry for ann:${secret} with Basic ${basic}`)
+    })
+    await world.settings({ outbound_local_requests_whitelist: ['127.0.0.1'] })
+    const project = await sourceOf(world)
+    const mirror = await mirrorTo(world, project, `${target.origin.replace('//', `//ann:${secret}@`)}/x.git`)
+    await mirror.update()
+    const shown = await world.root.get(mirror.at)
+    expect(shown.json).toMatchObject({
+      update_status: 'failed',
+      url: `${target.origin.replace('//', '//*****:*****@')}/x.git`,
+    })
+    expect(commands.some((command) => command.includes(`${target.origin.slice('http://'.length)}/x.git`))).toBe(true)
+    const everything = JSON.stringify([
+      shown.text,
+      commands,
+      await jobRows(world),
+      await eventsOf(world, {}),
+      await allAuditEvents(world),
+      await mirrorRows(world, 'push_mirrors'),
+    ])
+    expect(everything).not.toContain(secret)
+    expect(everything).not.toContain(basic)
+  })
+})

@@ -1,0 +1,44 @@
+import { basicOf, type Remote, type RemoteFailure } from '../../../git/transfer/remote.ts'
+
+/**
+ * Permanent failure of an import, or failure of one run of a mirror, with a message that maintainers of the project read. The
+ * job is not retried.
+ */
+export class RemoteRefusal extends Error {
+  override name = 'RemoteRefusal'
+}
+
+const hour = 3_600_000
+
+/** The message for a failure of git. Contains no credentials, even if the remote repeats them. */
+export function sentenceFor(
+  { failed, output }: RemoteFailure,
+  { what, remote, timeoutMs, maxMegabytes }: { what: string; remote: Remote; timeoutMs: number; maxMegabytes: number },
+): string {
+  if (failed === 'too_large') return `The repository is larger than ${maxMegabytes} MB.`
+  if (failed === 'too_slow')
+    return timeoutMs < hour
+      ? `The ${what} took longer than ${timeoutMs / 60_000} minutes.`
+      : `The ${what} took longer than ${timeoutMs / hour} hours.`
+  // Git asks for credentials although there is no terminal, so its message is about the prompt.
+  if (/askpass|could not read (Username|Password)|Authentication failed/.test(output))
+    return 'The other side asks for credentials, and the address has none or others.'
+  const lines = output.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
+  return withoutCredentials(lines.join('\n'), remote) || 'The repository could not be read.'
+}
+
+const maxLength = 1000
+const mask = '*****'
+
+/** Text of a remote for display: at most 1,000 characters, without control characters and without the credentials it got. */
+export function withoutCredentials(text: string, { credentials }: Remote): string {
+  let shown = text.replace(/\/\/[^/\s@]*@/g, `//${mask}:${mask}@`)
+  if (credentials) {
+    const { username, password } = credentials
+    const secrets = [basicOf(credentials), password, encodeURIComponent(password)]
+    // A token may be the user name.
+    if (password === '') secrets.push(username)
+    for (const secret of secrets) if (secret.length > 2) shown = shown.replaceAll(secret, mask)
+  }
+  return shown.replace(/[^\P{C}\n]/gu, '').slice(0, maxLength)
+}

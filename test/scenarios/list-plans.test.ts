@@ -1,0 +1,156 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { seed } from '../../bench/seed.ts'
+import type { Size } from '../../bench/sizes.ts'
+import { userId } from '../../bench/world.ts'
+import type { Actor, Caller } from '../../src/access/actor.ts'
+import { fetchPage, type List } from '../../src/api/page.ts'
+import type { Db } from '../../src/db/db.ts'
+import { type Sql, sql } from '../../src/db/sql.ts'
+import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
+import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
+import { listMergeRequests, mergeRequestOrders } from '../../src/modules/review/reading/list-queries.ts'
+import { World } from '../world.ts'
+
+const size: Size = { users: 1_000, projects: 20_000, groups: 600, mergeRequests: 10_000 }
+/** Rows of tables and entries of indexes that may be read to find the rows of a page of 20, for a caller without memberships. */
+const maximumReads = 1_000
+
+/** What a caller is a member of: the groups with those above, the projects, and the merge requests there. */
+const memberships = `
+  with mine as (
+    select p.id
+    from projects p
+    where p.namespace_id in (select group_id from group_access where user_id = $1)
+      or p.id in (select project_id from project_access where user_id = $1)
+  )
+  select (select count(*) from mine) + (select count(*) from merge_requests where project_id in (select id from mine))
+    + (
+      select coalesce(sum(cardinality(n.traversal_ids)), 0)
+      from group_access a join namespaces n on n.id = a.group_id
+      where a.user_id = $1
+    )
+    + (select count(*) from stars where user_id = $1)
+    + (select count(*) from merge_requests where author_id = $1) as count
+`
+/** Of each membership, some tables and indexes are read. */
+const readsOfMembership = 5
+
+let world: World
+let client: pg.Client
+
+beforeAll(async () => {
+  world = await World.start()
+  await seed(world.databaseUrl, size)
+  client = new pg.Client({ connectionString: world.databaseUrl })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await client.end()
+  await world[Symbol.asyncDispose]()
+})
+
+type Plan = {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+/** What the scans of a plan read, including the rows that they discard. */
+function readsOf(plan: Plan): number {
+  const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Index Recheck': rechecked = 0 } = plan
+  const own = /Scan/.test(plan['Node Type']) ? (plan['Actual Rows'] + filtered + rechecked) * plan['Actual Loops'] : 0
+  return own + (plan.Plans ?? []).reduce((sum, child) => sum + readsOf(child), 0)
+}
+
+/** The statement that reads a page of 20. */
+async function pageOf(list: List, page: number): Promise<Sql> {
+  const statements: Sql[] = []
+  const rows = async (_: unknown, statement: Sql) => {
+    statements.push(statement)
+    return []
+  }
+  const row = async () => ({ total: 0 })
+  const db = { rows, snapshotCache: { rows, row, expects: () => false } } as unknown as Db
+  // The records of the page are read one by one in any case.
+  await fetchPage(
+    db,
+    {},
+    { ...list, select: sql`select ${list.key!} ${list.from}` },
+    { page, perPage: 20, keyset: false },
+  )
+  return statements[0]!
+}
+
+async function readsOfPage(list: List, page: number): Promise<number> {
+  const { text, values } = await pageOf(list, page)
+  const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values)
+  return readsOf(rows[0]['QUERY PLAN'][0].Plan)
+}
+
+const actor = (id: number): Actor => ({ id, admin: false, external: false }) as Actor
+const callers: readonly (readonly [string, Caller])[] = [
+  ['an anonymous caller', null],
+  ['a user with few projects', actor(userId(77))],
+  ['another member of groups', actor(userId(313))],
+  ['an administrator', { ...actor(1), admin: true }],
+]
+
+const orders = ['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'] as const
+const projects = (caller: Caller, filters: Partial<ProjectFilters>): List =>
+  listProjects(caller, { of: 'everyone' }, { order_by: 'created_at', sort: 'desc', ...filters }, 'stamps')
+
+describe.each(callers)('a page of 20 reads a bounded number of rows, however many others have, for %s', (_, caller) => {
+  const lists: (readonly [string, List])[] = [
+    ...orders.flatMap((order_by) =>
+      (['asc', 'desc'] as const).map(
+        (sort) => [`projects by ${order_by} ${sort}`, projects(caller, { order_by, sort })] as const,
+      ),
+    ),
+
+    ['projects of a visibility', projects(caller, { visibility: 'public' })],
+    ...(caller === null
+      ? []
+      : ([
+          ['projects of the caller', projects(caller, { membership: true })],
+          ['projects of the caller by name', projects(caller, { membership: true, order_by: 'name', sort: 'asc' })],
+          ['projects where the caller is a maintainer', projects(caller, { min_access_level: 40 })],
+          ['projects that the caller owns', projects(caller, { owned: true })],
+          ['projects that the caller starred', projects(caller, { starred: true })],
+          ...mergeRequestOrders.flatMap((by) =>
+            ([undefined, 'opened', 'merged', 'closed'] as const).map(
+              (state) =>
+                [
+                  `merge requests, ${state ?? 'all'}, by ${by}`,
+                  listMergeRequests(caller, { of: 'everyone' }, { ...(state && { state }) }, { by, sort: 'desc' }),
+                ] as const,
+            ),
+          ),
+          [
+            'merge requests by the caller',
+            listMergeRequests(
+              caller,
+              { of: 'everyone' },
+              { scope: 'created_by_me' },
+              { by: 'created_at', sort: 'desc' },
+            ),
+          ],
+        ] as const)),
+    [
+      'groups by name',
+      listGroups(caller, { of: 'everyone' }, { order_by: 'name', sort: 'asc', owned: false }, { statistics: false }),
+    ],
+  ]
+
+  test.each(lists)('%s', async (_, list) => {
+    const { rows } = await client.query(memberships, [caller?.id ?? 0])
+    const maximum = maximumReads + readsOfMembership * Number(rows[0].count)
+    expect(maximum).toBeLessThan(size.projects)
+    expect(await readsOfPage(list, 1)).toBeLessThanOrEqual(maximum)
+    expect(await readsOfPage(list, 3)).toBeLessThanOrEqual(maximum)
+  })
+})
