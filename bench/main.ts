@@ -31,6 +31,7 @@ import {
 import { ensureRepository } from './repository.ts'
 import { freePort, type Service, startService } from './service.ts'
 import { isSizeName, sizes } from './sizes.ts'
+import { ensureSketches } from './sketches.ts'
 import { sshTimes } from './ssh.ts'
 import { startTimes } from './start-times.ts'
 import { refusalOf, throughputOf } from './throughput.ts'
@@ -101,8 +102,10 @@ else {
     if (values.clone) {
       const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
       print(...cloneLines(await cloneTimes(service, gitDir, benchFolder, 7)))
-    } else if (values.varied || values.alone) await varied(service)
-    else {
+    } else if (values.varied || values.alone) {
+      await ensureSketches(repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject))
+      await varied(service)
+    } else {
       const chosen = await answering(
         endpointsFor(size).filter(({ name }) => isChosen(name)),
         service,

@@ -234,7 +234,7 @@ function totalOf(db: Db, { from, parts }: List, where: Sql): () => Promise<numbe
 }
 
 /** A page of a list in memory. */
-export function slicePage<Row>(all: readonly Row[], page: Page): Paged<Row> {
+export function slicePage<Row>(all: Pick<readonly Row[], 'length' | 'slice'>, page: Page): Paged<Row> {
   if (page.keyset) throw keysetRefused()
   const offset = (page.page - 1) * page.perPage
   return {

@@ -83,6 +83,7 @@ import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './pr
 import { projectRoutes } from './projects/projects/routes.ts'
 import { removeRepositoryLeftovers } from './projects/repositories/jobs.ts'
 import { checkDueRepositories, checkRepository } from './projects/repository-checks/jobs.ts'
+import { refreshSketches } from './projects/sketches/jobs.ts'
 import { starRoutes } from './projects/stars/routes.ts'
 import { topicRoutes } from './projects/topics/routes.ts'
 import { uploadRoutes } from './projects/uploads/routes.ts'
@@ -273,6 +274,7 @@ export const jobs: readonly Job<any>[] = [
   purgeExpiredMembers,
   purgeStaleMails,
   refreshLanguages,
+  refreshSketches,
   refreshRepository,
   housekeepAfterPushes,
   removeGroup,

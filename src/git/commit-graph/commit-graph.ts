@@ -3,12 +3,18 @@ import type { Oid } from '../format/oid.ts'
 import type { ChangedPaths } from './changed-paths.ts'
 import { BrokenGraph, type GraphLayer } from './graph-layer.ts'
 
+/** Enough for the branches of a repository of some ten thousand commits; two for the largest. */
+const maxOrderBytes = 4 * 1024 * 1024
+
 /** The commits in git's commit-graph files, a chain of layers, numbered by position. */
 export class CommitGraph {
   readonly layers: readonly GraphLayer[]
   readonly count: number
   /** Commits in traversal order, by the tips of the traversal. */
-  readonly orders = new LRUCache<string, Uint32Array>({ max: 4 })
+  readonly orders = new LRUCache<string, Uint32Array>({
+    maxSize: maxOrderBytes,
+    sizeCalculation: ({ byteLength }) => byteLength + 100,
+  })
   readonly #correctedDates: boolean
 
   /** `layers` build on one another, lowest first; may be empty. */

@@ -1,6 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Oid } from '../format/oid.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
+import { inDag } from './dag.ts'
+import { lineageOf } from './lineage.ts'
 
 /** The origin of each line: runs of lines in file order; neighbouring runs have different commits. */
 export type Blame = {
@@ -14,25 +20,56 @@ const maxOutputBytes = 32 * 1024 * 1024
 
 /**
  * The commits that last changed each line of a file, following renames and copies within a commit as git does. One `blame`
- * process; the result is immutable and cached. The file must exist. `Failure('unavailable')` on timeout.
+ * process, which reads only the commits that changed the file if the commit-graph tells them; cached for all commits with the
+ * same history of the file. The file must exist. `Failure('unavailable')` on timeout.
  */
-export function blameFile(repo: Repository, commit: Oid, path: string): Promise<Blame> {
+export async function blameFile(repo: Repository, commit: Oid, path: string): Promise<Blame> {
+  const start = await memoize(
+    repo,
+    `lineage ${commit}:${path}`,
+    async (repo): Promise<Start> =>
+      (await inDag(repo, [commit], (dag) => lineageOf(repo, dag, commit, path))) ?? { last: commit, grafts: undefined },
+    ({ grafts }) => 100 + (grafts?.length ?? 0),
+  )
   return memoize(
     repo,
-    `blame ${commit}:${path}`,
-    async (repo) => {
-      const { stdout } = await repo.run('blame', {
-        // Without the content, which the caller has, and without quoting names.
-        flags: ['--incremental', '--no-textconv', '--no-progress', '--ignore-revs-file='],
-        args: [commit],
-        paths: [path],
-        timeoutMs: repo.git.timeouts().quickMs,
-        maxOutputBytes,
-      })
-      return inFileOrder(stdout.toString('latin1'))
-    },
+    `blame ${start.last}:${path}`,
+    (repo) => withGrafts(start.grafts, (flags) => runBlame(repo, start.last, path, flags)),
     ({ commits, runs }) => 80 * commits.length + runs.byteLength,
   )
+}
+
+/** Without grafts, git walks the whole history of the commit. */
+type Start = { readonly last: Oid; readonly grafts: string | undefined }
+
+async function withGrafts<Result>(
+  grafts: string | undefined,
+  work: (flags: readonly `-${string}`[]) => Promise<Result>,
+): Promise<Result> {
+  if (grafts === undefined) return work([])
+  // Git reads them from a file. If the disk is full, it walks the whole history.
+  const file = join(tmpdir(), `stithy-grafts-${randomUUID()}`)
+  try {
+    const isWritten = await writeFile(file, grafts, { mode: 0o600, flag: 'wx' }).then(
+      () => true,
+      () => false,
+    )
+    return await work(isWritten ? [`-S${file}`] : [])
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+async function runBlame(repo: Repository, commit: Oid, path: string, flags: readonly `-${string}`[]): Promise<Blame> {
+  const { stdout } = await repo.run('blame', {
+    // Without the content, which the caller has, and without quoting names.
+    flags: ['--incremental', '--no-textconv', '--no-progress', '--ignore-revs-file=', ...flags],
+    args: [commit],
+    paths: [path],
+    timeoutMs: repo.git.timeouts().quickMs,
+    maxOutputBytes,
+  })
+  return inFileOrder(stdout.toString('latin1'))
 }
 
 /** All other lines of the format begin with a word: `author`, `summary`, `filename`. */

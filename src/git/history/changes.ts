@@ -39,6 +39,8 @@ export type Changes = {
 /** In lines. */
 export type Stats = { readonly additions: number; readonly deletions: number; readonly total: number }
 
+export type ChangedFiles = { readonly files: readonly ChangedFile[]; readonly truncated: boolean }
+
 const maxFiles = 20_000
 
 /**
@@ -63,11 +65,7 @@ export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promi
  * Like `changesBetweenTrees`, but reads file contents only to detect renames and counts no lines. One round trip to a
  * long-lived `diff-tree --stdin`; not cached.
  */
-export async function changedFiles(
-  repo: Repository,
-  from: Oid,
-  to: Oid,
-): Promise<{ readonly files: readonly ChangedFile[]; readonly truncated: boolean }> {
+export async function changedFiles(repo: Repository, from: Oid, to: Oid): Promise<ChangedFiles> {
   const helper = await repo.helper('diff-tree --raw', 'diff-tree', { flags: ['--stdin', '-r', '--raw', '-z', '-M'] })
   return helper.ask(new ChangesQuestion(from, to))
 }
@@ -96,7 +94,17 @@ const statuses: Record<string, ChangedFile['status']> = {
 }
 
 /** `diff-tree` echoes a line that is not an object id, and flushes after it; no record starts with this letter. */
-const sentinel = 'end\n'
+export const sentinel = 'end\n'
+
+/** Skips the line with the two trees before an answer. False if it has not arrived; throws if a tree is missing. */
+export function skipGreeting(inbox: Inbox): boolean {
+  const end = inbox.indexOf(0x0a)
+  if (end < 0) return false
+  // Git prints nothing for a missing tree and continues with the next line.
+  if (end < sentinel.length) throw new Error('a tree is missing')
+  inbox.skip(end + 1)
+  return true
+}
 
 type Draft = { -readonly [Key in keyof FileChange]: FileChange[Key] }
 
@@ -123,14 +131,8 @@ class ChangesQuestion implements Question<Changes> {
   }
 
   read(inbox: Inbox): { answer: Changes } | undefined {
-    if (!this.#greeted) {
-      const end = inbox.indexOf(0x0a)
-      if (end < 0) return undefined
-      // Git prints nothing for a missing tree and continues with the next line.
-      if (end < sentinel.length) throw new Error('a tree is missing')
-      inbox.skip(end + 1)
-      this.#greeted = true
-    }
+    this.#greeted ||= skipGreeting(inbox)
+    if (!this.#greeted) return undefined
     while (inbox.size >= sentinel.length) {
       const first = inbox.peek(1)[0]
       if (first === 0x65) {

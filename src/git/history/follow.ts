@@ -1,3 +1,4 @@
+import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type Dag, LeaveToGit, nextTurn } from './dag.ts'
 import { origin } from './origin.ts'
@@ -18,7 +19,7 @@ const stretch = { first: 1024, most: 8192 }
 /** Maximum commits of a history whose order is cached. */
 const maxKept = 500_000
 
-/** Maximum `origin` lookups, one process each; with more, git does the whole traversal. */
+/** Maximum `origin` lookups, at most one process each; with more, git does the whole traversal. */
 const maxOrigins = 25
 
 /**
@@ -132,7 +133,8 @@ async function compare(
   // Like git: a file that replaces a directory is not followed further.
   if (parent < 0 || before !== undefined || after === undefined || isDirectory(after)) return { isShown }
   if (--origins.left < 0) throw new LeaveToGit('too many new files')
-  const madeOf = await origin(repo, dag.oid(node), reader.path)
+  const blob = after.slice(after.indexOf(' ') + 1) as Oid
+  const madeOf = await origin(repo, { commit: dag.oid(node), parent: dag.oid(parent), path: reader.path, blob })
   if (madeOf === undefined) return { isShown }
   // Command line arguments are text; git cannot be asked about such a name.
   if (!madeOf.isWellFormed()) throw new LeaveToGit('a name that is no text')

@@ -5,6 +5,7 @@ import type { RefName } from '../format/ref-name.ts'
 import type { Repository, RunCommand } from '../repository/repository.ts'
 import { gitIn, TestGit, type TestRepository } from '../testing.ts'
 import { aheadBehind, isAncestor, mergeBase, mergeBases, mergedInto, refsContaining } from './ancestry.ts'
+import { blameFile } from './blame.ts'
 import { countCommits, type HistoryFilters, listCommitIds } from './history.ts'
 
 let world: TestGit
@@ -89,6 +90,40 @@ function longHistory(length: number): string {
   return script
 }
 
+/**
+ * Input of fast-import: 300 commits on two branches that change lines of one file or another file, and are merged into each other,
+ * where the file takes each line from either side.
+ */
+function branchedLines(seed: number): string {
+  let state = seed
+  const random = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+  const data = (text: string) => `data ${text.length}\n${text}\n`
+  const tips = [
+    { branch: 'main', mark: 0, text: Array.from({ length: 30 }, (_, line) => `line ${line}`) },
+    { branch: 'side', mark: 1, text: [] as string[] },
+  ]
+  let script = ''
+  for (let mark = 1; mark <= 300; mark++) {
+    if (mark === 2) tips[1]!.text = [...tips[0]!.text]
+    const [own, other] = mark === 1 || random(2) === 0 ? [tips[0]!, tips[1]!] : [tips[1]!, tips[0]!]
+    const merges = mark > 2 && random(6) === 0
+    script += `commit refs/heads/${own.branch}\nmark :${mark}\n`
+    script += `committer C <c@example.com> ${1_700_000_000 + 10 * mark - random(40)} +0000\n${data(String(mark))}`
+    if (own.mark > 0) script += `from :${own.mark}\n`
+    if (merges) script += `merge :${other.mark}\n`
+    if (merges && random(3) > 0)
+      own.text = own.text.map((line, at) => (random(2) === 0 ? line : (other.text[at] ?? line)))
+    else if (random(4) === 0) own.text[random(30)] = `line ${random(5)} of ${mark}`
+    else script += `M 100644 inline other\n${data(String(mark))}`
+    script += `M ${random(20) === 0 ? '100755' : '100644'} inline lines\n${data(`${own.text.join('\n')}\n`)}`
+    own.mark = mark
+  }
+  return script
+}
+
 /** How much of a history the commit-graph covers, in one file or two layers. */
 const graphs = fc.record({ kind: fc.constantFrom('none', 'single', 'split'), share: fc.constantFrom(0.5, 0.8, 1) })
 
@@ -124,11 +159,13 @@ const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
     { numRuns },
   )
 
-/** Only git knows the origin of a new file, and the best of several merge bases. */
+/** Only git knows the origin of a new file, the best of several merge bases, and which lines changed. */
 const isGits = (subcommand: string, { flags = [], args = [] }: RunCommand = {}, gitDir: string) =>
   subcommand === 'merge-base'
     ? lines(gitIn(gitDir, ['merge-base', ...flags, '--all', ...args])).length > 1
-    : subcommand === 'log' && flags.includes('--max-count=1')
+    : (subcommand === 'log' && flags.includes('--max-count=1')) ||
+      (subcommand === 'diff-tree' && flags.includes('--find-copies-harder')) ||
+      subcommand === 'blame'
 
 const all = { limit: 100 }
 
@@ -203,6 +240,50 @@ describe('history read in this process', () => {
           ...git('log', '--follow', '--format=%H', tip, '--', path),
         ])
     }))
+
+  test('each line of a file is by the commit that git blame names', () =>
+    always(async ({ repo, tip, git }) => {
+      for (const path of git('ls-tree', '-r', '-z', '--name-only', tip).join('\n').split('\0').filter(Boolean)) {
+        const { commits, runs } = await blameFile(repo, tip, path)
+        const found = Array.from({ length: runs.length / 2 }, (_, at) =>
+          Array<Oid>(runs[2 * at + 1]!).fill(commits[runs[2 * at]!]!),
+        )
+        const expected = git('blame', '--porcelain', tip, '--', path).flatMap(
+          (line) => /^([0-9a-f]{40}) \d+ \d+/.exec(line)?.[1] ?? [],
+        )
+        expect([path, ...found.flat()]).toEqual([path, ...expected])
+      }
+    }, 40))
+
+  test('lines of a file that was changed on merged branches are by the commits that git blame names', async () => {
+    for (let seed = 1; seed <= 8; seed++) {
+      const { repo, gitDir } = await world.repository()
+      gitIn(gitDir, ['fast-import', '--quiet'], branchedLines(seed))
+      gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+      for (const branch of ['main', 'side'] as const) {
+        const tip = gitIn(gitDir, ['rev-parse', branch]) as Oid
+        const { commits, runs } = await blameFile(repo, tip, 'lines')
+        const found = lines(gitIn(gitDir, ['blame', '--porcelain', tip, '--', 'lines'])).flatMap(
+          (line) => /^([0-9a-f]{40}) \d+ \d+/.exec(line)?.[1] ?? [],
+        )
+        let at = 0
+        for (let run = 0; run < runs.length; run += 2)
+          for (let line = 0; line < runs[run + 1]!; line++) expect(commits[runs[run]!]).toBe(found[at++])
+        expect(at).toBe(found.length)
+      }
+    }
+  })
+
+  test('a file has the same blame at a later commit that did not change it, without another process', async () => {
+    const made = await world.repository()
+    made.commit({ f: 'one\n', g: '1' })
+    const changed = made.commit({ f: 'one\ntwo\n' })
+    const later = made.commit({ g: '2' })
+    const found = await blameFile(made.repo, changed, 'f')
+    made.repo.withSignal = () => made.repo
+    made.repo.run = () => Promise.reject(new Error('a process'))
+    expect(await blameFile(made.repo, later, 'f')).toEqual(found)
+  })
 
   test('the history of a path is that of git when longer than one read', async () => {
     const { repo, gitDir } = await world.repository()

@@ -129,7 +129,7 @@ function ofPath(dag: Dag, reader: PathReader, parentsOf: (node: number) => reado
 }
 
 /** Whether the path may have changed more than `times` times on the first-parent line of a commit. Reads only filters. */
-async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: number): Promise<boolean> {
+export async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: number): Promise<boolean> {
   let changes = 0
   let steps = 0
   for (let node = tip; node >= 0 && changes <= times; node = dag.firstParent(node)) {
@@ -142,7 +142,7 @@ async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: 
 const maxStepsAhead = 10_000
 
 /** The commits on the first-parent line from `node` that may have changed the path and whose trees are not yet read. */
-function changesAlong(dag: Dag, reader: PathReader, node: number, atMost: number): number[] {
+export function changesAlong(dag: Dag, reader: PathReader, node: number, atMost: number): number[] {
   const found = [node]
   let next = dag.firstParent(node)
   for (let steps = 0; next >= 0 && found.length < atMost && steps < maxStepsAhead; steps++) {

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCommit } from '../objects/commits.ts'
 import { type TestFile, TestGit } from '../testing.ts'
-import { type PatchLimits, patchesBetweenTrees } from './patches.ts'
+import type { PatchLimits } from './patch-reader.ts'
+import { patchesBetweenTrees } from './patches.ts'
 
 let world: TestGit
 beforeAll(async () => {
@@ -58,20 +59,17 @@ describe('diffs read by several processes', () => {
     expect(processes).toBe(several)
   })
 
-  test('a diff with renames, few files or files that became directories is read by one process', async () => {
-    const moved = { 'd0/e0/f0.txt': null, 'z/moved': 'one\ntwo 0\nthree\n' }
+  test('a diff with renames or files that became directories is read by one process, a small one by none', async () => {
+    const moved = { 'd0/e0/f0.txt': null, 'z/moved': 'one\ntwo 0\nthree\n', 'z/new': 'new' }
     const turned = { 'd.txt': null, 'd.txt/x': 'something else\n' }
-    for (const [before, after] of [
-      [old, { ...many(300, (at) => `one\nchanged ${at}\nthree\n`), ...moved }],
-      [many(30, () => 'a'), many(30, () => 'b')],
-      [
-        { ...old, 'd.txt': 'a file\n', 'd.txt.more': '1' },
-        { ...now, ...turned, 'd.txt.more': '2' },
-      ],
+    for (const [before, after, expected] of [
+      [old, { ...many(300, (at) => `one\nchanged ${at}\nthree\n`), ...moved }, 1],
+      [many(30, () => 'a'), many(30, () => 'b'), 0],
+      [{ ...old, 'd.txt': 'a file\n', 'd.txt.more': '1' }, { ...now, ...turned, 'd.txt.more': '2' }, 1],
     ] as const) {
       const { wide, one, processes } = await bothWays(before, after)
       expect(wide).toEqual(one)
-      expect(processes).toBe(1)
+      expect(processes).toBe(expected)
     }
   })
 

@@ -51,7 +51,7 @@ describe('paths', () => {
     const entry = await findEntry(repo, commit, path)
     expect(entry).toMatchObject({ path, type: 'blob', mode: '100644', sizeBytes: Buffer.byteLength(pathToBytes(path)) })
     expect((await readBlob(repo, entry!.oid))?.content).toEqual(pathToBytes(path))
-    expect((await listTree(repo, commit, '', { recursive: true }))?.map((it) => it.path)).toContain(path)
+    expect((await listTree(repo, commit, '', { recursive: true }))?.slice().map((it) => it.path)).toContain(path)
     expect((await commitChanges(repo, commit))?.files.find((file) => file.newPath === path)).toMatchObject({
       status: 'added',
       additions: (pathToBytes(path).toString('latin1').match(/\n/g)?.length ?? 0) + 1,
@@ -81,7 +81,9 @@ describe('a tree', () => {
       run: { mode: '100755', content: '#!' },
       'a/file': 'x',
     })
-    expect((await listTree(made.repo, commit, ''))?.map(({ mode, type, path }) => `${mode} ${type} ${path}`)).toEqual([
+    expect(
+      (await listTree(made.repo, commit, ''))?.slice().map(({ mode, type, path }) => `${mode} ${type} ${path}`),
+    ).toEqual([
       '040000 tree a',
       '040000 tree b',
       '040000 tree z',
@@ -91,11 +93,11 @@ describe('a tree', () => {
       '160000 commit module',
     ])
     expect(
-      (await listTree(made.repo, commit, 'z', { recursive: true }))?.map(
-        ({ type, path, name }) => `${type} ${path} ${name}`,
-      ),
+      (await listTree(made.repo, commit, 'z', { recursive: true }))
+        ?.slice()
+        .map(({ type, path, name }) => `${type} ${path} ${name}`),
     ).toEqual(['tree z/deep deep', 'blob z/deep/file file'])
-    expect((await listTree(made.repo, commit, '', { recursive: true }))?.map(({ path }) => path)).toEqual([
+    expect((await listTree(made.repo, commit, '', { recursive: true }))?.slice().map(({ path }) => path)).toEqual([
       'a',
       'b',
       'z',
@@ -135,9 +137,12 @@ describe('a tree', () => {
       .git('ls-tree', '-r', '-t', commit)
       .split('\n')
       .map((line) => line.split('\t')[1]!)
-    expect((await listTree(made.repo, commit, '', { recursive: true }))?.map(({ path }) => path).toSorted()).toEqual(
-      expected.toSorted(),
-    )
+    expect(
+      (await listTree(made.repo, commit, '', { recursive: true }))
+        ?.slice()
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(expected.toSorted())
     expect((await readTree(made.repo, commit))?.map(({ name }) => name)).toEqual([
       'd0',
       'd1',

@@ -1,47 +1,212 @@
+import { setImmediate } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
-import { findEntry, type PathEntry, readTreeAt, typeOfMode } from './trees.ts'
+import { readCommit } from './commits.ts'
+import { type RawTree, readRawTree } from './raw-tree.ts'
+import { findEntry, MalformedTree, type PathEntry, readTreeAt, type TreeEntry, typeOfMode } from './trees.ts'
 
-const kinds = { tree: 0, blob: 1, commit: 2 }
-const maxListedBytes = 256 * 1024 * 1024
+/** Entries of a listing; only those of a requested page are decoded. */
+export type PathEntries = Pick<readonly PathEntry[], 'length' | 'slice' | 'findIndex'>
 
 /**
  * The entries below the directory `path` (`''`: the root) of a commit: directories, then files, then submodules, each in git's
  * order (by bytes of the path, directories as if their names ended in `/`). `undefined` if the directory does not exist. Paths
- * are relative to the root. One round trip; with `recursive` one `ls-tree` process, whose result is cached for paging. Throws
- * `Failure('too_large')` for more than about a million entries.
+ * are relative to the root. One round trip; with `recursive` one per level of directories that are not cached, and the result
+ * is cached for paging. Throws `Failure('too_large')` for more than about a million entries.
  */
 export async function listTree(
   repo: Repository,
   commit: Oid,
   path: string,
   { recursive = false }: { recursive?: boolean } = {},
-): Promise<readonly PathEntry[] | undefined> {
+): Promise<PathEntries | undefined> {
   const prefix = path === '' ? '' : `${path}/`
   if (!recursive) {
     const entries = await readTreeAt(repo, commit, path)
     return entries && inOrder(entries.map((entry) => ({ ...entry, path: prefix + entry.name })))
   }
-  const root = path === '' ? commit : await directoryAt(repo, commit, path)
+  const root = path === '' ? (await readCommit(repo, commit))?.tree : await directoryAt(repo, commit, path)
   if (!root) return undefined
-  const below = await memoize(
-    repo,
-    `ls-tree ${root}`,
-    async (repo) => inOrder(await readRecursively(repo, root)),
-    (entries) => entries.length * 300,
-  )
-  return prefix === '' ? below : below.map((entry) => ({ ...entry, path: prefix + entry.path }))
+  const below = await listBelow(repo, root)
+  if (prefix === '') return below
+  return below instanceof TreeListing
+    ? below.withPrefix(prefix)
+    : below.map((entry) => ({ ...entry, path: prefix + entry.path }))
 }
+
+/** Like a recursive `listTree`, for the tree with this id, to which paths are relative. An array if git had to list it. */
+export const listBelow = (repo: Repository, tree: Oid): Promise<TreeListing | readonly PathEntry[]> =>
+  memoize<TreeListing | readonly PathEntry[]>(
+    repo,
+    `ls-tree ${tree}`,
+    async (repo) => {
+      const trees = await readTreesBelow(repo, tree)
+      return trees ? joined(repo, trees, tree) : inOrder(await readByGit(repo, tree))
+    },
+    (entries) => (entries instanceof TreeListing ? entries.sizeBytes : entries.length * 300),
+  )
 
 async function directoryAt(repo: Repository, commit: Oid, path: string) {
   const entry = await findEntry(repo, commit, path)
   return entry?.type === 'tree' ? entry.oid : undefined
 }
 
-async function readRecursively(repo: Repository, root: Oid): Promise<PathEntry[]> {
+type Directory = { readonly tree: RawTree; readonly path: string }
+
+/** All entries below a tree: directories, then files, then submodules. */
+export class TreeListing implements PathEntries {
+  readonly #directories: readonly Directory[]
+  /** For each entry: the index of its directory, and its index there. */
+  readonly #places: Uint32Array
+  readonly #prefix: string
+  /** Indexes of the first file and of the first submodule. */
+  readonly #files: readonly [start: number, end: number]
+
+  constructor(
+    directories: readonly Directory[],
+    places: Uint32Array,
+    files: readonly [start: number, end: number],
+    prefix = '',
+  ) {
+    this.#directories = directories
+    this.#places = places
+    this.#files = files
+    this.#prefix = prefix
+  }
+
+  get length(): number {
+    return this.#places.length / 2
+  }
+
+  /** Approximate size in memory without the trees, which are cached themselves. */
+  get sizeBytes(): number {
+    return this.#places.byteLength + 200 * this.#directories.length
+  }
+
+  /** The same entries with another directory before their paths. */
+  withPrefix(prefix: string): TreeListing {
+    return new TreeListing(this.#directories, this.#places, this.#files, prefix)
+  }
+
+  slice(start = 0, end = this.length): PathEntry[] {
+    const entries: PathEntry[] = []
+    for (let index = start; index < Math.min(end, this.length); index++) entries.push(this.#entry(index))
+    return entries
+  }
+
+  findIndex(isWanted: (entry: PathEntry, index: number, all: readonly PathEntry[]) => unknown): number {
+    for (let index = 0; index < this.length; index++) if (isWanted(this.#entry(index), index, [])) return index
+    return -1
+  }
+
+  /** Calls `visit` for each file (also for symbolic links), with the buffer and the offset of its binary object id. */
+  forEachFile(visit: (ids: Buffer, at: number, index: number) => void): void {
+    for (let index = this.#files[0]; index < this.#files[1]; index++) {
+      const { tree } = this.#directories[this.#places[2 * index]!]!
+      visit(tree.content, tree.idAt(this.#places[2 * index + 1]!), index)
+    }
+  }
+
+  #entry(index: number): PathEntry {
+    const { tree, path } = this.#directories[this.#places[2 * index]!]!
+    const at = this.#places[2 * index + 1]!
+    const name = tree.name(at)
+    return {
+      mode: tree.mode(at),
+      type: tree.type(at),
+      oid: tree.oid(at),
+      path: this.#prefix + path + name,
+      name,
+    }
+  }
+}
+
+/** Limits of what is read in this process. */
+const maxRead = 200_000
+const maxDepth = 500
+const readAtOnce = 500
+
+/**
+ * The different trees from `root` downwards, by id: trees of earlier listings are cached, and commits share most of them with
+ * others. `undefined` if git should list them: they are many, very deep, missing or malformed.
+ */
+async function readTreesBelow(repo: Repository, root: Oid): Promise<ReadonlyMap<Oid, RawTree> | undefined> {
+  const trees = new Map<Oid, RawTree>()
+  let entries = 0
+  let level: Oid[] = [root]
+  const objects = await repo.objects()
+  for (let depth = 0; level.length > 0; depth++) {
+    const below = new Set<Oid>()
+    for (let at = 0; at < level.length; at += readAtOnce) {
+      repo.signal?.throwIfAborted()
+      const some = level.slice(at, at + readAtOnce)
+      const found = await Promise.all(some.map((oid) => readRawTree(repo, objects, oid).catch(ignoreMalformed)))
+      for (const [index, tree] of found.entries()) {
+        if (!tree || (entries += tree.length) > maxRead || depth > maxDepth) return undefined
+        trees.set(some[index]!, tree)
+        for (let each = 0; each < tree.length; each++) if (tree.type(each) === 'tree') below.add(tree.oid(each))
+      }
+    }
+    level = [...below].filter((oid) => !trees.has(oid))
+  }
+  return trees
+}
+
+/** Git reports what is wrong with a malformed tree; other failures remain failures. */
+function ignoreMalformed(error: unknown): undefined {
+  if (!(error instanceof MalformedTree)) throw error
+}
+
+/** Entries between two yields to the event loop. */
+const stride = 50_000
+
+/** The entries below `root`. The same tree may occur at many paths, so the limit applies to the result. */
+async function joined({ signal }: Repository, trees: ReadonlyMap<Oid, RawTree>, root: Oid): Promise<TreeListing> {
+  const directories: Directory[] = []
+  const places: Record<TreeEntry['type'], number[]> = { tree: [], blob: [], commit: [] }
+  const open: { tree: RawTree; number: number; path: string; at: number }[] = []
+  const enter = (tree: RawTree, path: string) => {
+    open.push({ tree, number: directories.push({ tree, path }) - 1, path, at: 0 })
+  }
+  enter(trees.get(root)!, '')
+  let size = 0
+  for (let steps = 1; open.length > 0; steps++) {
+    const directory = open.at(-1)!
+    const { tree, number, path, at } = directory
+    if (at === tree.length) {
+      open.pop()
+      continue
+    }
+    directory.at++
+    const type = tree.type(at)
+    places[type].push(number, at)
+    size += lineBytes + path.length
+    if (size > maxListedBytes) throw tooManyEntries()
+    if (type === 'tree') enter(trees.get(tree.oid(at))!, `${path}${tree.name(at)}/`)
+    if (steps % stride === 0) {
+      await setImmediate()
+      signal?.throwIfAborted()
+    }
+  }
+  const [start, end] = [places.tree.length, places.tree.length + places.blob.length]
+  const all = new Uint32Array(end + places.commit.length)
+  all.set(places.tree)
+  all.set(places.blob, start)
+  all.set(places.commit, end)
+  return new TreeListing(directories, all, [start / 2, end / 2])
+}
+
+const maxListedBytes = 256 * 1024 * 1024
+
+/** Of a line of `ls-tree`: mode, type, object id, and a short name. */
+const lineBytes = 64
+
+const tooManyEntries = () => new Failure('too_large', 'The tree has too many entries')
+
+async function readByGit(repo: Repository, root: Oid): Promise<PathEntry[]> {
   const child = await repo.start('ls-tree', { flags: ['-r', '-t', '-z', '--full-tree'], args: [root] })
   const entries: PathEntry[] = []
   let rest: Buffer = Buffer.alloc(0)
@@ -50,7 +215,7 @@ async function readRecursively(repo: Repository, root: Oid): Promise<PathEntry[]
     size += chunk.length
     if (size > maxListedBytes) {
       child.kill('SIGKILL')
-      throw new Failure('too_large', 'The tree has too many entries')
+      throw tooManyEntries()
     }
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     let at = 0
@@ -73,6 +238,8 @@ function parseLine(line: Buffer): PathEntry {
   const path = pathFromBytes(line.subarray(tab + 1))
   return { mode, type: typeOfMode(mode), oid, path, name: path.slice(path.lastIndexOf('/') + 1) }
 }
+
+const kinds = { tree: 0, blob: 1, commit: 2 }
 
 // A stable sort: each type stays in git's order.
 const inOrder = (entries: readonly PathEntry[]) => entries.toSorted((a, b) => kinds[a.type] - kinds[b.type])

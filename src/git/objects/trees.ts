@@ -87,14 +87,18 @@ async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promis
   return entry && { ...entry, path, sizeBytes: entry.type === 'blob' ? info?.sizeBytes : undefined }
 }
 
-/** Parses the content of a tree object, a sequence of `<mode> <name>\0<binary id>`. */
+/** A tree object that is no sequence of entries. */
+export class MalformedTree extends Error {}
+
+/** Parses the content of a tree object, a sequence of `<mode> <name>\0<binary id>`. Throws `MalformedTree`. */
 export function parseTree(content: Buffer, hexLength: number): TreeEntry[] {
   const entries: TreeEntry[] = []
   const idBytes = hexLength / 2
   for (let at = 0; at < content.length; ) {
     const space = content.indexOf(0x20, at)
     const nul = content.indexOf(0, space)
-    if (space < 0 || nul < 0 || nul + 1 + idBytes > content.length) throw new Error('a tree object is malformed')
+    if (space < 0 || nul < 0 || nul + 1 + idBytes > content.length)
+      throw new MalformedTree('a tree object is malformed')
     const mode = content.toString('latin1', at, space).padStart(6, '0')
     const oid = content.toString('hex', nul + 1, nul + 1 + idBytes) as Oid
     entries.push({ name: pathFromBytes(content.subarray(space + 1, nul)), mode, type: typeOfMode(mode), oid })

@@ -9,7 +9,7 @@ import { Helper } from '../runner/helper.ts'
 import { defaultTimeouts, type Timeouts } from '../runner/timeouts.ts'
 import type { GitContext } from './context.ts'
 
-export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'nested' | 'timeoutMs'>
+export type Command = GitArgs & Pick<RunOptions, 'background' | 'env' | 'lane' | 'nested' | 'timeoutMs'>
 
 export type RunCommand = Command & {
   /** Written to stdin, all at once. */

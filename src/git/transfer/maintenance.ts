@@ -2,6 +2,7 @@ import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder, syncTree } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { sketchesName } from '../likeness/sketches.ts'
 import type { Repository } from '../repository/repository.ts'
 import { settingsEnv } from '../runner/environment.ts'
 
@@ -80,7 +81,9 @@ export async function fsck(repo: Repository): Promise<string[]> {
   return code === 0 ? lines.filter((line) => !line.startsWith('warning')) : lines
 }
 
-/** Bytes of all files below `gitDir`; 0 if the directory does not exist. Walks the file system, no process. */
+/**
+ * Bytes of all files below `gitDir`, without the sketches; 0 if the directory does not exist. Walks the file system, no process.
+ */
 export async function repositorySize(gitDir: string): Promise<number> {
   const entries = await readdir(gitDir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     // Packs and temporary files appear and disappear concurrently.
@@ -90,6 +93,7 @@ export async function repositorySize(gitDir: string): Promise<number> {
   let total = 0
   for (const entry of entries) {
     const path = join(gitDir, entry.name)
+    if (entry.name === sketchesName) continue
     if (entry.isDirectory()) total += await repositorySize(path)
     else
       total += await lstat(path).then(

@@ -32,7 +32,6 @@ export {
   projectRow,
   readableCode,
   readableMergeRequests,
-  visibleParts,
   visibleProjects,
   withinLimits,
 } from './projects/queries.ts'
@@ -57,6 +56,7 @@ export { diskPath, type Located, projectRepositoryDir, repositoryDir } from './r
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
 export { setAside } from './repositories/set-aside.ts'
+export { refreshSketches } from './sketches/jobs.ts'
 export { deleteStarsOf } from './stars/queries.ts'
 export { findTopic } from './topics/queries.ts'
 export { checkUploads } from './uploads/check.ts'

@@ -1,5 +1,5 @@
 import { shownPath } from '../../../git/format/text.ts'
-import type { FilePatch } from '../../../git/history/patches.ts'
+import type { FilePatch } from '../../../git/history/patch-reader.ts'
 import { type ChangedLine, linesOf } from './diff-lines.ts'
 
 /** Commits of a diff. */

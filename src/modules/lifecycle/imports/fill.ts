@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { branchName, branchRef } from '../../../git/format/ref-name.ts'
+import { needsSketches } from '../../../git/likeness/sketches.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import type { RefTip } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -12,6 +13,7 @@ import {
   lockProject,
   projectRepositoryDir,
   refreshLanguages,
+  refreshSketches,
   saveRepositoryFacts,
   setAside,
 } from '../../projects/index.ts'
@@ -82,6 +84,7 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
   if (branch !== null) await setDefaultBranch(repo, branch)
   await writeCommitGraph(repo)
   const facts = await repositoryFacts(repo, branch)
+  const wantsSketches = await needsSketches(repo)
   await ctx.transaction(async (tx) => {
     const project = await lockProject(tx, projectId)
     if (!project || !(await finishImport(tx, projectId, branch))) return
@@ -95,6 +98,7 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
       payload: { ref_count: filling.refs.length },
     })
     if (branch !== null) await enqueue(tx, refreshLanguages, { projectId })
+    if (wantsSketches) await enqueue(tx, refreshSketches, { projectId })
     // Last step: if the commit fails, the next run removes the repository again.
     if (filling.refs.length > 0) await ctx.git.placeRepository(repo.gitDir, place)
   })

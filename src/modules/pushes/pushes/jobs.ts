@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import { needsSketches } from '../../../git/likeness/sketches.ts'
 import { countLooseRefs } from '../../../git/refs/ref-files.ts'
 import { packRefs, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
@@ -8,6 +9,7 @@ import {
   housekeepingDueIn,
   housekeepWhenDue,
   openRepository,
+  refreshSketches,
   saveRepositoryFacts,
 } from '../../projects/index.ts'
 import { repositoryFacts } from './repository-facts.ts'
@@ -52,6 +54,7 @@ export const refreshRepository = job({
     if ((await countLooseRefs(repo)) > looseRefs) await packRefs(repo)
     await writeCommitGraph(repo)
     await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
+    if (await needsSketches(repo)) await ctx.transaction((tx) => enqueue(tx, refreshSketches, { projectId }))
     await planHousekeeping(ctx, projectId)
   },
 })

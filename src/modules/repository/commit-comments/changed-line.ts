@@ -1,6 +1,7 @@
 import { emptyTreeOid } from '../../../git/format/oid.ts'
 import { shownPath } from '../../../git/format/text.ts'
-import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
+import type { FilePatch, PatchLimits } from '../../../git/history/patch-reader.ts'
+import { patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { type Commit, readCommit } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { type ChangedLine, linesOf } from '../../discussion/index.ts'

@@ -1,5 +1,5 @@
 import { emptyTreeOid } from '../../../git/format/oid.ts'
-import type { PatchLimits } from '../../../git/history/patches.ts'
+import type { PatchLimits } from '../../../git/history/patch-reader.ts'
 import type { Commit } from '../../../git/objects/commits.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { findLine, type Place, type WantedLine } from '../../discussion/index.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { shownPath } from '../../../git/format/text.ts'
-import type { FilePatch } from '../../../git/history/patches.ts'
+import type { FilePatch } from '../../../git/history/patch-reader.ts'
 
 /** What one file went through. */
 export const DiffEntry = entity({

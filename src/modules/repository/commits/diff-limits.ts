@@ -1,4 +1,4 @@
-import type { PatchLimits } from '../../../git/history/patches.ts'
+import type { PatchLimits } from '../../../git/history/patch-reader.ts'
 import type { Settings } from '../../../settings/settings.ts'
 
 /** Limits of a diff. */

@@ -80,7 +80,7 @@ export const commitRoutes = [
     },
   }),
 
-  /** One `diff-tree` process the first time. */
+  /** Three round trips the first time; one `diff-tree` process for a large diff. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/diff',

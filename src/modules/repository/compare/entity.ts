@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
-import type { FilePatch } from '../../../git/history/patches.ts'
+import type { FilePatch } from '../../../git/history/patch-reader.ts'
 import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import { DiffEntry } from '../commits/diff-entity.ts'
 import { Commit, type CommitRow } from '../commits/entity.ts'

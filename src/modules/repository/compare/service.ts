@@ -1,7 +1,8 @@
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { mergeBase } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
-import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
+import type { FilePatch, PatchLimits } from '../../../git/history/patch-reader.ts'
+import { patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { type Commit, readCommit, readCommitsWithin } from '../../../git/objects/commits.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -20,8 +21,8 @@ type How = { readonly straight: boolean } & Pick<PatchLimits, 'fileBytes'>
 
 /**
  * The commits in `to` that are not in `from`, oldest first, and the diff since the merge base, or with `straight` since
- * `from`. Unrelated histories are compared with the empty tree. One process the first time, then cached unless it is
- * too large.
+ * `from`. Unrelated histories are compared with the empty tree. No process for a small comparison, otherwise one or more the first
+ * time; cached unless it is too large.
  */
 export async function compare(repo: Repository, from: Oid, to: Oid, how: How) {
   if (from === to) return { commits: [], files: [], cut: false }

@@ -1,5 +1,6 @@
 import type { Reply } from '../../../api/endpoint.ts'
 import type { Page, Paged } from '../../../api/page.ts'
+import type { PathEntries } from '../../../git/objects/tree-listing.ts'
 import type { PathEntry } from '../../../git/objects/trees.ts'
 import { invalid } from '../../../kernel/failure.ts'
 
@@ -10,7 +11,7 @@ const tokenOf = ({ path }: PathEntry): string => Buffer.from(path, 'utf16le').to
  * with the token as `page_token`; `url` is that of the list with its other parameters.
  */
 export function keysetPage(
-  entries: readonly PathEntry[],
+  entries: PathEntries,
   page: Page,
   token: string | undefined,
   { url, reply }: { url: URL; reply: Reply },

@@ -27,8 +27,8 @@ async function findBlob(repo: Repository, sha: string): Promise<{ oid: Oid; size
 
 export const treeRoutes = [
   /**
-   * One round trip for the ref, one more if the directory is not cached; recursive, one `ls-tree` process the first time. Pages are
-   * slices of the cached listing.
+   * One round trip for the ref, one more if the directory is not cached; recursive, one for each level of directories that are not
+   * cached. Pages are slices of the cached listing.
    */
   endpoint({
     method: 'GET',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
-import type { FilePatch } from '../../../git/history/patches.ts'
+import type { FilePatch } from '../../../git/history/patch-reader.ts'
 import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import { Commit, type CommitRow, DiffEntry } from '../../repository/index.ts'
 import { detailFields, detailOf, type MergeRequestDetailRow } from './detail-entity.ts'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { shownPath } from '../../../git/format/text.ts'
-import type { Patches } from '../../../git/history/patches.ts'
+import type { Patches } from '../../../git/history/patch-reader.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { findLine, linesOf, type TextPosition, unresolvedPositions } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'

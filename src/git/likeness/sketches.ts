@@ -1,0 +1,139 @@
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { objectContent } from '../objects/cat-file.ts'
+import { getCached, memoize, setCached } from '../repository/memoize.ts'
+import type { Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
+import { maxSketchedBytes, type Sketch, sketchOf } from './sketch.ts'
+import { type SketchedBlob, SketchFile } from './sketch-file.ts'
+
+/** Numbers of objects of repositories that get the file: git compares fewer files in a few milliseconds, and more are too much. */
+const worth = { least: 5_000, most: 1_000_000 }
+
+/** Limits of the file, which a process holds in memory while it is used. */
+const maxBlobs = 200_000
+const maxNumbers = 16 * 1024 * 1024
+
+/** Growth of a repository after which its file is written again. */
+const growth = { factor: 1.05, objects: 2_000 }
+
+/** Of an index of a pack. */
+const indexBytes = { head: 1_072, perObject: 28 }
+
+/** A file that can be made again at any time, so it does not count as content of the repository. */
+export const sketchesName = 'stithy-sketches'
+
+const placeOf = (repo: Repository): string => join(repo.gitDir, 'objects/info', sketchesName)
+
+/** The sketches of a repository; empty if it has none. Reads the file once, and stats it each time. */
+export async function openSketches(repo: Repository): Promise<SketchFile> {
+  const place = placeOf(repo)
+  const facts = await stat(place).catch(() => undefined)
+  if (!facts) return SketchFile.empty
+  const key = `sketches ${facts.ino} ${facts.mtimeMs} ${facts.size}`
+  const read = async () => SketchFile.parse(await readFile(place)) ?? SketchFile.empty
+  return memoize(repo, key, read, ({ sizeBytes }) => sizeBytes)
+}
+
+/** A blob that is not in the file: its size, and its sketch if it is small enough. One round trip, then cached. */
+export async function readSketch(
+  repo: Repository,
+  oid: string,
+): Promise<{ readonly sizeBytes: number; readonly sketch: Sketch | undefined } | undefined> {
+  const key = `sketch ${oid}`
+  const known = getCached<{ sizeBytes: number; sketch: Sketch | undefined }>(repo, key)
+  if (known) return known
+  const found = await objectContent(await repo.objects(), oid, maxSketchedBytes)
+  if (found?.type !== 'blob') return undefined
+  const made = { sizeBytes: found.sizeBytes, sketch: found.content && sketchOf(found.content) }
+  setCached(repo, key, made, 200 + (made.sketch?.byteLength ?? 0))
+  return made
+}
+
+/** Whether the repository is large enough for sketches and has grown since they were written. A few calls of the file system. */
+export async function needsSketches(repo: Repository): Promise<boolean> {
+  const objects = await countObjects(repo)
+  if (objects < worth.least || objects > worth.most) return false
+  const known = await openSketches(repo)
+  return objects > growth.factor * known.objects + (known.objects === 0 ? 0 : growth.objects)
+}
+
+/** The approximate number of packed objects, from the sizes of the indexes. */
+async function countObjects(repo: Repository): Promise<number> {
+  const folder = join(repo.gitDir, 'objects/pack')
+  const names = await readdir(folder).catch(() => [])
+  const indexes = names.filter((name) => name.endsWith('.idx'))
+  const sizes = indexes.map((name) =>
+    stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  )
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + Math.max(0, size - indexBytes.head), 0)
+  return Math.floor(bytes / indexBytes.perObject)
+}
+
+/**
+ * Writes the sketches of all blobs of a repository, unless they are current; a job calls it. Lists all objects and reads the new
+ * blobs: some seconds for the first 200 MB of content, little for a few more. Concurrent calls for a repository waste work.
+ */
+export async function writeSketches(repo: Repository): Promise<void> {
+  if (!(await needsSketches(repo))) return
+  const objects = await countObjects(repo)
+  const known = await openSketches(repo)
+  const blobs: SketchedBlob[] = []
+  let numbers = 0
+  const add = (blob: SketchedBlob) => {
+    numbers += blob.sketch?.length ?? 0
+    blobs.push(blob)
+  }
+  const missing: Buffer[] = []
+  for await (const id of blobIds(repo)) {
+    // Git can also store objects under longer ids.
+    if (id.length !== 20) return
+    const index = known.find(id, 0)
+    if (index < 0) missing.push(id)
+    else add({ id, sizeBytes: known.blobBytes(index), sketch: known.sketches.subarray(...known.rangeOf(index)) })
+    if (blobs.length + missing.length === maxBlobs) break
+  }
+  const cat = await repo.objects()
+  for (let at = 0; at < missing.length && numbers < maxNumbers; at += readAtOnce) {
+    const some = missing.slice(at, at + readAtOnce)
+    const found = await Promise.all(some.map((id) => objectContent(cat, id.toString('hex'), maxSketchedBytes)))
+    for (const [index, blob] of found.entries())
+      if (blob) add({ id: some[index]!, sizeBytes: blob.sizeBytes, sketch: blob.content && sketchOf(blob.content) })
+  }
+  await replace(placeOf(repo), SketchFile.encode(objects, blobs))
+}
+
+const readAtOnce = 50
+
+/** Not durable: a damaged file is recognized and counts as empty. */
+async function replace(place: string, content: Buffer): Promise<void> {
+  const temporary = `${place}.new`
+  try {
+    await writeFile(temporary, content)
+    await rename(temporary, place)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Binary ids of all blobs, in the order of the packs, newest pack first. One process. */
+async function* blobIds(repo: Repository): AsyncGenerator<Buffer> {
+  const child = await repo.start('cat-file', {
+    flags: ['--batch-all-objects', '--batch-check=%(objectname) %(objecttype)', '--unordered', '--buffer'],
+    lane: 'transfer',
+    background: true,
+    timeoutMs: 60 * 60_000,
+  })
+  let rest = ''
+  for await (const chunk of child as AsyncIterable<Buffer>) {
+    const lines = (rest + chunk.toString('latin1')).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) if (line.endsWith(' blob')) yield Buffer.from(line.slice(0, -' blob'.length), 'hex')
+  }
+  const { code, signal, stderr } = await child.done
+  if (code !== 0) throw new GitError('cat-file', code, signal, stderr)
+}

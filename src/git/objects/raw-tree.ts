@@ -1,0 +1,91 @@
+import type { Oid } from '../format/oid.ts'
+import { pathFromBytes } from '../format/path-bytes.ts'
+import { getCached, setCached } from '../repository/memoize.ts'
+import type { Repository } from '../repository/repository.ts'
+import type { Helper } from '../runner/helper.ts'
+import { objectContent } from './cat-file.ts'
+import { MalformedTree, maxTreeBytes, type TreeEntry } from './trees.ts'
+
+/**
+ * A tree object whose entries are decoded only when they are asked for, which matters where thousands are counted and a hundred
+ * are shown. Entries are numbered in git's order.
+ */
+export class RawTree {
+  readonly content: Buffer
+  /** Offset of each entry, and the end of the last one. */
+  readonly #starts: Uint32Array
+  readonly #idBytes: number
+
+  /** `idBytes`: length of a binary object id. Throws `MalformedTree` if the content is no sequence of entries. */
+  constructor(content: Buffer, idBytes: number) {
+    const starts: number[] = [0]
+    for (let at = 0; at < content.length; starts.push(at)) {
+      const nul = content.indexOf(0, at)
+      if (nul < 0 || nul + 1 + idBytes > content.length || spaceIn(content, at) > nul)
+        throw new MalformedTree('a tree object is malformed')
+      at = nul + 1 + idBytes
+    }
+    this.content = content
+    this.#starts = Uint32Array.from(starts)
+    this.#idBytes = idBytes
+  }
+
+  get length(): number {
+    return this.#starts.length - 1
+  }
+
+  /** `commit` is a submodule. */
+  type(index: number): TreeEntry['type'] {
+    let at = this.#starts[index]!
+    while (this.content[at] === zero) at++
+    // `40000` and `160000`; every other mode is that of a blob.
+    if (this.content[at] === four) return 'tree'
+    return this.content[at] === one && this.content[at + 1] === six ? 'commit' : 'blob'
+  }
+
+  /** Six octal digits. Old histories contain other modes of files, which git normalizes. */
+  mode(index: number): string {
+    const start = this.#starts[index]!
+    const mode = this.content.toString('latin1', start, spaceIn(this.content, start)).padStart(6, '0')
+    if (!mode.startsWith('100')) return mode
+    return (Number.parseInt(mode, 8) & 0o100) === 0 ? '100644' : '100755'
+  }
+
+  name(index: number): string {
+    const start = spaceIn(this.content, this.#starts[index]!) + 1
+    return pathFromBytes(this.content.subarray(start, this.idAt(index) - 1))
+  }
+
+  oid(index: number): Oid {
+    return this.content.toString('hex', this.idAt(index), this.#starts[index + 1]!) as Oid
+  }
+
+  /** Offset of the binary object id of an entry. */
+  idAt(index: number): number {
+    return this.#starts[index + 1]! - this.#idBytes
+  }
+}
+
+const [zero, one, four, six, space] = [0x30, 0x31, 0x34, 0x36, 0x20]
+
+/** Modes are short, so a loop is faster than `indexOf`. */
+function spaceIn(content: Buffer, at: number): number {
+  while (at < content.length && content[at] !== space) at++
+  return at
+}
+
+/**
+ * Reads a tree by its own id with the shared `cat-file` of the repository (`repo.objects()`); one round trip, then cached.
+ * `undefined` if the repository has no such tree. Callers read hundreds at once, so concurrent calls do not share the work, which
+ * would cost more.
+ */
+export async function readRawTree(repo: Repository, objects: Helper, oid: Oid): Promise<RawTree | undefined> {
+  const key = `raw-tree ${oid}`
+  const known = getCached<RawTree>(repo, key)
+  if (known) return known
+  const found = await objectContent(objects, oid, maxTreeBytes)
+  if (found?.type !== 'tree' || !found.content) return undefined
+  const tree = new RawTree(found.content, oid.length / 2)
+  setCached(repo, key, tree, found.content.length + 4 * tree.length + 200)
+  return tree
+}

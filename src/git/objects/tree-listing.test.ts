@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Oid } from '../format/oid.ts'
+import { gitIn, TestGit } from '../testing.ts'
+import { listTree } from './tree-listing.ts'
+
+let world: TestGit
+beforeAll(async () => {
+  world = await TestGit.start()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** Stores a tree with the content, however unusual. */
+const storeTree = (gitDir: string, content: Buffer): Oid =>
+  gitIn(gitDir, ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], content) as Oid
+
+const entry = (mode: string, name: string, oid: Oid) =>
+  Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')])
+
+test('a recursive listing is that of git ls-tree, also of commits with common directories and of old modes', async () => {
+  const made = await world.repository()
+  const blob = gitIn(made.gitDir, ['hash-object', '-w', '--stdin'], Buffer.from('x')) as Oid
+  const odd = storeTree(
+    made.gitDir,
+    Buffer.concat([entry('100664', 'a', blob), entry('100775', 'b', blob), entry('120000', 'c', blob)]),
+  )
+  const commits = [
+    made.commit({ 'd/e/f': '1', 'd/g': '2', 'd.x': '3', 'd-x/y': '4', z: '5' }),
+    made.commit({ 'd/e/f': 'changed', 'd/é/h': '6', sub: { mode: '160000', oid: 'c'.repeat(40) as Oid } }),
+    made.commit({ d: 'a file now', 'd.x/y': '7', 'd.x': null }),
+    made.git('commit-tree', '-m', 'Old modes', storeTree(made.gitDir, entry('40000', 'old', odd))) as Oid,
+  ]
+  for (const commit of commits) {
+    const expected = made
+      .git('ls-tree', '-r', '-t', '-z', commit)
+      .split('\0')
+      .filter((line) => line !== '')
+    const order = ['tree', 'blob', 'commit']
+    const listed = (await listTree(made.repo, commit, '', { recursive: true }))!
+    expect(listed.slice().map(({ mode, type, oid, path }) => `${mode} ${type} ${oid}\t${path}`)).toEqual(
+      order.flatMap((type) => expected.filter((line) => line.split(' ')[1] === type)),
+    )
+    expect(listed.slice(1, 3)).toEqual(listed.slice().slice(1, 3))
+    expect(listed.findIndex(({ path }) => path === 'd.x/y')).toBe(
+      listed.slice().findIndex(({ path }) => path === 'd.x/y'),
+    )
+  }
+})
+
+test('a recursive listing of a tree that repeats a subtree a hundred million times is refused', async () => {
+  const made = await world.repository()
+  let tree = gitIn(made.gitDir, ['hash-object', '-w', '--stdin'], Buffer.from('x')) as Oid
+  for (let depth = 0; depth < 8; depth++)
+    tree = storeTree(
+      made.gitDir,
+      Buffer.concat(Array.from({ length: 10 }, (_, n) => entry(depth === 0 ? '100644' : '40000', `n${n}`, tree))),
+    )
+  const commit = made.git('commit-tree', '-m', 'Many', tree) as Oid
+  await expect(listTree(made.repo, commit, '', { recursive: true })).rejects.toMatchObject({ kind: 'too_large' })
+})
+
+test('a recursive listing fails if a directory is missing or malformed', async () => {
+  const made = await world.repository()
+  for (const below of ['1'.repeat(40) as Oid, storeTree(made.gitDir, Buffer.from('100644 cut off\x0a3'))]) {
+    const commit = made.git('commit-tree', '-m', 'Broken', storeTree(made.gitDir, entry('40000', 'd', below))) as Oid
+    await expect(listTree(made.repo, commit, '', { recursive: true })).rejects.toMatchObject({ kind: 'unavailable' })
+  }
+})
+
+test('a recursive listing of another commit starts no process', async () => {
+  const made = await world.repository()
+  const [first, second] = [made.commit({ 'a/b': '1', 'c/d': '2' }), made.commit({ 'a/b': '3' })]
+  await listTree(made.repo, first, '', { recursive: true })
+  const { start } = world.runner
+  const started: string[][] = []
+  world.runner.start = (words, options) => {
+    started.push([...words])
+    return start.call(world.runner, words, options)
+  }
+  try {
+    expect(await listTree(made.repo, second, '', { recursive: true })).toHaveLength(4)
+  } finally {
+    world.runner.start = start
+  }
+  expect(started).toEqual([])
+})
