@@ -9,6 +9,7 @@ import { startMailServer } from '../mail-server.ts'
 import { bin, freshEnv, serve } from '../service.ts'
 import { eventsOf } from '../tables/events.ts'
 import { waitingFor } from '../tables/instance.ts'
+import { mirrorRows } from '../tables/mirrors.ts'
 import { addTwoFactor, sealedSpamKey, sealedVariables, twoFactorOf } from '../tables/sign-in.ts'
 import { changeUser } from '../tables/users.ts'
 import { eventually } from '../waiting.ts'
@@ -228,11 +229,11 @@ describe('stithy rotate-secrets', () => {
         runnerSocket: inject('runnerSocket'),
       })
       const { secrets } = await app.open(null)
-      const [pull] = await world.rows('select project_id, sealed_url from pull_mirrors')
-      const [push] = await world.rows('select id, sealed_url from push_mirrors')
       const rows = await sealedVariables(world)
       const [factor] = await twoFactorOf(world, 1)
       const [settings] = await sealedSpamKey(world)
+      const [pull] = await mirrorRows(world, 'pull_mirrors')
+      const [push] = await mirrorRows(world, 'push_mirrors')
       return [
         secrets.open(pull.sealed_url, `source of the pull mirror of project ${pull.project_id}`),
         secrets.open(push.sealed_url, `target of the push mirror ${push.id}`),

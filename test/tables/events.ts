@@ -75,6 +75,8 @@ export const forgeAuditEvents = (world: World) => change(world, 'audit_events', 
 
 export const deleteAuditEvents = (world: World) => remove(world, 'audit_events', {})
 
+export const allAuditEvents = (world: World) => find(world, 'audit_events', {})
+
 type Audited = { readonly type: 'Project' | 'Group'; readonly id: number; readonly event?: string }
 
 /** Audit events of a project or group in their order. */

@@ -32,7 +32,6 @@ export {
   projectRow,
   readableCode,
   readableMergeRequests,
-  visibleParts,
   visibleProjects,
   withinLimits,
 } from './projects/queries.ts'
