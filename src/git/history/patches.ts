@@ -61,8 +61,8 @@ async function make(repo: Repository, from: Oid, to: Oid, limits: PatchLimits, w
 /** The process reports what is wrong, or has more time than an answer of a shared process. */
 const leaveToProcess = (): undefined => undefined
 
-/** Limits of a difference that a shared process reads, because others wait for it meanwhile. */
-const small = { files: 300, bytes: 4 * 1024 * 1024, fileBytes: 512 * 1024 }
+/** Limits of a difference that a shared process reads, because others wait meanwhile: a second for the worst of contents. */
+const small = { files: 300, bytes: 2 * 1024 * 1024, fileBytes: 128 * 1024 }
 
 /** One round trip. */
 async function areSmall(repo: Repository, files: readonly ChangedFile[]): Promise<boolean> {

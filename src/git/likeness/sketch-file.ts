@@ -2,11 +2,15 @@ import { crc32 } from 'node:zlib'
 import type { Sketch } from './sketch.ts'
 
 const magic = 0x4b53_5453
-const headerBytes = 16
+export const headerBytes = 16
 const idBytes = 20
 
 /** A blob to store, with its binary id. Without a sketch, only its size is known. */
 export type SketchedBlob = { readonly id: Buffer; readonly sizeBytes: number; readonly sketch: Sketch | undefined }
+
+/** The number of objects in the header of a file; `undefined` if the file is of another kind. */
+export const objectsIn = (header: Buffer): number | undefined =>
+  header.readUInt32LE(0) === magic ? header.readUInt32LE(4) : undefined
 
 /** Whether two binary object ids are equal; a call of `Buffer.compare` takes several times as long. */
 export function isSameId(ids: Buffer, at: number, otherIds: Buffer, otherAt: number): boolean {

@@ -1,11 +1,11 @@
-import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { objectContent } from '../objects/cat-file.ts'
 import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 import { maxSketchedBytes, type Sketch, sketchOf } from './sketch.ts'
-import { type SketchedBlob, SketchFile } from './sketch-file.ts'
+import { headerBytes, objectsIn, type SketchedBlob, SketchFile } from './sketch-file.ts'
 
 /** Numbers of objects of repositories that get the file: git compares fewer files in a few milliseconds, and more are too much. */
 const worth = { least: 5_000, most: 1_000_000 }
@@ -31,8 +31,22 @@ export async function openSketches(repo: Repository): Promise<SketchFile> {
   const facts = await stat(place).catch(() => undefined)
   if (!facts) return SketchFile.empty
   const key = `sketches ${facts.ino} ${facts.mtimeMs} ${facts.size}`
-  const read = async () => SketchFile.parse(await readFile(place)) ?? SketchFile.empty
-  return memoize(repo, key, read, ({ sizeBytes }) => sizeBytes)
+  return memoize(
+    repo,
+    key,
+    () => readSketchFile(place),
+    ({ sizeBytes }) => sizeBytes,
+  )
+}
+
+/** Deletes a damaged file, so that it is written again. */
+async function readSketchFile(place: string): Promise<SketchFile> {
+  const content = await readFile(place).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  const file = content && SketchFile.parse(content)
+  if (content && !file) await rm(place, { force: true })
+  return file ?? SketchFile.empty
 }
 
 /** A blob that is not in the file: its size, and its sketch if it is small enough. One round trip, then cached. */
@@ -54,8 +68,17 @@ export async function readSketch(
 export async function needsSketches(repo: Repository): Promise<boolean> {
   const objects = await countObjects(repo)
   if (objects < worth.least || objects > worth.most) return false
-  const known = await openSketches(repo)
-  return objects > growth.factor * known.objects + (known.objects === 0 ? 0 : growth.objects)
+  const known = await objectsAtLastWrite(placeOf(repo))
+  return known === undefined || objects > growth.factor * known + growth.objects
+}
+
+/** Reads only the beginning of the file. */
+async function objectsAtLastWrite(place: string): Promise<number | undefined> {
+  const handle = await open(place).catch(() => undefined)
+  if (!handle) return undefined
+  await using file = handle
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0)
+  return bytesRead === headerBytes ? objectsIn(buffer) : undefined
 }
 
 /** The approximate number of packed objects, from the sizes of the indexes. */
@@ -80,7 +103,8 @@ async function countObjects(repo: Repository): Promise<number> {
 export async function writeSketches(repo: Repository): Promise<void> {
   if (!(await needsSketches(repo))) return
   const objects = await countObjects(repo)
-  const known = await openSketches(repo)
+  // Not cached: this process uses it once.
+  const known = await readSketchFile(placeOf(repo))
   const blobs: SketchedBlob[] = []
   let numbers = 0
   const add = (blob: SketchedBlob) => {

@@ -34,6 +34,11 @@ export class RawTree {
     return this.#starts.length - 1
   }
 
+  /** Approximate size in memory. */
+  get sizeBytes(): number {
+    return this.content.length + this.#starts.byteLength + 200
+  }
+
   /** `commit` is a submodule. */
   type(index: number): TreeEntry['type'] {
     let at = this.#starts[index]!
@@ -86,6 +91,6 @@ export async function readRawTree(repo: Repository, objects: Helper, oid: Oid): 
   const found = await objectContent(objects, oid, maxTreeBytes)
   if (found?.type !== 'tree' || !found.content) return undefined
   const tree = new RawTree(found.content, oid.length / 2)
-  setCached(repo, key, tree, found.content.length + 4 * tree.length + 200)
+  setCached(repo, key, tree, tree.sizeBytes)
   return tree
 }

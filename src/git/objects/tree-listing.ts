@@ -81,9 +81,11 @@ export class TreeListing implements PathEntries {
     return this.#places.length / 2
   }
 
-  /** Approximate size in memory without the trees, which are cached themselves. */
+  /** Approximate size in memory, with the trees, which it holds even when they are no longer cached themselves. */
   get sizeBytes(): number {
-    return this.#places.byteLength + 200 * this.#directories.length
+    const trees = new Set(this.#directories.map(({ tree }) => tree))
+    const bytes = [...trees].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    return this.#places.byteLength + 200 * this.#directories.length + bytes
   }
 
   /** The same entries with another directory before their paths. */
