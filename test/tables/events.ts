@@ -93,8 +93,6 @@ export const auditOf = (
     'id',
   )
 
-export const allAuditEvents = (world: World) => find(world, 'audit_events', {})
-
 /** Audit events with this value among their facts. */
 export const auditWithFact = (world: World, key: string, value: string) =>
   world.rows('select event, facts from audit_events where facts->>$1 = $2 order by id', [key, value])

@@ -6,6 +6,9 @@ import { ago, change, find, now } from './statements.ts'
 /** The pull mirror of a project; an empty list if it is none. */
 export const pullMirrorOf = (world: World, project_id: number) => find(world, 'pull_mirrors', { project_id })
 
+/** All mirrors of a kind, with every column. */
+export const mirrorRows = (world: World, table: 'pull_mirrors' | 'push_mirrors') => find(world, table, {})
+
 const minutesUntilNext = ['round(extract(epoch from next_at - last_update_at) / 60)::integer as minutes']
 
 /** Minutes from the last update of a project to the next; null if there is none. */
@@ -32,7 +35,7 @@ export const rowsThatCouldHaveCredentials = async (world: World, projectId: numb
   await jobRows(world),
   await eventsOf(world, {}),
   await allAuditEvents(world),
-  await find(world, 'pull_mirrors', {}),
-  await find(world, 'push_mirrors', {}),
+  await mirrorRows(world, 'pull_mirrors'),
+  await mirrorRows(world, 'push_mirrors'),
   await find(world, 'projects', { id: projectId }),
 ]
