@@ -9,6 +9,21 @@ export const notesOf = (world: World, merge_request_id: number, ...columns: read
 export const systemNotesOf = (world: World, merge_request_id: number, ...columns: readonly ('author_id' | 'body')[]) =>
   find(world, 'notes', { merge_request_id, system: true }, columns.length === 0 ? ['body'] : columns, 'id')
 
+/** Notes that a commit left where its message names merge requests, as `id` and `discussion`. */
+export const notesOfCommit = (world: World, source_commit: string) =>
+  find(world, 'notes', { source_commit }, ['id', 'discussion_id as discussion'])
+
+/** Notes that commits left on a merge request. */
+export const notesOfCommitsOn = (world: World, mergeRequestId: number) =>
+  world.rows('select from notes where source_commit is not null and merge_request_id = $1', [mergeRequestId])
+
+/** Notes that commits left in a project, except on this merge request. */
+export const notesOfCommitsExceptOn = (world: World, projectId: number, mergeRequestId: number) =>
+  world.rows('select from notes where source_commit is not null and project_id = $1 and merge_request_id <> $2', [
+    projectId,
+    mergeRequestId,
+  ])
+
 /** A thread by the first administrator. */
 export const addThread = (world: World, project_id: number, merge_request_id: number, discussion_id: string) =>
   add(world, 'notes', { project_id, merge_request_id, author_id: 1, discussion_id, threaded: true, body: 'Why?' })

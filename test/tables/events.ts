@@ -93,6 +93,18 @@ export const auditOf = (
     'id',
   )
 
+type AuditedNoun = {
+  readonly noun: string
+  /** Id of the project or group. */
+  readonly entity_id?: number
+  /** Id of what the noun stands for. */
+  readonly target_id?: number
+}
+
+/** Audit events about what a noun stands for, such as `approval_rule`, in their order. */
+export const auditOfNoun = (world: World, audited: AuditedNoun, ...columns: readonly ('verb' | 'target_details')[]) =>
+  find(world, 'audit_events', audited, columns, 'id')
+
 /** Audit events with this value among their facts. */
 export const auditWithFact = (world: World, key: string, value: string) =>
   world.rows('select event, facts from audit_events where facts->>$1 = $2 order by id', [key, value])

@@ -38,9 +38,6 @@ type ProjectColumn =
 export const projectRow = (world: World, id: number, ...columns: readonly ProjectColumn[]) =>
   find(world, 'projects', { id }, columns)
 
-/** Every column of a project. */
-export const wholeProjectRow = (world: World, id: number) => find(world, 'projects', { id })
-
 /** Deletes the row itself, without what follows. */
 export const deleteProject = (world: World, condition: { readonly id: number } | { readonly name: string }) =>
   remove(world, 'projects', { ...condition })

@@ -29,6 +29,14 @@ export const storedMergeStatus = (world: World, id: number) => find(world, 'merg
 export const mergeRequestsOf = (world: World, project_id: number) =>
   find(world, 'merge_requests', { project_id }, ['iid'])
 
+/** Closed merge requests of a project, with these numbers and all between them. */
+export const addClosedMergeRequests = (world: World, projectId: number, first: number, last: number) =>
+  world.rows(
+    `insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, author_id, state)
+      select n, $1, 'main', $1, 'b' || n, 'x', 1, 'closed' from generate_series($2::integer, $3::integer) n`,
+    [projectId, first, last],
+  )
+
 /** Versions of a merge request in their order. */
 export const versionsOf = (world: World, merge_request_id: number) =>
   find(world, 'merge_request_diffs', { merge_request_id }, ['head_oid', 'commits'], 'id')
@@ -50,6 +58,18 @@ export const addApprover = (world: World, merge_request_id: number, user_id: num
   add(world, 'approvers', { merge_request_id, user_id })
 
 export const approvalsOf = (world: World, merge_request_id: number) => find(world, 'approvals', { merge_request_id })
+
+/** A rule of a merge request that requires one approval. */
+export const addApprovalRule = (world: World, merge_request_id: number) =>
+  add(world, 'approval_rules', { merge_request_id, name: 'x', rule_type: 'regular', approvals_required: 1 })
+
+/** Rules of a project that require no approval. */
+export const addApprovalRules = (world: World, projectId: number, count: number) =>
+  world.rows(
+    `insert into approval_rules (project_id, name, rule_type, approvals_required)
+      select $1, 'rule ' || n, 'regular', 0 from generate_series(1, $2::integer) n`,
+    [projectId, count],
+  )
 
 export const addThumbsUp = (world: World, merge_request_id: number, user_id: number) =>
   add(world, 'award_emoji', { merge_request_id, user_id, name: 'thumbsup' })

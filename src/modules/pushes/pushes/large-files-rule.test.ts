@@ -90,7 +90,7 @@ describe('pushes with LFS pointers', () => {
     await commit({ e: pointer(again) })
     await push('topic')
     await push(':topic')
-    await world.rows('delete from large_files where project_id = $1', [project.id])
+    await deleteLargeFiles(world, project.id)
     await expect(push('topic')).rejects.toThrow(refusal)
   })
 

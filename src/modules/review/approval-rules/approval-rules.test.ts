@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { auditOfNoun } from '../../../../test/tables/events.ts'
+import { addApprovalRules, changeMergeRequest } from '../../../../test/tables/review.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -122,10 +124,7 @@ describe('approval rules of a project', () => {
     })
     expect((await world.root.delete(`${rules}/${id}`)).status).toBe(204)
     expect((await world.root.get(`${rules}/${id}`)).status).toBe(404)
-    const audited = await world.rows(
-      `select verb, target_details from audit_events where noun = 'approval_rule' and target_id = $1 order by id`,
-      [id],
-    )
+    const audited = await auditOfNoun(world, { noun: 'approval_rule', target_id: id }, 'verb', 'target_details')
     expect(audited).toEqual(['add', 'change', 'remove'].map((verb) => ({ verb, target_details: 'One' })))
   })
 
@@ -215,8 +214,8 @@ describe('approval rules of a merge request', () => {
 
   test('an author who is no developer adds rules, but does not replace one of the project', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
-    const { at, project } = await openMergeRequest(world, { members: [[bob, 'developer']] })
-    await world.rows('update merge_requests set author_id = $1 where project_id = $2', [ann.id, project.id])
+    const { at, id, project } = await openMergeRequest(world, { members: [[bob, 'developer']] })
+    await changeMergeRequest(world, id, { author_id: ann.id })
     const rules = `/projects/${project.id}/approval_rules`
     const source = (await world.root.post(rules, { name: 'P', approvals_required: 1, user_ids: [bob.id] })).json
     const wish = { name: 'P', approvals_required: 1, approval_project_rule_id: source.id, user_ids: [ann.id] }
@@ -248,11 +247,7 @@ describe('approval rules of a merge request', () => {
 
   test('a project has at most 100 rules', async ({ world }) => {
     const { rules, project } = await opened(world)
-    await world.rows(
-      `insert into approval_rules (project_id, name, rule_type, approvals_required)
-       select $1, 'rule ' || n, 'regular', 0 from generate_series(1, 100) n`,
-      [project.id],
-    )
+    await addApprovalRules(world, project.id, 100)
     expect((await world.root.post(rules, { name: unique('r'), approvals_required: 0 })).status).toBe(400)
   })
 })

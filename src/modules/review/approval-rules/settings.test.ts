@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { auditOfNoun, eventsOf } from '../../../../test/tables/events.ts'
+import { approvalsOf } from '../../../../test/tables/review.ts'
 import { Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { mergeAwaited } from '../merging/awaited-job.ts'
@@ -49,16 +51,12 @@ describe('approval settings of a project', () => {
       json: { ...defaults, reset_approvals_on_push: false },
     })
     expect((await configure({ selective_code_owner_removals: true })).status).toBe(400)
-    expect(
-      await world.rows(`select payload from events where kind = 'approval_settings_changed' and project_id = $1`, [
-        project.id,
-      ]),
-    ).toEqual([{ payload: { changed: ['reset_approvals_on_push'] } }])
-    expect(
-      await world.rows(`select verb from audit_events where noun = 'approval_settings' and entity_id = $1`, [
-        project.id,
-      ]),
-    ).toEqual([{ verb: 'change' }])
+    expect(await eventsOf(world, { project: project.id, kind: 'approval_settings_changed' }, 'payload')).toEqual([
+      { payload: { changed: ['reset_approvals_on_push'] } },
+    ])
+    expect(await auditOfNoun(world, { noun: 'approval_settings', entity_id: project.id }, 'verb')).toEqual([
+      { verb: 'change' },
+    ])
   })
 
   test('an author approves if the project allows it, and no longer counts if it does not', async ({ world }) => {
@@ -138,7 +136,7 @@ describe('approval settings of a project', () => {
     const bot = new Client(world.origin, { id: made.json.user_id, username: 'bot', token: made.json.token })
     expect(await bot.put(`${at}/reset_approvals`)).toMatchObject({ status: 202 })
     expect(await isApproved(dan, at)).toBe(false)
-    expect(await world.rows('select from approvals where merge_request_id = $1', [id])).toEqual([])
+    expect(await approvalsOf(world, id)).toEqual([])
   })
 
   test('the last approval merges what waits for its pipeline to have succeeded', async ({ world }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changeMergeRequest } from '../../../../test/tables/review.ts'
+import { addApprovalRule, changeMergeRequest } from '../../../../test/tables/review.ts'
 import { World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -11,10 +11,7 @@ test('D1-TIER-OFFER: on a plan without approvals they are a 404 and merges do no
   const nothing = { status: 404, json: { error: '404 Not Found' } }
   expect(await world.root.get(`${at}/approvals`)).toMatchObject(nothing)
   expect(await (await world.user()).post(`${at}/approve`, { sha: head })).toMatchObject(nothing)
-  await world.rows(
-    `insert into approval_rules (merge_request_id, name, rule_type, approvals_required) values ($1, 'x', 'regular', 1)`,
-    [id],
-  )
+  await addApprovalRule(world, id)
   expect(await world.root.get(`${at}/approval_rules`)).toMatchObject(nothing)
   expect(await world.root.get(`${at}/approval_state`)).toMatchObject(nothing)
   expect(await world.root.put(`${at}/merge`)).toMatchObject({ status: 200, json: { state: 'merged' } })

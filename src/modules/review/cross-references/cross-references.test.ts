@@ -1,5 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { notesOfCommit, notesOfCommitsExceptOn, notesOfCommitsOn } from '../../../../test/tables/discussion.ts'
+import { addClosedMergeRequests } from '../../../../test/tables/review.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { moveRefs } from '../../pushes/pushes/move-refs.ts'
@@ -87,10 +89,7 @@ describe('notes about mentions of a merge request', () => {
     expect((await notesOf(ann, named.at)).toSorted()).toEqual(bodies.toSorted())
     expect(await notesOf(bob, named.at)).toEqual([])
     expect(await discussionsOf(bob, named.at)).toEqual([])
-    const [{ id, discussion }] = await world.rows(
-      'select id, discussion_id as discussion from notes where source_commit = $1',
-      [sha],
-    )
+    const [{ id, discussion }] = await notesOfCommit(world, sha)
     expect((await ann.get(`${named.at}/notes/${id}`)).status).toBe(200)
     for (const hidden of [`notes/${id}`, `discussions/${discussion}`, `notes/${id}/award_emoji`])
       expect((await bob.get(`${named.at}/${hidden}`)).status).toBe(404)
@@ -141,11 +140,7 @@ describe('notes about mentions of a merge request', () => {
     world,
   }) => {
     const { project, id, head } = await openMergeRequest(world)
-    await world.rows(
-      `insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, author_id, state)
-       select n, $1, 'main', $1, 'b' || n, 'x', 1, 'closed' from generate_series(2, 130) n`,
-      [project.id],
-    )
+    await addClosedMergeRequests(world, project.id, 2, 130)
     const all = Array.from({ length: 10_000 }, (_, index) => `!${index + 1}`).join(' ')
     const git = project.repository
     let parent = head
@@ -158,11 +153,9 @@ describe('notes about mentions of a merge request', () => {
     const ctx = await contextFor(world, world.root)
     await moveRefs(ctx, project.id, git.repo, [{ name: 'refs/heads/long' as RefName, from: null, to: parent }])
     await searched(world)
-    const count = async (where: string) =>
-      (await world.rows(`select count(*)::integer as n from notes where source_commit is not null and ${where}`))[0].n
-    expect(await count(`merge_request_id = ${id}`)).toBe(100)
+    expect(await notesOfCommitsOn(world, id)).toHaveLength(100)
     await commitTo(world, project.id, 'wide', all)
     await searched(world)
-    expect(await count(`project_id = ${project.id} and merge_request_id <> ${id}`)).toBe(99)
+    expect(await notesOfCommitsExceptOn(world, project.id, id)).toHaveLength(99)
   })
 })
