@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { objectContent } from '../objects/cat-file.ts'
-import { listBelow, TreeListing } from '../objects/tree-listing.ts'
+import { listHere } from '../objects/tree-listing.ts'
 import type { Repository } from '../repository/repository.ts'
 import { Comparison, maxSketchedBytes, sketchOf } from './sketch.ts'
 import { isSameId } from './sketch-file.ts'
@@ -18,11 +18,11 @@ const maxMissing = 500
 export async function similarFiles(repo: Repository, tree: Oid, blob: Oid): Promise<readonly string[] | undefined> {
   const [found, files, known] = await Promise.all([
     repo.objects().then((objects) => objectContent(objects, blob, maxSketchedBytes)),
-    listBelow(repo, tree),
+    listHere(repo, tree, maxFiles),
     openSketches(repo),
   ])
   const sketch = found?.content && sketchOf(found.content)
-  if (!sketch || blob.length !== 40 || !(files instanceof TreeListing) || files.length > maxFiles) return undefined
+  if (!sketch || blob.length !== 40 || !files || files.length > maxFiles) return undefined
   const id = Buffer.from(blob, 'hex')
   const comparison = new Comparison(sketch, found.sizeBytes)
   const similar = new Set<number>()

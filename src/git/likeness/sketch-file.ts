@@ -56,7 +56,17 @@ export class SketchFile {
     // A copy, because the parts must be aligned in memory.
     const body = Buffer.from(new Uint8Array(file.subarray(headerBytes)).buffer)
     if (count * (8 + idBytes) > body.length || crc32(body) !== sum) return undefined
-    return new SketchFile(objects, count, body)
+    const found = new SketchFile(objects, count, body)
+    return found.#isConsistent() ? found : undefined
+  }
+
+  #isConsistent(): boolean {
+    let last = 0
+    for (const end of this.#ends) {
+      if (end < last) return false
+      last = end
+    }
+    return last === this.sketches.length
   }
 
   /** The content of a file with these blobs, each once. */

@@ -37,16 +37,31 @@ export async function listTree(
     : below.map((entry) => ({ ...entry, path: prefix + entry.path }))
 }
 
-/** Like a recursive `listTree`, for the tree with this id, to which paths are relative. An array if git had to list it. */
-export const listBelow = (repo: Repository, tree: Oid): Promise<TreeListing | readonly PathEntry[]> =>
-  memoize<TreeListing | readonly PathEntry[]>(
+/** Like a recursive `listTree`, for the tree with this id, to which paths are relative. */
+async function listBelow(repo: Repository, tree: Oid): Promise<TreeListing | readonly PathEntry[]> {
+  const listing = await listHere(repo, tree)
+  if (listing) return listing
+  return memoize(
     repo,
     `ls-tree ${tree}`,
+    async (repo) => inOrder(await readByGit(repo, tree)),
+    (entries) => entries.length * 300,
+  )
+}
+
+/**
+ * All entries below a tree, with paths relative to it, without a git process. `undefined` if git should list them: the different
+ * trees have more than `most` entries, or some are very deep, missing or malformed. Cached.
+ */
+export const listHere = (repo: Repository, tree: Oid, most = maxRead): Promise<TreeListing | undefined> =>
+  memoize(
+    repo,
+    `listing ${tree}`,
     async (repo) => {
-      const trees = await readTreesBelow(repo, tree)
-      return trees ? joined(repo, trees, tree) : inOrder(await readByGit(repo, tree))
+      const trees = await readTreesBelow(repo, tree, most)
+      return trees && joined(repo, trees, tree)
     },
-    (entries) => (entries instanceof TreeListing ? entries.sizeBytes : entries.length * 300),
+    ({ sizeBytes }) => sizeBytes,
   )
 
 async function directoryAt(repo: Repository, commit: Oid, path: string) {
@@ -133,9 +148,13 @@ const readAtOnce = 500
 
 /**
  * The different trees from `root` downwards, by id: trees of earlier listings are cached, and commits share most of them with
- * others. `undefined` if git should list them: they are many, very deep, missing or malformed.
+ * others. `undefined` if git should list them.
  */
-async function readTreesBelow(repo: Repository, root: Oid): Promise<ReadonlyMap<Oid, RawTree> | undefined> {
+async function readTreesBelow(
+  repo: Repository,
+  root: Oid,
+  most: number,
+): Promise<ReadonlyMap<Oid, RawTree> | undefined> {
   const trees = new Map<Oid, RawTree>()
   let entries = 0
   let level: Oid[] = [root]
@@ -147,7 +166,7 @@ async function readTreesBelow(repo: Repository, root: Oid): Promise<ReadonlyMap<
       const some = level.slice(at, at + readAtOnce)
       const found = await Promise.all(some.map((oid) => readRawTree(repo, objects, oid).catch(ignoreMalformed)))
       for (const [index, tree] of found.entries()) {
-        if (!tree || (entries += tree.length) > maxRead || depth > maxDepth) return undefined
+        if (!tree || (entries += tree.length) > most || depth > maxDepth) return undefined
         trees.set(some[index]!, tree)
         for (let each = 0; each < tree.length; each++) if (tree.type(each) === 'tree') below.add(tree.oid(each))
       }

@@ -124,7 +124,7 @@ export async function repositorySize(gitDir: string): Promise<number> {
   let total = 0
   for (const entry of entries) {
     const path = join(gitDir, entry.name)
-    if (entry.name === sketchesName) continue
+    if (entry.name.startsWith(sketchesName)) continue
     if (entry.isDirectory()) total += await repositorySize(path)
     else total += await sizeOf(path)
   }
