@@ -274,6 +274,14 @@ describe('without room for shared packs', () => {
     expect(await clones).toEqual([4, 4, 4, 4])
   })
 
+  test('a client has its own pack after a shared one reached the limit', async () => {
+    await using storm = await Storm.start({ maxBytes: 1_000_000 })
+    const sizes = [(await text(await storm.ask())).length, (await text(await storm.ask())).length]
+    expect(sizes[0]).toBeGreaterThan(1_000_000)
+    expect(storm.packs).toHaveLength(2)
+    expect(await times(3, () => storm.clone('--depth=5'))).toEqual([4, 4, 4])
+  })
+
   test('clones that share a pack complete when the disk becomes full', async ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), 'stithy-small-'))
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'stithy', folder]).status === 0

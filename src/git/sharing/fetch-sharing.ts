@@ -52,12 +52,19 @@ export class FetchSharing {
    * shared now: the disk is full, or the first fetch waits for a process because its caller has too many.
    */
   async join(key: string, caller: string, start: StartResponse): Promise<ResponseReader | undefined> {
-    const known = this.#entries.get(key)
+    const known = this.#joinable(key)
     if (known) return this.#joinKnown(known, caller)
     if (!(await this.#mayGrow(0))) return undefined
     // Another fetch may have come first meanwhile.
-    const { response } = this.#entries.get(key) ?? this.#add(key, caller, start)
+    const { response } = this.#joinable(key) ?? this.#add(key, caller, start)
     return response.join()
+  }
+
+  #joinable(key: string): Entry | undefined {
+    const entry = this.#entries.get(key)
+    if (!entry || entry.response.isJoinable) return entry
+    this.#forget(key)
+    return undefined
   }
 
   async #joinKnown({ response, caller: first }: Entry, caller: string): Promise<ResponseReader | undefined> {

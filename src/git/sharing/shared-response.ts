@@ -23,7 +23,7 @@ const batchBytes = 1024 * 1024
 export class SharedResponse {
   /** Resolves when the process runs. */
   readonly started: Promise<void>
-  /** Resolves when the response is complete, with whether git succeeded. */
+  /** Resolves when the response is complete, with whether git succeeded and all bytes are stored. */
   readonly over: Promise<boolean>
   /** Resolves when its bytes are freed. */
   readonly closed: Promise<void>
@@ -52,13 +52,18 @@ export class SharedResponse {
     this.closed = closed.promise
     this.#close = closed.resolve
     this.over = this.#run(started).then(
-      (exit) => exit.code === 0,
+      (exit) => exit.code === 0 && this.isJoinable,
       () => false,
     )
   }
 
   get size(): number {
     return this.#bytes.size
+  }
+
+  /** False once bytes are no longer stored: a new reader could not have them. */
+  get isJoinable(): boolean {
+    return this.#tail === undefined
   }
 
   get hasReaders(): boolean {
