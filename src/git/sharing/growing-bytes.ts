@@ -58,10 +58,13 @@ export class GrowingBytes {
     this.#recent = []
   }
 
-  /** Some bytes from `position`, which is below `size`. Readers must not change them. */
-  read(position: number): Buffer | Promise<Buffer> {
+  /**
+   * Some bytes from `position`, which is below `size`; readers must not change them. A lone reader gets them as they were
+   * appended; several get blocks that they share, which are fewer and larger.
+   */
+  read(position: number, isAlone: boolean): Buffer | Promise<Buffer> {
     if (this.#memory) return this.#memory.subarray(position)
-    if (this.#recent.length > 0 && position >= this.#recent[0]!.start) {
+    if (isAlone && this.#recent.length > 0 && position >= this.#recent[0]!.start) {
       const { start, bytes } = this.#recent.findLast((each) => each.start <= position)!
       return bytes.subarray(position - start)
     }

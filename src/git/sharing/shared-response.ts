@@ -109,7 +109,7 @@ export class SharedResponse {
 
   async #next(position: number): Promise<Buffer | Exit> {
     for (;;) {
-      if (position < this.#bytes.size) return this.#bytes.read(position)
+      if (position < this.#bytes.size) return this.#bytes.read(position, this.#places.size === 1)
       if (this.#tail && position < this.#endOfTail) return this.#tail.subarray(position - this.#startOfTail)
       if (this.#end) {
         if ('error' in this.#end) throw this.#end.error
@@ -196,7 +196,7 @@ export class SharedResponse {
     const response = new Response()
     let length = 0
     for (let at = 0; at < this.#bytes.size; ) {
-      const chunk = await this.#bytes.read(at)
+      const chunk = await this.#bytes.read(at, true)
       at += chunk.length
       for (const packet of packets.push(chunk)) {
         const content = response.contentOf(packet)!
