@@ -47,7 +47,7 @@ const attempts = 5
 
 /**
  * Runs the check now. The result is valid for the heads it was computed for only: if one of them moves meanwhile, it is computed
- * again. Returns the last result; undefined for a merge request that is not open. Starts one `merge-tree` process for heads that
+ * again. Returns the last result; undefined for a merge request that is not open, or while pushes keep moving its source. Starts one `merge-tree` process for heads that
  * were not checked before.
  */
 export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefined> {
@@ -57,6 +57,11 @@ export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefine
     const row = await findMerging(ctx.db, id)
     if (row?.state !== 'opened') return undefined
     const heads = await readHeads(ctx, row)
+    // A push has moved the branch since: the merge request gets its new head first.
+    if (heads.source && heads.source !== row.head_oid) {
+      merges = undefined
+      continue
+    }
     merges = await canBeMerged(ctx, row, heads)
     const lacksTarget = merges && !(await isAncestor(targetRepository(ctx, row), heads.target!, heads.source!))
     const isSaved = await ctx.transaction(async (tx) => {

@@ -38,26 +38,26 @@ export async function merge(ctx: Ctx, subject: MergeRequestSubject, wish: MergeW
   const { row, heads } = await getCurrent(ctx, subject.id, wish)
   const pipeline = await headPipeline(ctx, row)
   await requireMergeable(ctx, row, heads, wish.merge_when_pipeline_succeeds ? 'awaited' : pipeline)
-  const source = await requireClean(ctx, row, heads, wish)
-  if (wish.sha !== undefined && wish.sha !== source) throw anotherHead(source)
   const mergesNow = !wish.merge_when_pipeline_succeeds || (pipeline && isPassing(pipeline.status))
-  if (!mergesNow && !(pipeline && isActive(pipeline.status))) throw notMergeable()
   try {
+    const source = await requireClean(ctx, row, heads, wish)
+    if (wish.sha !== undefined && wish.sha !== source) throw anotherHead(source)
+    if (!mergesNow && !(pipeline && isActive(pipeline.status))) throw notMergeable()
     await (mergesNow ? mergeHead : awaitPipeline)(ctx, row, source, wish)
   } catch (error) {
     const isOvertaken = error instanceof Failure && error.kind === 'wrong_state'
-    throw (isOvertaken && (await pushedMeanwhile(ctx, row.id, source, wish))) || error
+    throw (isOvertaken && (await pushedMeanwhile(ctx, row.id, wish))) || error
   }
 }
 
 const anotherHead = (head: Oid): Failure => conflict(`SHA does not match HEAD of source branch: ${head}`)
 
 /** The failure for callers who expect a head, if a push has replaced it since. */
-async function pushedMeanwhile(ctx: Ctx, id: number, source: Oid, wish: MergeWish): Promise<Failure | undefined> {
+async function pushedMeanwhile(ctx: Ctx, id: number, wish: MergeWish): Promise<Failure | undefined> {
   if (wish.sha === undefined) return undefined
   const row = await getMerging(ctx, id)
   const head = (await readHeads(ctx, row)).source
-  return row.state === 'opened' && head && head !== source ? anotherHead(head) : undefined
+  return row.state === 'opened' && head && head !== wish.sha ? anotherHead(head) : undefined
 }
 
 /** The merge request with its heads, updated again if a push to the expected head has just ended. */
