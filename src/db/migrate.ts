@@ -70,7 +70,15 @@ export async function migrate(url: string, progress: (line: string) => void = ()
     }
     // Most processes migrate nothing, and load the library only for its jobs.
     const { runMigrations } = await import('graphile-worker')
-    await runMigrations({ connectionString: url })
+    const pool = new pg.Pool({ connectionString: url, max: 1 })
+    // PostgreSQL may stop before the pool has closed an idle connection; errors of statements are thrown.
+    const ignore = () => {}
+    pool.on('error', ignore).on('connect', (connection) => void connection.on('error', ignore))
+    try {
+      await runMigrations({ pgPool: pool })
+    } finally {
+      await pool.end()
+    }
   } finally {
     await client.end()
   }

@@ -56,9 +56,7 @@ describe('clients that disconnect', () => {
     'a search of commits': ({ id }) => `/projects/${id}/search?scope=commits&search=change`,
     'an archive': ({ id, two }) => `/projects/${id}/repository/archive.tar.gz?sha=${two}`,
     'a blame': ({ id, two }) => `/projects/${id}/repository/files/a/blame?ref=${two}`,
-    'a comparison': ({ id, one, two }) => `/projects/${id}/repository/compare?from=${one}&to=${two}`,
     'the history of a path': ({ id }) => `/projects/${id}/repository/commits?all=true&path=d`,
-    'a list of all files': ({ id, two }) => `/projects/${id}/repository/tree?ref=${two}&recursive=true`,
   }
 
   for (const [what, pathOf] of Object.entries(reads))

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 async function copy(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stithy-new-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  for (const name of ['src', 'tools', 'tsconfig.json', 'package.json', 'biome.json'])
+  for (const name of ['src', 'test', 'tools', 'tsconfig.json', 'package.json', 'biome.json'])
     await cp(join(root, name), join(folder, name), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder
@@ -53,7 +53,6 @@ describe('npm run new area', () => {
   test('the code that npm run new area writes type-checks', async () => {
     const folder = await copy()
     await newArea(folder, 'planning/test-widgets')
-    await cp(join(root, 'test'), join(folder, 'test'), { recursive: true })
     const { stdout } = await run(
       process.execPath,
       ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded'],

@@ -35,14 +35,23 @@ export async function newCommits(
   const oids = new Set<Oid>()
   const branches = changes.filter(({ name, to }) => to !== null && branchName(name) !== undefined)
   for (const { name, from, to } of branches.slice(0, maxBranches)) {
-    const known = [from, branchName(name) === main ? undefined : tip].flatMap((oid) => oid ?? [])
-    const added = await listCommitIds(repo, { from: [to!], excluding: known }, { limit: maxCommits })
+    // Later pushes and housekeeping may have removed commits.
+    const [head] = await present(repo, [to!])
+    if (!head) continue
+    const excluding = await present(repo, [from, branchName(name) === main ? undefined : tip])
+    const added = await listCommitIds(repo, { from: [head], excluding }, { limit: maxCommits })
     for (const oid of added) if (oids.size < maxCommits) oids.add(oid)
   }
   const source = origin.forked_from_id === null ? undefined : await findProject(ctx.db, null, origin.forked_from_id)
   const own = source ? await withoutKnown(openRepository(ctx, source), [...oids]) : [...oids]
   const { commits } = await readCommitsWithin(repo, own, maxMessageCharacters)
   return { fullPath: origin.full_path, commits }
+}
+
+async function present(repo: Repository, oids: readonly (Oid | null | undefined)[]): Promise<Oid[]> {
+  const wanted = oids.flatMap((oid) => oid ?? [])
+  const commits = await Promise.all(wanted.map((oid) => readCommit(repo, oid)))
+  return wanted.filter((_, index) => commits[index] !== undefined)
 }
 
 async function withoutKnown(repo: Repository, oids: readonly Oid[]): Promise<Oid[]> {
