@@ -91,6 +91,18 @@ test('a throttled job waits in the queue until its pause is over', async () => {
 })
 
 describe('job throttling', () => {
+  test('work that is running is not due', async () => {
+    const throttle = new Throttle(() => 0)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const running = throttle.run('a', () => promise)
+    expect(throttle.delayMs('a')).toBeGreaterThan(0)
+    expect(throttle.delayMs('b')).toBe(0)
+    resolve()
+    await running
+    await expect(throttle.run('c', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
+    expect(throttle.delayMs('c')).toBe(0)
+  })
+
   test('a pause is nine times as long as the run, and five minutes at most', () => {
     let now = 1_000
     const throttle = new Throttle(() => now)

@@ -283,9 +283,9 @@ async function runJob(job: Job<any>, payload: unknown, { open, log, throttle }: 
   const delayMs = key === undefined ? 0 : throttle.delayMs(key)
   if (delayMs > 0) return void (await ctx.transaction((tx) => enqueue(tx, job, payload, delayMs)))
   const began = performance.now()
-  await job.run(payload, ctx)
+  const run = () => job.run(payload, ctx)
+  await (key === undefined ? run() : throttle.run(key, run))
   const tookMs = performance.now() - began
-  if (key !== undefined) throttle.begin(key, tookMs)
   log[job.every ? 'debug' : 'info']({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
 }
 
