@@ -186,7 +186,7 @@ const sortedBy = (order: List['order']): Sql =>
 
 /**
  * Keys of the rows of a page. Offset and limit are parameters, so that one prepared statement serves all pages; the literal limit
- * within tells the planner that few rows are read.
+ * within lets the planner know that few rows are read.
  */
 function pickedRows({ from, key, order, parts }: List, where: Sql, limit: number, offset: number): Sql {
   const names = order.map((_, index) => raw(`sorted_${index}`))

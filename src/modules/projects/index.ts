@@ -8,7 +8,7 @@ export {
   recordPush,
   saveRepositoryFacts,
 } from './projects/activity-queries.ts'
-export { ProjectSimple } from './projects/basic-entity.ts'
+export { ProjectSimple, projectReferenceFields } from './projects/basic-entity.ts'
 export { cachedProjects, cachedSimpleProjects } from './projects/cached.ts'
 export { lockProject, takenNames } from './projects/edit-queries.ts'
 export { Project } from './projects/entity.ts'

@@ -10,6 +10,20 @@ import { commitEmail } from './commit-email.ts'
 import { type CustomAttribute, findReferences, type UserReferenceRow, type UserRow, type UserStamp } from './queries.ts'
 import { isPrivateTo } from './subject.ts'
 
+/** Field of users, groups and projects. */
+export const customAttributes = Type.Optional(
+  Type.Array(
+    Type.Object(
+      {
+        key: Type.String({ description: 'Name of the attribute' }),
+        value: Type.String({ description: 'Value of the attribute' }),
+      },
+      { title: 'CustomAttribute' },
+    ),
+    { description: 'Custom attributes; present with `with_custom_attributes=true`' },
+  ),
+)
+
 const reference = {
   id: Type.Integer({ description: 'ID of the user' }),
   name: Type.String({ description: 'Full name of the user' }),
@@ -181,18 +195,7 @@ export const UserAdmin = entity({
     highest_role: Type.Optional(
       accessLevel('Highest access level in any project or group, only for a single user', [0, ...memberLevels]),
     ),
-    custom_attributes: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            key: Type.String({ description: 'Name of the attribute' }),
-            value: Type.String({ description: 'Value of the attribute' }),
-          },
-          { title: 'CustomAttribute' },
-        ),
-        { description: 'Custom attributes; present with `with_custom_attributes=true`' },
-      ),
-    ),
+    custom_attributes: customAttributes,
   }),
   present: (user: UserRow & { highest_role?: number; custom_attributes?: CustomAttribute[] }, ctx) => ({
     ...accountOf(user, ctx),

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { entity, presentAll } from '../../../api/entity.ts'
-import { described, nullable, timestamp } from '../../../api/schema.ts'
+import { described, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { noteableTypes, todoActions } from '../../discussion/index.ts'
+import { projectReferenceFields } from '../../projects/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
 
@@ -15,15 +16,7 @@ export const Todo = entity({
     id: Type.Integer({ description: 'ID of the todo' }),
     project: Type.Object(
       {
-        id: Type.Integer({ description: 'ID of the project' }),
-        description: nullable(Type.String(), { description: 'Description of the project; null if there is none' }),
-        name: Type.String({ description: 'Name of the project' }),
-        name_with_namespace: Type.String({
-          description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
-        }),
-        path: Type.String({ description: 'Last segment of the path' }),
-        path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
-        created_at: timestamp('Time at which the project was created'),
+        ...projectReferenceFields,
       },
       { title: 'ProjectReference', description: 'Project of the target' },
     ),

@@ -5,6 +5,7 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { dateOnly, described, nullable, timestamp } from '../../../api/schema.ts'
+import { customAttributes } from '../../accounts/index.ts'
 import { namespaceUrl, pictureUrl } from '../../namespaces/index.ts'
 import { Project, ProjectSimple, sharedWithGroups } from '../../projects/index.ts'
 import type { GroupRecordRow, GroupRow } from './queries.ts'
@@ -78,18 +79,7 @@ const fields = {
       { title: 'GroupStatistics', description: 'Storage of all its projects in bytes; present with `statistics=true`' },
     ),
   ),
-  custom_attributes: Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          key: Type.String({ description: 'Name of the attribute' }),
-          value: Type.String({ description: 'Value of the attribute' }),
-        },
-        { title: 'CustomAttribute' },
-      ),
-      { description: 'Custom attributes; present with `with_custom_attributes=true`' },
-    ),
-  ),
+  custom_attributes: customAttributes,
 }
 
 const present = (row: GroupRecordRow, { site }: Ctx) => ({

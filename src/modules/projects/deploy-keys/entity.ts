@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { nullable, timestamp } from '../../../api/schema.ts'
 import { presentSshKey, type SshKeyRow, sshKeyFields } from '../../accounts/index.ts'
+import { projectReferenceFields } from '../projects/basic-entity.ts'
 import type { AnyDeployKeyRow, DeployKeyRow } from './queries.ts'
 
 const fields = {
@@ -31,15 +31,7 @@ export const InstanceDeployKey = entity({
     projects_with_write_access: Type.Array(
       Type.Object(
         {
-          id: Type.Integer({ description: 'ID of the project' }),
-          description: nullable(Type.String(), { description: 'Description of the project; null if there is none' }),
-          name: Type.String({ description: 'Name of the project' }),
-          name_with_namespace: Type.String({
-            description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
-          }),
-          path: Type.String({ description: 'Last segment of the path' }),
-          path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
-          created_at: timestamp('Time at which the project was created'),
+          ...projectReferenceFields,
         },
         { title: 'ProjectReference' },
       ),

@@ -8,6 +8,19 @@ import { namespacePicture, namespaceUrl, pictureUrl } from '../../namespaces/ind
 import type { ForkSource, ProjectRecordRow } from './record-queries.ts'
 import { projectFacts } from './subject.ts'
 
+/** Fields by which other records name a project. */
+export const projectReferenceFields = {
+  id: Type.Integer({ description: 'ID of the project' }),
+  description: nullable(Type.String(), { description: 'Description of the project; null if there is none' }),
+  name: Type.String({ description: 'Name of the project' }),
+  name_with_namespace: Type.String({
+    description: 'Names of all parent groups, or of the owner, and of the project, joined by ` / `',
+  }),
+  path: Type.String({ description: 'Last segment of the path' }),
+  path_with_namespace: Type.String({ description: 'Path with all parent groups or the owner' }),
+  created_at: timestamp('Time at which the project was created'),
+}
+
 /** Fields that everyone who sees a project sees. */
 export const basic = {
   id: Type.Integer({ description: 'ID of the project' }),

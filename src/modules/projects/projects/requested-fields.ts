@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { described, nullable } from '../../../api/schema.ts'
 import type { Site } from '../../../api/site.ts'
+import { customAttributes } from '../../accounts/index.ts'
 import { blobUrl } from './basic-entity.ts'
 import { licenseOf } from './licenses.ts'
 import type { ProjectRecordRow, ProjectStatistics } from './record-queries.ts'
@@ -47,18 +48,7 @@ export const requestedFields = {
     ),
   ),
   statistics: Type.Optional(nullable(statistics, { description: 'Present with `statistics=true`, for reporters' })),
-  custom_attributes: Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          key: Type.String({ description: 'Name of the attribute' }),
-          value: Type.String({ description: 'Value of the attribute' }),
-        },
-        { title: 'CustomAttribute' },
-      ),
-      { description: 'Custom attributes; present with `with_custom_attributes=true`' },
-    ),
-  ),
+  custom_attributes: customAttributes,
 }
 
 type Requested = ProjectRecordRow & { readonly withLicense?: boolean }
