@@ -15,6 +15,7 @@ export const groupPolicy = {
   admin_custom_attribute: { from: 'administrator' },
   /** Lists of records in projects of the group; the queries filter them by these projects. */
   list_merge_requests: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
+  list_issues: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   read_label: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_label: { from: 'reporter' },
   subscribe_to_label: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },

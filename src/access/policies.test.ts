@@ -3,6 +3,7 @@ import type { Actor, Caller } from './actor.ts'
 import { groupPolicy } from './group-policy.ts'
 import { instanceFacts, instancePolicy } from './instance-policy.ts'
 import { levels } from './levels.ts'
+import { issuePolicy } from './issue-policy.ts'
 import { mergeRequestPolicy } from './merge-request-policy.ts'
 import { allows, type Facts, type Policy, type Rule } from './policy.ts'
 import { projectPolicy } from './project-policy.ts'
@@ -123,6 +124,10 @@ describe('abilities on projects', () => {
     ['push_first_commit', 'maintainer', 'maintainer'],
     ['read_release', 'guest', 'anonymous'],
     ['admin_tag', 'developer', 'developer'],
+    ['read_issue', 'guest', 'stranger'],
+    ['create_issue', 'guest', 'stranger'],
+    ['admin_issue', 'reporter', 'reporter'],
+    ['date_issue', 'owner', 'owner'],
     ['read_merge_request', 'reporter', 'stranger'],
     ['create_merge_request_in', 'guest', 'stranger'],
     ['create_merge_request_from', 'developer', 'developer'],
@@ -154,6 +159,7 @@ describe('abilities on projects', () => {
         ...['upload_file', 'remove_upload', 'comment_commit', 'admin_note', 'create_commit_status', 'push_code'],
         ...['collaborate', 'push_first_commit', 'admin_tag', 'create_merge_request_in', 'create_merge_request_from'],
         ...['update_environment', 'update_deployment', 'remove_deployment'],
+        ...['create_issue', 'admin_issue', 'date_issue'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
         'admin_mirror',
       ),
@@ -191,6 +197,9 @@ describe('abilities on projects', () => {
     expect(changedBy(projectPolicy, without('forking'))).toEqual(all(refused, 'fork_project'))
     expect(changedBy(projectPolicy, without('merge_requests'))).toEqual(
       all(refused, 'read_merge_request', 'create_merge_request_in'),
+    )
+    expect(changedBy(projectPolicy, without('issues'))).toEqual(
+      all(refused, 'read_issue', 'create_issue', 'admin_issue', 'date_issue'),
     )
     expect(changedBy(projectPolicy, without('builds'))).toEqual(
       all(
@@ -252,6 +261,48 @@ describe('abilities on merge requests', () => {
   })
 })
 
+describe('abilities on issues', () => {
+  matches('issue', issuePolicy, [
+    ['read_project', 'guest', 'anonymous'],
+    ['read_issue', 'guest', 'stranger'],
+    ['update_issue', 'reporter', 'reporter'],
+    ['admin_issue', 'reporter', 'reporter'],
+    ['reopen_issue', 'reporter', 'reporter'],
+    ['move_issue', 'reporter', 'reporter'],
+    ['remove_issue', 'owner', 'owner'],
+    ['read_user_agent', 'administrator', 'administrator'],
+    ['comment', 'guest', 'stranger'],
+    ['award', 'guest', 'stranger'],
+    ['admin_note', 'maintainer', 'maintainer'],
+    ['date_note', 'owner', 'owner'],
+  ])
+
+  test('no one changes issues of archived projects', () => {
+    const { read_project, read_issue, read_user_agent, ...writes } = issuePolicy
+    expect(changedBy(issuePolicy, flag('archived'))).toEqual(all(refused, ...Object.keys(writes)))
+  })
+
+  test('no one reads or changes issues while they are disabled, or an issue that is hidden from them', () => {
+    const { read_project, ...others } = issuePolicy
+    expect(changedBy(issuePolicy, without('issues'))).toEqual(all(refused, ...Object.keys(others)))
+    expect(changedBy(issuePolicy, flag('hidden'))).toEqual(all(refused, ...Object.keys(others)))
+  })
+
+  test('author and assignees update, close and reopen an issue', () => {
+    expect(changedBy(issuePolicy, flag('own'))).toEqual(all(forUsers, 'update_issue', 'reopen_issue'))
+  })
+
+  test('a locked issue takes comments and awards of members only, and is not reopened', () => {
+    expect(changedBy(issuePolicy, flag('locked'))).toEqual(all('guest, guest', 'comment', 'award'))
+    expect(changedBy(issuePolicy, flag('locked_for_all'))).toEqual(all(refused, 'reopen_issue'))
+  })
+
+  test('authors edit their notes on issues; no one edits or awards a note of the service', () => {
+    expect(changedBy(issuePolicy, flag('own_note'))).toEqual(all(forUsers, 'admin_note'))
+    expect(changedBy(issuePolicy, flag('system_note'))).toEqual(all(refused, 'award', 'admin_note'))
+  })
+})
+
 describe('abilities on groups', () => {
   // Source: supplement to the API documents, "Groups".
   matches('group', groupPolicy, [
@@ -272,6 +323,7 @@ describe('abilities on groups', () => {
     ['admin_variable', 'owner', 'owner'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
     ['search_group', 'guest', 'stranger'],
+    ['list_issues', 'guest', 'stranger'],
     ['list_merge_requests', 'guest', 'stranger'],
     ['read_label', 'guest', 'anonymous'],
     ['admin_label', 'reporter', 'reporter'],
@@ -288,7 +340,7 @@ describe('abilities on groups', () => {
     expect(changedBy(groupPolicy, flag('reads_project_inside'))).toEqual({
       ...all('stranger, anonymous', 'read_group', 'read_label', 'read_milestone', 'read_badge'),
       ...all(forUsers, 'read_member', 'search_group', 'request_access', 'set_notifications'),
-      ...all(forUsers, 'list_merge_requests', 'subscribe_to_label'),
+      ...all(forUsers, 'list_issues', 'list_merge_requests', 'subscribe_to_label'),
     })
   })
 

@@ -47,6 +47,13 @@ export const projectPolicy = {
   read_release: { from: 'guest', open: 'anyone', feature: 'repository' },
   /** Applies to releases as well, because they describe tags. */
   admin_tag: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
+  /** Requires authentication, as the specification says, even in public projects. Confidential issues require more: `issuePolicy`. */
+  read_issue: { from: 'guest', open: 'signed_in', feature: 'issues' },
+  create_issue: { from: 'guest', open: 'signed_in', feature: 'issues', unless: ['archived'] },
+  /** Set assignees, labels, milestone and the like of new issues. */
+  admin_issue: { from: 'reporter', feature: 'issues', unless: ['archived'] },
+  /** Set number and creation time of new issues. */
+  date_issue: { from: 'owner', feature: 'issues', unless: ['archived'] },
   /** Requires authentication, as the specification says, even where the code is public. */
   read_merge_request: { from: 'reporter', open: 'signed_in', feature: 'merge_requests' },
   /** Create merge requests with this project as the target. */

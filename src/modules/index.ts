@@ -72,6 +72,13 @@ import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts
 import { transferRoutes } from './lifecycle/transfers/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
+import {
+  issueAwardEmojiRoutes,
+  issueLabelEventRoutes,
+  issueNoteRoutes,
+  issueTimeTrackingRoutes,
+} from './planning/issue-discussions/routes.ts'
+import { issueRoutes } from './planning/issues/routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
@@ -158,7 +165,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
-  'award-emoji': awardEmojiRoutes,
+  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
@@ -183,7 +190,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
-  'label-events': labelEventRoutes,
+  issues: issueRoutes,
+  'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
@@ -198,7 +206,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
-  notes: [...noteRoutes, ...discussionRoutes],
+  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -222,7 +230,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
-  'time-tracking': timeTrackingRoutes,
+  'time-tracking': [...timeTrackingRoutes, ...issueTimeTrackingRoutes],
   todos: todoRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,

@@ -96,3 +96,10 @@ export const ids = Type.Unsafe<readonly number[]>(Type.Array(Type.Integer()))
 /** `YYYY-MM-DD`; null for no end. */
 export const day = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
 export const optional = Type.Optional
+
+/** By attribute: the value before and after. The old value cannot be read later. */
+export const changes = optional(
+  Type.Unsafe<Readonly<Record<string, readonly [before: unknown, now: unknown]>>>(
+    Type.Object({}, { title: 'changes' }),
+  ),
+)

@@ -1,15 +1,8 @@
 import { Type } from 'typebox'
 import type { Oid } from '../../git/format/oid.ts'
-import { event, id, ids, number, optional, text, texts } from './declare.ts'
+import { changes, event, id, ids, number, optional, text, texts } from './declare.ts'
 
 const holder = ['project', 'group'] as const
-
-/** By attribute: the value before and after. The old value cannot be read later. */
-const changes = optional(
-  Type.Unsafe<Readonly<Record<string, readonly [before: unknown, now: unknown]>>>(
-    Type.Object({}, { title: 'changes' }),
-  ),
-)
 
 const mergeRequest = {
   payload: { merge_request_id: id, iid: number, changes, old_head_oid: optional(text) },
@@ -85,7 +78,7 @@ export const reviewEvents = {
     facts: { source_project_id: idOrNone },
   }),
 
-  note_created: event('A user comments on a merge request or commit', ['project'], {
+  note_created: event('A user comments on an issue, merge request or commit', ['project'], {
     payload: note,
     feed: { action: 'commented' },
   }),

@@ -1,6 +1,7 @@
+export { readersAmong, replaceAssigned, usernamesOf } from './assignees/queries.ts'
 export { awardsSql } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
-export { isNoteableType, type NoteableType, noteableTypes } from './noteables/kinds.ts'
+export { type AssignedTable, isNoteableType, type NoteableType, noteableTypes } from './noteables/kinds.ts'
 export {
   type Discussed,
   type DiscussedSubject,
@@ -9,7 +10,22 @@ export {
   type Tracked,
   withArticle,
 } from './noteables/noteable.ts'
-export { columnOf, isAbout, isAboutKind, labelsTableOf, readersOf } from './noteables/queries.ts'
+export {
+  aboutColumns,
+  columnOf,
+  isAbout,
+  isAboutKind,
+  labelsTableOf,
+  notHidden,
+  readableAbout,
+  readableKind,
+  readableRow,
+  readersOf,
+  tableOf,
+} from './noteables/queries.ts'
+export { pathWithin, ReferencesSchema, references, type Within } from './noteables/reference.ts'
+export { countTasks, TaskCompletionSchema } from './noteables/tasks.ts'
+export { cleanTitle, textViolations } from './noteables/texts.ts'
 export { insertCrossReference, type ReferenceSource } from './notes/cross-reference-queries.ts'
 export { newDiscussionId } from './notes/discussion-id.ts'
 export { discussionRoutesOf } from './notes/discussion-routes.ts'

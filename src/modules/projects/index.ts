@@ -1,6 +1,6 @@
 export { adoptInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
 export { refreshLanguages } from './languages/jobs.ts'
-export { nextGroupNumber, nextNumber, nextNumbers } from './numbers/queries.ts'
+export { nextGroupNumber, nextNumber, nextNumbers, reachNumber } from './numbers/queries.ts'
 export {
   countLinkedFiles,
   type RepositoryFacts,
@@ -12,6 +12,7 @@ export { ProjectSimple, projectReferenceFields } from './projects/basic-entity.t
 export { cachedProjects, cachedSimpleProjects } from './projects/cached.ts'
 export { lockProject, takenNames } from './projects/edit-queries.ts'
 export { Project } from './projects/entity.ts'
+export type { FeatureColumn } from './projects/features.ts'
 export { becomeFork, linkFork, unlinkFork } from './projects/fork-queries.ts'
 export { importFailed, importFinished, importScheduled, importStarted } from './projects/import-queries.ts'
 export { removeProject } from './projects/jobs.ts'
@@ -27,10 +28,12 @@ export {
   findProjects,
   levelOf,
   limitsColumn,
+  memberAtLeast,
   openVisibility,
   type ProjectRow,
   projectRow,
   readableCode,
+  readableFeature,
   readableMergeRequests,
   visibleProjects,
   withinLimits,

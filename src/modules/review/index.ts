@@ -7,7 +7,6 @@ export { MergeRequest } from './merge-requests/entity.ts'
 export { followMilestones, replaceLeftMilestones } from './merge-requests/milestone-queries.ts'
 export { asNoteable } from './merge-requests/noteable.ts'
 export { findRecords, type MergeRequestRecordRow } from './merge-requests/record-queries.ts'
-export type { Within } from './merge-requests/reference.ts'
 export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject.ts'
 export { isDraft } from './merge-requests/title.ts'
 export {

@@ -1,11 +1,12 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { FeedAction } from '../../../events/catalogue/declare.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { readableCode, readableMergeRequests, visibleProjects } from '../../projects/index.ts'
+import { type NoteableType, noteableTypes, readableRow, tableOf } from '../../discussion/index.ts'
+import { readableCode, visibleProjects } from '../../projects/index.ts'
 
 export const feedRow = {
   id: integer,
@@ -34,8 +35,16 @@ export type FeedFilters = {
   readonly sort: Direction
 }
 
+/** The target of the event is of another type, or the caller may read it. Confidential ones must exist still. */
+const targetReadable = (caller: Caller, type: NoteableType): Sql => sql`
+  (
+    e.target_type is distinct from ${raw(`'${type}'`)}
+    or exists (select from ${tableOf(type)} m where m.id = e.target_id and ${readableRow(type, caller)})
+  )
+`
+
 /**
- * Events in projects that the caller can currently read; events about code and merge requests only where the caller can read those.
+ * Events in projects that the caller can currently read; events about code, issues and merge requests only where the caller can read those.
  * Newest first unless `sort` is ascending. Each set has an index in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
@@ -44,7 +53,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
     raw('not p.deleting'),
     visibleProjects(caller),
     sql`(not e.code or ${readableCode(caller)})`,
-    sql`(e.target_type is distinct from 'MergeRequest' or ${readableMergeRequests(caller)})`,
+    sql`(${and(noteableTypes.map((type) => targetReadable(caller, type)))})`,
   ]
   if (action !== undefined) where.push(sql`e.action = ${action}`)
   if (targetType !== undefined) where.push(sql`e.target_type = ${targetType}`)

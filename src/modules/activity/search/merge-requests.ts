@@ -1,9 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { as, type Variant } from '../../../api/endpoint.ts'
 import type { Page } from '../../../api/page.ts'
+import type { Within } from '../../discussion/index.ts'
 import type { GroupSubject } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { findMergeRequests, MergeRequest, type MergeRequestSet, type Within } from '../../review/index.ts'
+import { findMergeRequests, MergeRequest, type MergeRequestSet } from '../../review/index.ts'
 import type { SearchScope } from './scope.ts'
 
 const scope = { name: 'merge_requests', returns: [MergeRequest] } as const

@@ -3,12 +3,19 @@ import { entity, presentAll } from '../../../api/entity.ts'
 import { described, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { noteableTypes, todoActions } from '../../discussion/index.ts'
+import { Issue, type IssueRecordRow } from '../../planning/index.ts'
 import { projectReferenceFields } from '../../projects/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
 
+export type TodoTarget =
+  | { readonly type: 'Issue'; readonly row: IssueRecordRow }
+  | { readonly type: 'MergeRequest'; readonly row: MergeRequestRecordRow }
+
 /** A todo with its target. */
-export type TodoShown = { readonly todo: TodoRow; readonly target: MergeRequestRecordRow }
+export type TodoShown = { readonly todo: TodoRow; readonly target: TodoTarget }
+
+const within = { of: 'all' } as const
 
 export const Todo = entity({
   name: 'Todo',
@@ -26,7 +33,7 @@ export const Todo = entity({
       enum: [...todoActions],
     }),
     target_type: Type.String({ description: 'Kind of the target', enum: [...noteableTypes] }),
-    target: described(MergeRequest.schema, 'What the todo is about'),
+    target: Type.Union([Issue.schema, MergeRequest.schema], { description: 'What the todo is about' }),
     target_url: Type.String({ description: 'URL of the target, or of the note that caused the todo' }),
     body: Type.String({ description: 'Text of the note, or title of the target' }),
     state: Type.String({ description: 'State of the todo', enum: ['pending', 'done'] }),
@@ -34,17 +41,23 @@ export const Todo = entity({
     updated_at: timestamp('Time of the last change'),
   }),
   async gather(shown: readonly TodoShown[], ctx) {
-    const targets = shown.map(({ target }) => ({ mergeRequest: target, within: { of: 'all' } as const }))
-    return new Map((await presentAll(MergeRequest, targets, ctx)).map((target) => [target.id, target]))
+    const issues = shown.flatMap(({ target }) => (target.type === 'Issue' ? { issue: target.row, within } : []))
+    const mergeRequests = shown.flatMap(({ target }) =>
+      target.type === 'MergeRequest' ? { mergeRequest: target.row, within } : [],
+    )
+    return {
+      Issue: new Map((await presentAll(Issue, issues, ctx)).map((target) => [target.id, target])),
+      MergeRequest: new Map((await presentAll(MergeRequest, mergeRequests, ctx)).map((target) => [target.id, target])),
+    }
   },
-  present({ todo }: TodoShown, ctx, targets) {
-    const target = targets.get(todo.merge_request_id)!
+  present({ todo, target: { type, row } }: TodoShown, ctx, targets) {
+    const target = targets[type].get(row.id)!
     return {
       id: todo.id,
       project: todo.project,
       author: userReference(todo.author, ctx),
       action_name: todo.action as string,
-      target_type: 'MergeRequest',
+      target_type: type as string,
       target,
       target_url: todo.note ? `${target.web_url}#note_${todo.note.id}` : target.web_url,
       body: todo.note?.body ?? target.title,

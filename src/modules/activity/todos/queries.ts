@@ -1,16 +1,25 @@
 import type { Actor } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
-import { integer, json, nullable, oneOf, type RowOf, timestamp } from '../../../db/row.ts'
+import { integer, json, notNull, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
 import { and, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { isAboutKind, isNoteableType, type TodoAction, todoActions } from '../../discussion/index.ts'
-import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
+import {
+  aboutColumns,
+  isAboutKind,
+  isNoteableType,
+  type NoteableType,
+  readableAbout,
+  type TodoAction,
+  todoActions,
+} from '../../discussion/index.ts'
+import { visibleProjects } from '../../projects/index.ts'
 
 export const todoRow = {
   id: integer,
-  merge_request_id: integer,
+  noteable_type: notNull(textOf<NoteableType>()),
+  noteable_id: notNull(integer),
   action: oneOf<TodoAction>(...todoActions),
   state: oneOf('pending', 'done'),
   created_at: timestamp,
@@ -35,7 +44,7 @@ const joins = raw(`from todos t join projects p on p.id = t.project_id join name
   join users u on u.id = t.author_id left join notes n on n.id = t.note_id`)
 
 const columns = sql`
-  t.id, t.merge_request_id, t.action, t.state, t.created_at, t.updated_at, ${userReferenceJson('u')} as author,
+  t.id, ${aboutColumns('t')}, t.action, t.state, t.created_at, t.updated_at, ${userReferenceJson('u')} as author,
   json_build_object(
     'id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', s.full_name || ' / ' || p.name,
     'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}
@@ -48,7 +57,7 @@ const own = (caller: Actor): Sql[] => [
   sql`t.user_id = ${caller.id}`,
   raw('not p.deleting'),
   visibleProjects(caller),
-  readableMergeRequests(caller),
+  readableAbout('t', caller),
 ]
 
 export type TodoFilters = {

@@ -2,11 +2,12 @@ import { endpoint, unchanged } from '../../../api/endpoint.ts'
 import { Id, OneOf, Optional, Params } from '../../../api/params/types.ts'
 import { todoActions } from '../../discussion/index.ts'
 import { instance } from '../../instance/index.ts'
-import { mergeRequest } from '../../review/index.ts'
+import { issue, issueAsNoteable } from '../../planning/index.ts'
+import { asNoteable, mergeRequest } from '../../review/index.ts'
 import { Todo } from './entity.ts'
 import { finishEverything, finishOne, markTodo, todosPage } from './service.ts'
 
-/** Types of targets by their API names; only merge requests exist here. */
+/** Types of targets by their API names, of which the service has issues and merge requests. */
 const targetTypes = [
   'Issue',
   'MergeRequest',
@@ -30,7 +31,9 @@ export const todoRoutes = [
       project_id: Optional(Id({ description: 'Only of this project' })),
       group_id: Optional(Id({ description: 'Only of projects in this group and its subgroups' })),
       state: OneOf(['pending', 'done'], { default: 'pending', description: 'Only todos in this state' }),
-      type: Optional(OneOf(targetTypes, { description: 'Kind of the target; only `MergeRequest` has todos' })),
+      type: Optional(
+        OneOf(targetTypes, { description: 'Kind of the target; only `Issue` and `MergeRequest` have todos' }),
+      ),
     }),
     paged: true,
     returns: Todo,
@@ -67,6 +70,18 @@ export const todoRoutes = [
     params: Params({}),
     unchanged: 'The todo already exists',
     returns: Todo,
-    handle: async ({ subject, ctx }) => (await markTodo(ctx, subject)) ?? unchanged,
+    handle: async ({ subject, ctx }) => (await markTodo(ctx, asNoteable(subject))) ?? unchanged,
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/issues/:issue_iid/todo',
+    summary: 'Create an issue todo',
+    subject: issue,
+    allow: 'read_issue',
+    params: Params({}),
+    unchanged: 'The todo already exists',
+    returns: Todo,
+    handle: async ({ subject, ctx }) => (await markTodo(ctx, issueAsNoteable(subject))) ?? unchanged,
   }),
 ]

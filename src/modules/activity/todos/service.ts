@@ -1,20 +1,29 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { finishAllTodos, finishTodo, insertTodos } from '../../discussion/index.ts'
-import { asNoteable, findRecords, type MergeRequestSubject } from '../../review/index.ts'
-import type { TodoShown } from './entity.ts'
+import { finishAllTodos, finishTodo, insertTodos, type Noteable, type NoteableType } from '../../discussion/index.ts'
+import { findIssueRecords } from '../../planning/index.ts'
+import { findRecords } from '../../review/index.ts'
+import type { TodoShown, TodoTarget } from './entity.ts'
 import { findTodo, type TodoFilters, type TodoRow, todoRow, todosOf } from './queries.ts'
 
-/** Todos with their targets. Skips targets that were just deleted. One statement. */
+const idsOf = (todos: readonly TodoRow[], type: NoteableType): number[] => [
+  ...new Set(todos.filter(({ noteable_type }) => noteable_type === type).map(({ noteable_id }) => noteable_id)),
+]
+
+/** Todos with their targets. Skips targets that were just deleted. One statement for each kind of target. */
 async function withTargets(ctx: Ctx, todos: readonly TodoRow[]): Promise<TodoShown[]> {
-  if (todos.length === 0) return []
-  const rows = await findRecords(ctx.db, ctx.actor!, [
-    ...new Set(todos.map(({ merge_request_id }) => merge_request_id)),
+  const [issueIds, mergeRequestIds] = [idsOf(todos, 'Issue'), idsOf(todos, 'MergeRequest')]
+  const [issues, mergeRequests] = await Promise.all([
+    issueIds.length > 0 ? findIssueRecords(ctx.db, issueIds) : [],
+    mergeRequestIds.length > 0 ? findRecords(ctx.db, ctx.actor!, mergeRequestIds) : [],
   ])
-  const targets = new Map(rows.map((row) => [row.id, row]))
+  const targets = new Map<string, TodoTarget>([
+    ...issues.map((row) => [`Issue ${row.id}`, { type: 'Issue', row }] as const),
+    ...mergeRequests.map((row) => [`MergeRequest ${row.id}`, { type: 'MergeRequest', row }] as const),
+  ])
   return todos.flatMap((todo) => {
-    const target = targets.get(todo.merge_request_id)
+    const target = targets.get(`${todo.noteable_type} ${todo.noteable_id}`)
     return target ? [{ todo, target }] : []
   })
 }
@@ -31,11 +40,11 @@ async function getTodo(ctx: Ctx, id: number): Promise<TodoShown> {
   return todo
 }
 
-/** Adds a merge request to the caller's todos; undefined if it has a pending todo. */
-export async function markTodo(ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<TodoShown | undefined> {
+/** Adds a noteable to the caller's todos; undefined if it has a pending todo. */
+export async function markTodo(ctx: Ctx, noteable: Noteable): Promise<TodoShown | undefined> {
   const userId = ctx.actor!.id
   const todo = { userId, authorId: userId, action: 'marked' } as const
-  const [made] = await ctx.transaction((tx) => insertTodos(tx, asNoteable(mergeRequest), [todo]))
+  const [made] = await ctx.transaction((tx) => insertTodos(tx, noteable, [todo]))
   return made && getTodo(ctx, made.id)
 }
 

@@ -1,6 +1,6 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
+import { integer, json, notNull, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
@@ -13,7 +13,7 @@ export type Awardable = { readonly noteable: Noteable; readonly noteId: number |
 export const awardRow = {
   id: integer,
   noteable_type: textOf<NoteableType>(),
-  noteable_id: integer,
+  noteable_id: notNull(integer),
   note_id: nullable(integer),
   name: text,
   user: json<UserReferenceRow>(),

@@ -1,4 +1,5 @@
 import { type Level, levels } from '../../../access/levels.ts'
+import type { FeatureColumn } from '../../projects/index.ts'
 
 /** How one kind of noteable is stored, read and named. */
 type NoteableKind = {
@@ -10,9 +11,13 @@ type NoteableKind = {
   /** The table of its labels; it has the same column. */
   readonly labels: string
   /** The column of projects with the level of the feature. */
-  readonly feature: string
+  readonly feature: FeatureColumn
   /** The lowest role that reads it in a project where not everyone does. */
   readonly readableFrom: Level
+  /** Has a flag `confidential`: then only the author, assignees, reporters and above read it. */
+  readonly confidential: boolean
+  /** It has a diff with positions, and its discussions can be resolved. */
+  readonly resolvable: boolean
   /** Name in mails. */
   readonly noun: string
   /** In references, between the path of the project and its number. */
@@ -23,6 +28,19 @@ type NoteableKind = {
 
 /** What can be discussed. A new kind is a row here, and a column in the tables of this module. */
 export const noteableKinds = {
+  Issue: {
+    table: 'issues',
+    column: 'issue_id',
+    assigned: ['issue_assignees'],
+    labels: 'issue_labels',
+    feature: 'issues_access_level',
+    readableFrom: 'guest',
+    confidential: true,
+    resolvable: false,
+    noun: 'issue',
+    sign: '#',
+    segment: 'issues',
+  },
   MergeRequest: {
     table: 'merge_requests',
     column: 'merge_request_id',
@@ -30,6 +48,8 @@ export const noteableKinds = {
     labels: 'merge_request_labels',
     feature: 'merge_requests_access_level',
     readableFrom: 'reporter',
+    confidential: false,
+    resolvable: true,
     noun: 'merge request',
     sign: '!',
     segment: 'merge_requests',
@@ -37,6 +57,9 @@ export const noteableKinds = {
 } as const satisfies Readonly<Record<string, NoteableKind>>
 
 export type NoteableType = keyof typeof noteableKinds
+
+/** The tables of users with a task in a noteable. */
+export type AssignedTable = (typeof noteableKinds)[NoteableType]['assigned'][number]
 
 export const noteableTypes = Object.keys(noteableKinds) as NoteableType[]
 

@@ -4,7 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Subject } from '../../../api/endpoint.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { Position, WantedPlace } from '../positions/position.ts'
-import type { NoteableType } from './kinds.ts'
+import { kindOf, type NoteableType } from './kinds.ts'
 
 /** Something that can be discussed. */
 export type Noteable = {
@@ -14,7 +14,10 @@ export type Noteable = {
 }
 
 /** Abilities that the policy of every kind has, besides reading and changing it. */
-export type NoteAbility = 'comment' | 'award' | 'resolve_discussion' | 'admin_note' | 'date_note'
+export type NoteAbility = 'comment' | 'award' | 'admin_note' | 'date_note'
+
+/** Those of kinds whose discussions can be resolved. */
+export type ResolvingAbility = NoteAbility | 'resolve_discussion'
 
 /** The noteable of a request, with the operations that only its module can do. */
 export type Discussed = Noteable & {
@@ -22,11 +25,11 @@ export type Discussed = Noteable & {
   readonly title: string
   /** The caller's permissions. */
   readonly facts: Facts
-  readonly policy: Policy<NoteAbility>
+  readonly policy: Policy<NoteAbility> & Partial<Policy<ResolvingAbility>>
   /** Locks its row until the transaction ends and sets the time of its last change. False if it is gone. */
   touch(tx: Tx): Promise<boolean>
-  /** The position in its diff. Throws if the diff does not show it. */
-  placeOf(ctx: Ctx, wanted: WantedPlace): Promise<Position>
+  /** The position in its diff, for kinds that have one. Throws if the diff does not show it. */
+  placeOf?(ctx: Ctx, wanted: WantedPlace): Promise<Position>
 }
 
 /** A noteable with time tracking. */
@@ -44,19 +47,20 @@ export type Tracked = Noteable & {
 
 /** How endpoints of one kind name a noteable. */
 export type DiscussedSubject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
+  readonly type: NoteableType
+  /** For the documentation: `merge request`. */
+  readonly noun: string
   readonly subject: Subject<T, A | NoteAbility, P>
   /** Below `/api/v4`. */
   readonly path: string
-  /** For the documentation: `merge request`. */
-  readonly noun: string
   readonly read: A
   readonly update: A
   readonly discussed: (subject: T) => Discussed
 }
 
 export const discussedSubject = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
-  about: DiscussedSubject<T, A, P>,
-): DiscussedSubject<T, A, P> => about
+  about: Omit<DiscussedSubject<T, A, P>, 'noun'>,
+): DiscussedSubject<T, A, P> => ({ ...about, noun: kindOf(about.type).noun })
 
 /** The noun of a kind with its article: `a merge request`. */
 export const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`

@@ -1,12 +1,12 @@
 import type { Tx } from '../../../db/db.ts'
-import { sql } from '../../../db/sql.ts'
+import { raw, sql } from '../../../db/sql.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { columnOf, tableOf } from '../noteables/queries.ts'
+import { columnOf, sourceColumnOf, tableOf } from '../noteables/queries.ts'
 import { newDiscussionId } from './discussion-id.ts'
 
-/** What mentions a noteable: a merge request, with its description and notes, or a commit. */
+/** What mentions a noteable: another one, with its description and notes, or a commit. */
 export type ReferenceSource =
-  | { readonly projectId: number; readonly mergeRequestId: number }
+  | { readonly projectId: number; readonly noteable: Pick<Noteable, 'type' | 'id'> }
   | { readonly projectId: number; readonly commit: string }
 
 /** Adds a system note about a source, once. False if there is one, or if the source or the noteable is gone. */
@@ -15,21 +15,23 @@ export const insertCrossReference = async (
   { type, id }: Pick<Noteable, 'type' | 'id'>,
   { authorId, body, source }: { readonly authorId: number; readonly body: string; readonly source: ReferenceSource },
 ): Promise<boolean> => {
-  const mergeRequestId = 'mergeRequestId' in source ? source.mergeRequestId : null
-  const commit = 'commit' in source ? source.commit : null
-  const column = columnOf(type)
+  const [sourceColumn, sourceValue, exists] =
+    'commit' in source
+      ? [raw('source_commit'), sql`${source.commit}::text`, raw('true')]
+      : [
+          sourceColumnOf(source.noteable.type),
+          sql`${source.noteable.id}::bigint`,
+          sql`exists (select from ${tableOf(source.noteable.type)} s where s.id = ${source.noteable.id})`,
+        ]
   return (
     (await tx.run(sql`
       insert into notes (
-        project_id, ${column}, author_id, discussion_id, system, body, source_project_id,
-        source_merge_request_id, source_commit
+        project_id, ${columnOf(type)}, author_id, discussion_id, system, body, source_project_id,
+        ${sourceColumn}
       )
-      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${body}, p.id, ${mergeRequestId}::bigint, ${commit}
+      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${body}, p.id, ${sourceValue}
       from ${tableOf(type)} m, users u, projects p
-      where m.id = ${id}
-        and u.id = ${authorId}
-        and p.id = ${source.projectId}
-        and (${mergeRequestId}::bigint is null or exists (select from merge_requests s where s.id = ${mergeRequestId}))
+      where m.id = ${id} and u.id = ${authorId} and p.id = ${source.projectId} and ${exists}
       on conflict do nothing
     `)) > 0
   )

@@ -1,9 +1,10 @@
 import type { TObject } from 'typebox'
 import type { Facts } from '../../../access/policy.ts'
-import { endpoint } from '../../../api/endpoint.ts'
+import { endpoint, type Subject } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Flag, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../../api/params/types.ts'
-import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
+import { kindOf } from '../noteables/kinds.ts'
+import { type DiscussedSubject, type ResolvingAbility, withArticle } from '../noteables/noteable.ts'
 import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
 import { Discussion, Note } from './entity.ts'
 import { noteBody as body, discussionId as discussion_id, lineParams } from './params.ts'
@@ -32,13 +33,17 @@ const position = Optional(
   ),
 )
 
+/** What changes a note of a discussion that can be resolved; other notes only have a text. */
+const change = Params({ body: Optional(body), resolved: Optional(resolved) }, { exactlyOneOf: ['body', 'resolved'] })
+
 /** Endpoints of discussions of one kind of noteable. */
 export function discussionRoutesOf<T extends { readonly facts: Facts }, A extends string, P extends TObject>(
   about: DiscussedSubject<T, A, P>,
 ) {
   const path = `${about.path}/discussions`
   const of = noteOfDiscussion(about)
-  return [
+  const { resolvable } = kindOf(about.type)
+  const all = [
     endpoint({
       method: 'GET',
       path,
@@ -68,10 +73,10 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       method: 'POST',
       path,
       summary: `Create ${withArticle(about.noun)} discussion`,
-      description: 'A position places the discussion on the diff.',
+      ...(resolvable && { description: 'A position places the discussion on the diff.' }),
       subject: about.subject,
       allow: 'comment',
-      params: Params({ body, position, created_at }),
+      params: Params({ body, ...(resolvable ? { position } : ({} as { position: typeof position })), created_at }),
       returns: Discussion,
       handle: ({ subject, params, ctx }) =>
         beginDiscussion(ctx, about.discussed(subject), {
@@ -79,19 +84,6 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
           createdAt: params.created_at,
           wanted: params.position,
         }),
-    }),
-
-    endpoint({
-      method: 'PUT',
-      path: `${path}/:discussion_id`,
-      summary: `Resolve ${withArticle(about.noun)} discussion`,
-      description: '`resolved=false` reopens it.',
-      subject: about.subject,
-      allow: 'resolve_discussion',
-      params: Params({ discussion_id, resolved }),
-      returns: Discussion,
-      handle: ({ subject, params, ctx }) =>
-        settleDiscussion(ctx, about.discussed(subject), params.discussion_id, params.resolved),
     }),
 
     endpoint({
@@ -141,10 +133,10 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       method: 'PUT',
       path: `${path}/:discussion_id/notes/:note_id`,
       summary: `Update ${withArticle(about.noun)} discussion note`,
-      description: 'Edits the text or resolves the note.',
+      ...(resolvable && { description: 'Edits the text or resolves the note.' }),
       subject: of,
       allow: about.read,
-      params: Params({ body: Optional(body), resolved: Optional(resolved) }, { exactlyOneOf: ['body', 'resolved'] }),
+      params: resolvable ? change : (Params({ body }) as unknown as typeof change),
       returns: Note,
       handle: ({ subject, params, ctx }) => changeNote(ctx, subject, params),
     }),
@@ -159,6 +151,22 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       changedAt: (subject) => subject.note.updated_at,
       returns: null,
       handle: ({ subject, ctx }) => removeNote(ctx, subject),
+    }),
+  ]
+  if (!resolvable) return all
+  return [
+    ...all,
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:discussion_id`,
+      summary: `Resolve ${withArticle(about.noun)} discussion`,
+      description: '`resolved=false` reopens it.',
+      subject: about.subject as Subject<T, A | ResolvingAbility, P>,
+      allow: 'resolve_discussion',
+      params: Params({ discussion_id, resolved }),
+      returns: Discussion,
+      handle: ({ subject, params, ctx }) =>
+        settleDiscussion(ctx, about.discussed(subject), params.discussion_id, params.resolved),
     }),
   ]
 }

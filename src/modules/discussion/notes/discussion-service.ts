@@ -28,7 +28,7 @@ export async function beginDiscussion(
   { body, createdAt, wanted }: NewText & { wanted: WantedPlace | undefined },
 ): Promise<DiscussionRow> {
   requireText(body)
-  const position = wanted ? await discussed.placeOf(ctx, wanted) : null
+  const position = wanted && discussed.placeOf ? await discussed.placeOf(ctx, wanted) : null
   const discussionId = newDiscussionId()
   await ctx.transaction(async (tx) => {
     await holdNoteable(tx, discussed)
@@ -115,12 +115,12 @@ export async function changeNote(
   { body, resolved }: { body?: string; resolved?: boolean },
 ): Promise<NoteRow> {
   const { note, discussed, facts } = subject
-  const may = (ability: 'admin_note' | 'resolve_discussion') => allows(discussed.policy[ability], ctx.actor, facts)
   if (body !== undefined) {
-    if (!may('admin_note')) throw forbidden()
+    if (!allows(discussed.policy.admin_note, ctx.actor, facts)) throw forbidden()
     return editNote(ctx, subject, body)
   }
-  if (!may('resolve_discussion')) throw forbidden()
+  const rule = discussed.policy.resolve_discussion
+  if (!rule || !allows(rule, ctx.actor, facts)) throw forbidden()
   if (!note.threaded) throw notResolvable()
   await settle(ctx, discussed, { discussionId: note.discussion_id, noteId: note.id }, resolved === true)
   return getNote(ctx, discussed, note.id)

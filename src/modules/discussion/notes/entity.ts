@@ -3,7 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { noteableTypes } from '../noteables/kinds.ts'
+import { kindOf, noteableTypes } from '../noteables/kinds.ts'
 import type { DiscussionRow, NoteRow } from './record-queries.ts'
 
 const sha = Type.String()
@@ -40,9 +40,9 @@ const NoteSchema = Type.Object(
     created_at: timestamp('Time at which the note was created'),
     updated_at: timestamp('Time of the last change'),
     system: Type.Boolean({ description: 'True for a system note' }),
-    noteable_id: Type.Integer({ description: 'ID of the merge request' }),
+    noteable_id: Type.Integer({ description: 'ID of what the note is about' }),
     noteable_type: Type.String({ enum: [...noteableTypes], description: 'Kind of the target' }),
-    noteable_iid: Type.Integer({ description: 'Number of the merge request within the project' }),
+    noteable_iid: Type.Integer({ description: 'Number of what the note is about within the project' }),
     position: Type.Optional(PositionSchema),
     resolvable: Type.Boolean({ description: 'True if the note belongs to a discussion that can be resolved' }),
     resolved: Type.Optional(
@@ -59,6 +59,8 @@ const NoteSchema = Type.Object(
 const typeOf = ({ position, threaded }: NoteRow): string | null =>
   position ? 'DiffNote' : threaded ? 'DiscussionNote' : null
 
+const isResolvable = ({ threaded, noteable_type }: NoteRow): boolean => threaded && kindOf(noteable_type).resolvable
+
 const present = (note: NoteRow, ctx: Ctx) => ({
   id: note.id,
   type: typeOf(note),
@@ -72,8 +74,8 @@ const present = (note: NoteRow, ctx: Ctx) => ({
   noteable_type: note.noteable_type as string,
   noteable_iid: note.noteable_iid,
   ...(note.position && { position: note.position }),
-  resolvable: note.threaded,
-  ...(note.threaded && {
+  resolvable: isResolvable(note),
+  ...(isResolvable(note) && {
     resolved: note.resolved_at !== null,
     resolved_by: note.resolved_by && userReference(note.resolved_by, ctx),
   }),

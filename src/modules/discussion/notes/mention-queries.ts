@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { columnOf, isAbout, readersOf } from '../noteables/queries.ts'
+import { columnOf, isAbout, readersOfRow, tableOf } from '../noteables/queries.ts'
 
 export const mentionedRow = {
   id: integer,
@@ -11,14 +11,18 @@ export const mentionedRow = {
 }
 export type Mentioned = RowOf<typeof mentionedRow>
 
-/** The users of these names, in lower case, who may read noteables of this kind in its project. One statement. */
-export const readersNamed = (db: Db, { type, project_id }: Noteable, names: readonly string[]): Promise<Mentioned[]> =>
+/** The users of these names, in lower case, who may read the noteable. One statement. */
+export const readersNamed = (
+  db: Db,
+  { type, id, project_id }: Noteable,
+  names: readonly string[],
+): Promise<Mentioned[]> =>
   db.rows(
     mentionedRow,
     sql`
       select u.id, lower(u.username) as name
-      from users u join projects p on p.id = ${project_id}
-      where lower(u.username) = any(${names}::text[]) and ${readersOf(type)}
+      from users u join projects p on p.id = ${project_id} join ${tableOf(type)} m on m.id = ${id}
+      where lower(u.username) = any(${names}::text[]) and ${readersOfRow(type)}
     `,
   )
 
@@ -26,12 +30,12 @@ export const readersNamed = (db: Db, { type, project_id }: Noteable, names: read
 const maxMembers = 1000
 
 /**
- * The members of the groups with these full paths, in lower case, who may read noteables of this kind in its project: of groups that
- * the author can see and that do not disable mentions. `name` is the path of the group. One statement.
+ * The members of the groups with these full paths, in lower case, who may read the noteable: of groups that the author can see and
+ * that do not disable mentions. `name` is the path of the group. One statement.
  */
 export const readersInGroups = (
   db: Db,
-  { type, project_id }: Noteable,
+  { type, id, project_id }: Noteable,
   authorId: number,
   paths: readonly string[],
 ): Promise<Mentioned[]> =>
@@ -44,6 +48,7 @@ export const readersInGroups = (
         join members mb on mb.namespace_id = g.id and (mb.expires_at is null or mb.expires_at > current_date)
         join users u on u.id = mb.user_id
         join projects p on p.id = ${project_id}
+        join ${tableOf(type)} m on m.id = ${id}
         join users author on author.id = ${authorId}
       where r.path_key = any(${paths}::text[])
         and not r.redirect
@@ -56,7 +61,7 @@ export const readersInGroups = (
             select from group_access a where a.group_id = g.id and a.user_id = author.id and a.expires_on > current_date
           )
         )
-        and ${readersOf(type)}
+        and ${readersOfRow(type)}
       order by u.id
       limit ${literal(maxMembers)}
     `,

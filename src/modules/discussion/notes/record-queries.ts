@@ -2,12 +2,12 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
-import { raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import { join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { readableCode, readableMergeRequests, visibleProjects } from '../../projects/index.ts'
-import type { NoteableType } from '../noteables/kinds.ts'
+import { readableCode, visibleProjects } from '../../projects/index.ts'
+import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
+import { columnOf, isAbout, readableRow, sourceColumnOf, tableOf } from '../noteables/queries.ts'
 import type { Position } from '../positions/position.ts'
 
 /** A comment on a noteable, or a system note about an action of a user. */
@@ -52,8 +52,19 @@ const isVisible = (caller: Caller): Sql => sql`
       where p.id = n.source_project_id
         and not p.deleting
         and ${visibleProjects(caller)}
-        and case when n.source_commit is null then ${readableMergeRequests(caller)} else ${readableCode(caller)} end
+        and case
+          when n.source_commit is not null then ${readableCode(caller)} ${join(
+            noteableTypes.map((type) => readableSource(caller, type)),
+            ' ',
+          )}
+        end
     )
+  )
+`
+
+const readableSource = (caller: Caller, type: NoteableType): Sql => sql`
+  when n.${sourceColumnOf(type)} is not null then exists (
+    select from ${tableOf(type)} m where m.id = n.${sourceColumnOf(type)} and ${readableRow(type, caller)}
   )
 `
 

@@ -37,9 +37,11 @@ describe('mentions in a text', () => {
 
 const site = 'http://forge.test:8080'
 const references = (text: string) =>
-  namedNoteables(text, site).map(({ path, iid }) => (path === undefined ? `${iid}` : `${path} ${iid}`))
+  namedNoteables(text, site).map(
+    ({ type, path, iid }) => `${type === 'Issue' ? 'issue ' : ''}${path === undefined ? '' : `${path} `}${iid}`,
+  )
 
-describe('merge requests in a text', () => {
+describe('issues and merge requests in a text', () => {
   test.for([
     ['See !12, (!13) and !14.', ['12', '13', '14']],
     ['!12 !12', ['12']],
@@ -50,7 +52,9 @@ describe('merge requests in a text', () => {
     ['http://other.test/group/project/-/merge_requests/7', []],
     ['`!1` and\n```\n!2\n```\n!3', ['3']],
     ['!1x, !!, !, a/!, !12345678901', []],
-    ['#12 is an issue', []],
+    ['#12 is an issue, project#3 another', ['issue 12', 'issue project 3']],
+    [`${site}/group/project/-/issues/7#note_1`, ['issue group/project 7']],
+    ['&#12; #1a, ##, a/#, color #123456789012', []],
     ['', []],
   ] as const)('%j names %j', ([text, names]) => {
     expect(references(text)).toEqual(names)

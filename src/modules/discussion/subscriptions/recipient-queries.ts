@@ -3,7 +3,7 @@ import { integer, json, notNull, type RowOf, text, textOf } from '../../../db/ro
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { levelNumber, mailAddress, type Recipient, recipientRow } from '../../groups/index.ts'
 import { kindOf, type NoteableType, noteableTypes } from '../noteables/kinds.ts'
-import { columnOf, readersOf, tableOf } from '../noteables/queries.ts'
+import { columnOf, readersOfRow, tableOf } from '../noteables/queries.ts'
 import { participants } from './queries.ts'
 
 const level = (name: Parameters<typeof levelNumber>[0]): Sql => literal(levelNumber(name))
@@ -54,7 +54,7 @@ const chosen = sql`coalesce(w.level, ${level('participating')})`
 const reached = (type: NoteableType): Sql =>
   sql`
     not p.deleting
-    and ${readersOf(type)}
+    and ${readersOfRow(type)}
     and coalesce(c.subscribed, true)
     and ${chosen} <> ${level('disabled')}
     and not exists (select from namespaces a where a.id = any(n.traversal_ids) and a.emails_disabled)

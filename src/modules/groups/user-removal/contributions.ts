@@ -12,13 +12,20 @@ export type Contribution = {
 }
 
 export const contributions: readonly Contribution[] = [
-  { table: 'award_emoji', column: 'user_id', hard: 'deleted', once: ['merge_request_id', 'note_id', 'name'] },
+  {
+    table: 'award_emoji',
+    column: 'user_id',
+    hard: 'deleted',
+    once: ['merge_request_id', 'issue_id', 'note_id', 'name'],
+  },
   { table: 'commit_comments', column: 'author_id', hard: 'deleted' },
   { table: 'commit_statuses', column: 'user_id', hard: 'anonymized' },
   { table: 'deploy_tokens', column: 'creator_id', hard: 'anonymized' },
   { table: 'deployments', column: 'user_id', hard: 'anonymized' },
   { table: 'feed_events', column: 'author_id', hard: 'deleted' },
   { table: 'invitations', column: 'created_by_id', hard: 'anonymized' },
+  { table: 'issues', column: 'author_id', hard: 'deleted' },
+  { table: 'issues', column: 'closed_by_id', hard: 'anonymized' },
   { table: 'label_events', column: 'user_id', hard: 'deleted' },
   { table: 'members', column: 'created_by_id', hard: 'anonymized' },
   { table: 'merge_requests', column: 'author_id', hard: 'deleted' },

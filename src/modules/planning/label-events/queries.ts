@@ -1,6 +1,6 @@
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
-import { integer, json, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
+import { integer, json, notNull, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { columnOf, isAbout, type Noteable, type NoteableType } from '../../discussion/index.ts'
@@ -10,7 +10,7 @@ import { type LabelReferenceRow, labelJson } from '../labels/queries.ts'
 export const labelEventRow = {
   id: integer,
   noteable_type: textOf<NoteableType>(),
-  noteable_id: integer,
+  noteable_id: notNull(integer),
   user: json<UserReferenceRow>(),
   /** Null if it is deleted. */
   label: nullable(json<LabelReferenceRow>()),

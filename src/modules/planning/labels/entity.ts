@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
+import { escaped } from '../../../kernel/html.ts'
 import { textColor } from './colors.ts'
 import type { LabelReferenceRow, LabelRow } from './queries.ts'
 
@@ -22,6 +23,29 @@ export const labelReference = ({ id, name, color, description }: LabelReferenceR
   description,
   text_color: textColor(color),
 })
+
+const LabelDetail = Type.Object(
+  {
+    ...reference,
+    description_html: Type.String({ description: 'Description as HTML' }),
+  },
+  { title: 'LabelDetail' },
+)
+
+/** Descriptions are returned as plain text, not rendered. */
+const labelDetail = (label: LabelReferenceRow) => ({
+  ...labelReference(label),
+  description_html: escaped(label.description ?? ''),
+})
+
+/** The field `labels` of issues and merge requests. */
+export const ShownLabelsSchema = Type.Union([Type.Array(Type.String()), Type.Array(LabelDetail)], {
+  description: 'Label titles; records with `with_labels_details=true`',
+})
+
+/** Labels as titles, or as records if `details` is true. */
+export const shownLabels = (labels: readonly LabelReferenceRow[], details: boolean | undefined) =>
+  details ? labels.map(labelDetail) : labels.map(({ name }) => name)
 
 const label = {
   ...reference,

@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, integer, nullable, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
+import { columnOf, labelsTableOf, type NoteableType } from '../../discussion/index.ts'
 import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
 import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
 
@@ -37,12 +38,12 @@ export const labelJson = (alias: string): Sql =>
     `json_build_object('id', ${alias}.id, 'name', ${alias}.title, 'color', ${alias}.color, 'description', ${alias}.description)`,
   )
 
-/** The labels of a merge request as one JSON value: `LabelReferenceRow[]`, by title. */
-export const labelsJson = (mergeRequestId: Sql): Sql => sql`
+/** The labels of the noteable of this type and id as one JSON value: `LabelReferenceRow[]`, by title. */
+export const labelsJson = (type: NoteableType, id: Sql): Sql => sql`
   (
     select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
-    from merge_request_labels ml join labels l on l.id = ml.label_id
-    where ml.merge_request_id = ${mergeRequestId}
+    from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
+    where ml.${columnOf(type)} = ${id}
   )
 `
 

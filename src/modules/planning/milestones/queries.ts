@@ -1,6 +1,6 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
-import type { Db } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, date, integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
@@ -112,3 +112,6 @@ export const findMilestoneByTitle = async (db: Db, projectId: number, title: str
       `,
     )
   )?.id
+
+export const milestoneTitle = async (tx: Tx, id: number): Promise<string> =>
+  (await tx.row({ title: text }, sql`select title from milestones where id = ${id}`))!.title

@@ -1,7 +1,7 @@
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 
 /** Kinds of records that are numbered within a project or group. A number is never given twice, even after a deletion. */
-type Numbered = 'deployments' | 'merge_requests' | 'milestones'
+type Numbered = 'deployments' | 'issues' | 'merge_requests' | 'milestones'
 
 /**
  * Fragment that takes as many numbers for each project as `rows` has rows with its `project_id`. Returns rows (project_id, last) with
@@ -14,6 +14,19 @@ export const nextNumbers = (what: Numbered, rows: Sql): Sql =>
     from (${rows}) numbered
     group by project_id
     on conflict (project_id, what) where project_id is not null do update set last = i.last + excluded.last
+    returning i.project_id, i.last
+  `
+
+/**
+ * Fragment that makes later numbers of each project in `rows` greater than a number chosen by the caller. Returns rows
+ * (project_id, last).
+ */
+export const reachNumber = (what: Numbered, number: number, rows: Sql): Sql =>
+  sql`
+    insert into internal_ids as i (project_id, what, last)
+    select project_id, ${raw(`'${what}'`)}, ${number}
+    from (${rows}) numbered
+    on conflict (project_id, what) where project_id is not null do update set last = greatest(i.last, excluded.last)
     returning i.project_id, i.last
   `
 

@@ -1,5 +1,5 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
-import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
+import { featureLevels, type Level, levels, type Visibility, visibilities } from '../../../access/levels.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
@@ -13,7 +13,7 @@ import {
   projectWhere,
   projectWithinLimits,
 } from '../../namespaces/index.ts'
-import { featureLevelsRow } from './features.ts'
+import { type FeatureColumn, featureLevelsRow } from './features.ts'
 import { settingDefaults } from './settings.ts'
 
 /** The columns that every operation on a project needs, with the caller's level: one probe of each index. */
@@ -159,26 +159,29 @@ export function readableCode(caller: Caller): Sql {
 }
 
 /**
- * Projects `p` whose merge requests the caller may read: SQL twin of `projectPolicy.read_merge_request`, given that the
- * project is visible.
+ * Projects `p` where a signed-in caller may use a feature, given that the project is visible: those open to the caller in which it is
+ * enabled for everyone, and those in which the caller has this level.
  */
-export function readableMergeRequests(caller: Caller): Sql {
+export function readableFeature(caller: Caller, column: FeatureColumn, from: Level): Sql {
   const { disabled, enabled } = featureLevels
+  const feature = raw(`p.${column}`)
   if (caller === null) return raw('false')
-  if (caller.admin) return sql`p.merge_requests_access_level > ${disabled}`
+  if (caller.admin) return sql`${feature} > ${disabled}`
   const open = caller.external ? visibilities.public : visibilities.internal
   return sql`
     (
-      p.merge_requests_access_level > ${disabled}
-      and (
-        ${memberAtLeast(caller, levels.reporter)}
-        or (p.visibility >= ${open} and p.merge_requests_access_level >= ${enabled})
-      )
+      ${feature} > ${disabled}
+      and (${memberAtLeast(caller, levels[from])} or (p.visibility >= ${open} and ${feature} >= ${enabled}))
     )
   `
 }
 
-const memberAtLeast = (actor: Actor, level: number): Sql =>
+/** SQL twin of `projectPolicy.read_merge_request`, given that the project is visible. */
+export const readableMergeRequests = (caller: Caller): Sql =>
+  readableFeature(caller, 'merge_requests_access_level', 'reporter')
+
+/** Whether the caller is a member of the project `p` at this level or above. */
+export const memberAtLeast = (actor: Actor, level: number): Sql =>
   projectWhere(actor, level, raw('p.id'), raw('p.namespace_id'))
 
 /** Kind of the namespace of a project. */

@@ -6,9 +6,9 @@ import { violatedUnique } from '../../../db/violations.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
+import { readersAmong } from '../../discussion/index.ts'
 import { lockProject, type ProjectSubject } from '../../projects/index.ts'
 import { findProtectedRefs } from '../../pushes/index.ts'
-import { readersAmong } from '../merge-requests/edit-queries.ts'
 import { lockMergeRequest } from '../merge-requests/queries.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import {
@@ -92,7 +92,9 @@ async function namedIn(ctx: Ctx, { project }: Place, input: RuleInput): Promise<
   const { user_ids, usernames, group_ids, protected_branch_ids } = input
   const found = await findNamed(ctx.db, ctx.actor, { usernames: usernames ?? [], groupIds: group_ids ?? [] })
   const users =
-    user_ids || usernames ? await readersAmong(ctx.db, project.id, [...(user_ids ?? []), ...found.userIds]) : undefined
+    user_ids || usernames
+      ? await readersAmong(ctx.db, 'MergeRequest', project.id, [...(user_ids ?? []), ...found.userIds])
+      : undefined
   if (protected_branch_ids?.length) {
     const known = await findProtectedRefs(ctx.db, project.id, ctx.actor)
     const isKnown = (id: number) => known.some((ref) => ref.kind === 'branch' && ref.id === id)

@@ -2,10 +2,9 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { conflict, Failure, invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
 import { requirePassword } from '../../accounts/index.ts'
-import { addSystemNote, addTodos, finishTodos } from '../../discussion/index.ts'
+import { addSystemNote, addTodos, finishTodos, readersAmong } from '../../discussion/index.ts'
 import { requireOverriding } from '../approval-rules/service.ts'
 import { findApprovalSettings } from '../approval-rules/settings-queries.ts'
-import { readersAmong } from '../merge-requests/edit-queries.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
@@ -110,7 +109,7 @@ export async function askApprovers(
 ): Promise<void> {
   const { id: mergeRequestId, project_id: projectId, author_id } = mergeRequest
   await requireOverriding(ctx, projectId)
-  const readers = await readersAmong(ctx.db, projectId, userIds)
+  const readers = await readersAmong(ctx.db, 'MergeRequest', projectId, userIds)
   const authorId = ctx.actor!.id
   await changing(ctx, mergeRequest, async (tx, { state }) => {
     const asked = readers.filter((id) => id !== author_id)

@@ -19,7 +19,7 @@ const ofText = (ctx: Ctx, found: TextSource, authorId: number): Promise<void> =>
     text: found.text,
     authorId,
     project: { id: found.project_id, full_path: found.full_path },
-    source: { projectId: found.project_id, mergeRequestId: found.id },
+    source: { projectId: found.project_id, noteable: { type: 'MergeRequest', id: found.id } },
     nameWithin: (path) => `merge request ${path}!${found.iid}`,
   })
 

@@ -1,7 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { asAccount } from '../../accounts/index.ts'
-import { insertCrossReference, namedNoteables, type ReferenceSource } from '../../discussion/index.ts'
-import { pathWithin } from '../merge-requests/reference.ts'
+import { insertCrossReference, namedNoteables, pathWithin, type ReferenceSource } from '../../discussion/index.ts'
 import { findNamed } from './queries.ts'
 
 /** A text that may mention merge requests. */
@@ -34,9 +33,11 @@ export async function addCrossReferences(
   const noteables = namedNoteables(text, ctx.site.url)
   const author = noteables.length > 0 ? await asAccount(ctx, authorId) : undefined
   if (!author) return
-  const names = noteables.map(({ path, iid }) => ({ path: fullPath(path, project.full_path), iid }))
+  const names = noteables
+    .filter(({ type }) => type === 'MergeRequest')
+    .map(({ path, iid }) => ({ path: fullPath(path, project.full_path), iid }))
   for (const { id, project_id, full_path } of await findNamed(ctx.db, author.actor, names)) {
-    if ('mergeRequestId' in source && source.mergeRequestId === id) continue
+    if ('noteable' in source && source.noteable.id === id) continue
     const path = pathWithin(project, { of: 'project', id: project_id, full_path })
     const body = `mentioned in ${named.nameWithin(path)}`
     await ctx.transaction((tx) => insertCrossReference(tx, { type: 'MergeRequest', id }, { authorId, body, source }))

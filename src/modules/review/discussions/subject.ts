@@ -27,9 +27,9 @@ export const tracked = ({ id, project_id }: MergeRequestSubject): Tracked => ({
 
 /** Merge requests as the subject of endpoints for notes, discussions, awards and time tracking. */
 export const discussedMergeRequest = discussedSubject({
+  type: 'MergeRequest',
   subject: mergeRequest,
   path: '/projects/:id/merge_requests/:merge_request_iid',
-  noun: 'merge request',
   read: 'read_merge_request',
   update: 'update_merge_request',
   discussed,

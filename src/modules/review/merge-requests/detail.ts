@@ -3,12 +3,12 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { findNewestPipeline } from '../../ci/index.ts'
+import type { Within } from '../../discussion/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import type { MergeRequestDetailRow } from './detail-entity.ts'
 import { countDiverged } from './diverged.ts'
 import { findRecord, type MergeRequestRecordRow } from './record-queries.ts'
-import type { Within } from './reference.ts'
 
 export type DetailOptions = {
   /** The project from which references are written; the target project if absent. */

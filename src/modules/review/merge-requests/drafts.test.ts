@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
+import { cleanTitle } from '../../discussion/noteables/texts.ts'
 import { openMergeRequest } from './testing.ts'
-import { cleanTitle } from './title.ts'
 
 describe('drafts', () => {
   test.for(['Draft: x', '[Draft] x', '(Draft) x', 'draft: x', 'WIP: x', '[WIP] x'])(

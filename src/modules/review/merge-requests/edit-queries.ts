@@ -1,7 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, listOf, nullable, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { readersOf } from '../../discussion/index.ts'
 import { nextNumbers, settingDefaults } from '../../projects/index.ts'
 
 export type NewMergeRequest = {
@@ -63,49 +62,6 @@ export const findOpenFor = async (
       `,
     )
   )?.iid
-
-/** Those of the users who may read merge requests of a project, in the given order. */
-export async function readersAmong(db: Db, projectId: number, userIds: readonly number[]): Promise<number[]> {
-  const rows = await db.rows(
-    { id: integer },
-    sql`
-      select u.id
-      from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
-        join users u on u.id = named.id
-        join projects p on p.id = ${projectId}
-      where ${readersOf('MergeRequest')}
-      order by named.position
-    `,
-  )
-  return [...new Set(rows.map(({ id }) => id))]
-}
-
-/** Replaces the assignees or the reviewers; returns the added and the removed ones. */
-export const replacePeople = async (
-  tx: Tx,
-  table: 'merge_request_assignees' | 'merge_request_reviewers',
-  mergeRequestId: number,
-  userIds: readonly number[],
-): Promise<{ added: number[]; removed: number[] }> =>
-  (await tx.row(
-    { added: listOf(integer), removed: listOf(integer) },
-    sql`
-      with gone as (
-        delete from ${raw(table)}
-        where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])
-        returning user_id
-      ),
-      put as (
-        insert into ${raw(table)} (merge_request_id, user_id)
-        select ${mergeRequestId}, id
-        from unnest(${userIds}::bigint[]) as id
-        on conflict do nothing
-        returning user_id
-      )
-      select array(select user_id from put order by user_id) as added,
-        array(select user_id from gone order by user_id) as removed
-    `,
-  ))!
 
 /** Whether merged branches of a project are removed; null if the project leaves that open. */
 export const removesMergedBranches = async (db: Db, projectId: number): Promise<boolean | null> =>
@@ -174,15 +130,3 @@ export const reopenMergeRequest = (tx: Tx, id: number): Promise<number> =>
 
 export const deleteMergeRequest = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from merge_requests where id = ${id}`)
-
-/** User names by id. */
-export async function usernamesOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  const rows = await tx.rows(
-    { id: integer, username: text },
-    sql`select id, username from users where id = any(${ids}::bigint[])`,
-  )
-  return new Map(rows.map(({ id, username }) => [id, username]))
-}
-
-export const milestoneTitle = async (tx: Tx, id: number): Promise<string> =>
-  (await tx.row({ title: text }, sql`select title from milestones where id = ${id}`))!.title

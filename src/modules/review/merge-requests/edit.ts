@@ -6,7 +6,7 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { addTodos, finishTodos, noteMentions } from '../../discussion/index.ts'
+import { addTodos, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
 import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
@@ -18,7 +18,6 @@ import {
   type MergeRequestValues,
   onePerBranches,
   reopenMergeRequest,
-  replacePeople,
   saveValues,
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
@@ -29,7 +28,7 @@ import { requireRules } from './rules.ts'
 import { anotherOpen, assignableOf, assignment, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
 import { authorReadsSource } from './source-access.ts'
 import type { MergeRequestSubject } from './subject.ts'
-import { cleanTitle, titleAs } from './title.ts'
+import { titleAs } from './title.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
 
@@ -208,8 +207,9 @@ async function apply(
   await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))
   const { reviewers } = prepared
   const assignees = assigneesAfter(ctx, before, edit, prepared)
-  const assigned = assignees && (await replacePeople(tx, 'merge_request_assignees', id, assignees))
-  const asked = reviewers && (await replacePeople(tx, 'merge_request_reviewers', id, reviewers))
+  const noteable = asNoteable(row)
+  const assigned = assignees && (await replaceAssigned(tx, 'merge_request_assignees', noteable, assignees))
+  const asked = reviewers && (await replaceAssigned(tx, 'merge_request_reviewers', noteable, reviewers))
   await changeLabels(ctx, tx, before, edit)
   await changeState(ctx, tx, project, row, edit, prepared)
   const now = await readFacts(tx, id)
@@ -217,7 +217,6 @@ async function apply(
   if (Object.keys(changes).length === 0) return
   await touchMergeRequest(tx, id)
   await recordActivity(tx, project.id)
-  const noteable = asNoteable(row)
   await addChangeNotes(tx, noteable, actorId, before, now)
   if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
   await addTodos(tx, noteable, [

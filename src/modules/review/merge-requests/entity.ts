@@ -2,24 +2,23 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
-import { escaped } from '../../../kernel/html.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
-import { TimeStatsSchema, timeStats } from '../../discussion/index.ts'
 import {
-  type LabelReferenceRow,
-  LabelReferenceSchema,
-  labelReference,
-  MilestoneSchema,
-  milestoneRecord,
-} from '../../planning/index.ts'
+  countTasks,
+  ReferencesSchema,
+  references,
+  TaskCompletionSchema,
+  TimeStatsSchema,
+  timeStats,
+  type Within,
+} from '../../discussion/index.ts'
+import { MilestoneSchema, milestoneRecord, ShownLabelsSchema, shownLabels } from '../../planning/index.ts'
 import { type HeadPipeline, headPipelines } from './head-pipelines.ts'
 import { detailedMergeStatus, detailedMergeStatuses } from './mergeability.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
-import { references, type Within } from './reference.ts'
 import { mergeRequestStates, mergeStatuses } from './states.ts'
-import { countTasks } from './tasks.ts'
 import { isDraft } from './title.ts'
 
 /** A merge request as one caller sees it. */
@@ -68,20 +67,6 @@ export const MergeRequestSimple = entity({
 
 const userOrNull = (description: string) => nullable(UserReferenceSchema, { description })
 
-const LabelDetail = Type.Object(
-  {
-    ...LabelReferenceSchema.properties,
-    description_html: Type.String({ description: 'Description as HTML' }),
-  },
-  { title: 'LabelDetail' },
-)
-
-/** Descriptions are returned as plain text, not rendered. */
-const labelDetail = (label: LabelReferenceRow) => ({
-  ...labelReference(label),
-  description_html: escaped(label.description ?? ''),
-})
-
 /** Fields of every merge request; the detail record adds more. */
 export const basicFields = {
   ...simple,
@@ -100,9 +85,7 @@ export const basicFields = {
   upvotes: Type.Integer({ description: 'Number of `thumbsup` reactions' }),
   downvotes: Type.Integer({ description: 'Number of `thumbsdown` reactions' }),
   user_notes_count: Type.Integer({ description: 'Number of comments' }),
-  labels: Type.Union([Type.Array(Type.String()), Type.Array(LabelDetail)], {
-    description: 'Label titles; records with `with_labels_details=true`',
-  }),
+  labels: ShownLabelsSchema,
   milestone: nullable(MilestoneSchema, { description: 'Milestone; null if there is none' }),
   draft: Type.Boolean({
     description: 'True if the title starts with `Draft:`, `WIP:` or the like; drafts do not merge',
@@ -139,22 +122,9 @@ export const basicFields = {
   ),
   allow_maintainer_to_push: Type.Optional(Type.Boolean({ description: 'Same as `allow_collaboration`' })),
   reference: Type.String({ description: 'Same as `references.short`', deprecated: true }),
-  references: Type.Object(
-    {
-      short: Type.String({ description: 'Reference within the project, such as `!1`' }),
-      relative: Type.String({ description: 'Shortest unambiguous reference in the context of the request' }),
-      full: Type.String({ description: 'Reference with the full path of the project' }),
-    },
-    { title: 'MergeRequestReferences', description: 'How texts refer to the merge request' },
-  ),
+  references: described(ReferencesSchema, 'How texts refer to the merge request'),
   time_stats: described(TimeStatsSchema, 'Estimated and spent time'),
-  task_completion_status: Type.Object(
-    {
-      count: Type.Integer({ description: 'Number of items' }),
-      completed_count: Type.Integer({ description: 'Number of checked items' }),
-    },
-    { title: 'TaskCompletionStatus', description: 'Task list items in the description' },
-  ),
+  task_completion_status: described(TaskCompletionSchema, 'Task list items in the description'),
   approvals_before_merge: Type.Optional(
     nullable(Type.Integer(), {
       description: 'Number of approvals that a merge requires; null for the default of the project',
@@ -192,7 +162,7 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
   const { mergeRequest: row, within, labelDetails, divergedCommits } = shown
   const refer = (user: UserReferenceRow) => userReference(user, ctx)
   const assignees = row.assignees.map(refer)
-  const names = references(row, within)
+  const names = references('MergeRequest', row, within)
   const collaboration = row.source_project_id !== row.project_id && {
     allow_collaboration: row.allow_collaboration,
     allow_maintainer_to_push: row.allow_collaboration,
@@ -214,7 +184,7 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
     upvotes: row.upvotes,
     downvotes: row.downvotes,
     user_notes_count: row.user_notes_count,
-    labels: labelDetails ? row.labels.map(labelDetail) : row.labels.map(({ name }) => name),
+    labels: shownLabels(row.labels, labelDetails),
     milestone: row.milestone && milestoneRecord(row.milestone, ctx),
     draft: isDraft(row.title),
     work_in_progress: isDraft(row.title),

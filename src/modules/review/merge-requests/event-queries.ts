@@ -58,7 +58,7 @@ export const readFacts = async (tx: Tx, id: number): Promise<MergeRequestFacts> 
         array(
           select r.user_id from merge_request_reviewers r where r.merge_request_id = m.id order by r.user_id
         ) as reviewer_ids,
-        ${labelsJson(raw('m.id'))} as labels, m.milestone_id, m.discussion_locked, m.squash,
+        ${labelsJson('MergeRequest', raw('m.id'))} as labels, m.milestone_id, m.discussion_locked, m.squash,
         m.force_remove_source_branch, m.allow_collaboration, d.head_oid, m.time_estimate, m.created_at, m.updated_at
       from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
       where m.id = ${id}

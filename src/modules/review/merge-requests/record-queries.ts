@@ -126,7 +126,7 @@ const columns = sql`
   ) as needs_resolution,
   ${isApprovedSql} as approved, ${person('author_id')} as author, ${person('merged_by_id')} as merged_by,
   ${person('closed_by_id')} as closed_by, ${people('merge_request_assignees')} as assignees,
-  ${people('merge_request_reviewers')} as reviewers, ${labelsJson(raw('m.id'))} as labels,
+  ${people('merge_request_reviewers')} as reviewers, ${labelsJson('MergeRequest', raw('m.id'))} as labels,
   ${milestoneJson('ms')} as milestone, ${awarded('thumbsup')} as upvotes, ${awarded('thumbsdown')} as downvotes,
   (select count(*)::integer from notes n where n.merge_request_id = m.id and not n.system) as user_notes_count,
   ${unresolvedSql(type, raw('m.id'))} as unresolved, m.time_estimate,

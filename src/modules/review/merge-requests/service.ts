@@ -5,7 +5,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { addTodos, noteMentions } from '../../discussion/index.ts'
+import { addTodos, cleanTitle, noteMentions, readersAmong, replaceAssigned } from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
 import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
@@ -14,14 +14,12 @@ import {
   insertMergeRequest,
   type NewMergeRequest,
   onePerBranches,
-  readersAmong,
   removesMergedBranches,
-  replacePeople,
 } from './edit-queries.ts'
 import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { requireRules } from './rules.ts'
-import { cleanTitle, titleAs } from './title.ts'
+import { titleAs } from './title.ts'
 import { findVersion, recordVersion } from './versions.ts'
 
 export type MergeRequestInput = {
@@ -86,8 +84,8 @@ export async function createMergeRequest(
       if (!made) throw notFound('Project')
       const noteable = asNoteable({ id: made.id, project_id: target.id })
       await recordVersion(tx, repo, made, version)
-      await replacePeople(tx, 'merge_request_assignees', made.id, assignees)
-      await replacePeople(tx, 'merge_request_reviewers', made.id, reviewers)
+      await replaceAssigned(tx, 'merge_request_assignees', noteable, assignees)
+      await replaceAssigned(tx, 'merge_request_reviewers', noteable, reviewers)
       if (input.labels && mayAdminister(ctx, target)) await setLabels(tx, ctx, noteable, input.labels, { create: true })
       // Before mentions: a user who is both has the todo of an assignee or reviewer.
       await addTodos(tx, noteable, [...assignees.map(assignment(authorId)), ...reviewers.map(reviewRequest(authorId))])
@@ -168,6 +166,6 @@ export async function assignableOf(
   ids: readonly number[] | undefined,
 ): Promise<number[]> {
   if (!ids?.length || !mayAdminister(ctx, target)) return []
-  const people = await readersAmong(ctx.db, target.id, ids)
+  const people = await readersAmong(ctx.db, 'MergeRequest', target.id, ids)
   return planOffers(ctx.plan, 'starter') ? people : people.slice(0, 1)
 }

@@ -13,16 +13,6 @@ export const isDraft = (title: string): boolean => draft.test(title)
 /** The same as a regular expression of PostgreSQL, to be matched case-insensitively. */
 export const draftPattern = draft.source
 
-/** Control characters and line separators. A title is one line, in mails and in commit messages. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced.
-const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g
-
-/** The title as one line: control characters become a space. */
-export const cleanTitle = (title: string): string => {
-  const clean = title.replace(controls, ' ')
-  return clean === title ? title : clean.trim()
-}
-
 /** The title with or without a prefix of drafts; unchanged if it is right already, or if `wanted` is absent. */
 export function titleAs(title: string, wanted: boolean | undefined): string {
   if (wanted === undefined || wanted === isDraft(title)) return title

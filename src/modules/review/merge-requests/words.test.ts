@@ -2,9 +2,10 @@ import { describe, expect, test as plain } from 'vitest'
 import { expectLinear } from '../../../../test/growth.ts'
 import { matchesPattern } from '../../../../test/tables/review.ts'
 import { test } from '../../../../test/world.ts'
-import { references } from './reference.ts'
-import { countTasks } from './tasks.ts'
-import { cleanTitle, draftPattern, isDraft } from './title.ts'
+import { references } from '../../discussion/noteables/reference.ts'
+import { countTasks } from '../../discussion/noteables/tasks.ts'
+import { cleanTitle } from '../../discussion/noteables/texts.ts'
+import { draftPattern, isDraft } from './title.ts'
 
 plain('control characters of a title become spaces', () => {
   expect(['a\r\nb', ' a\tb\n', 'a\u0000\u0007\u2028b', ' plain '].map(cleanTitle)).toEqual([
@@ -71,7 +72,7 @@ plain.for([
   [{ of: 'group', full_path: 'top/inner' }, 'app!7'],
   [{ of: 'group', full_path: 'to' }, 'top/inner/app!7'],
 ] as const)('the relative reference from %j is %s', ([within, relative]) => {
-  expect(references({ iid: 7, project_id: 1, full_path: 'top/inner/app' }, within)).toEqual({
+  expect(references('MergeRequest', { iid: 7, project_id: 1, full_path: 'top/inner/app' }, within)).toEqual({
     short: '!7',
     relative,
     full: 'top/inner/app!7',

@@ -2,10 +2,10 @@ import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { planOffers } from '../../../kernel/plan.ts'
+import { readersAmong } from '../../discussion/index.ts'
 import { findMilestoneByTitle, labelTitleViolations } from '../../planning/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { type PushOptions, type Repeated, shown } from '../../pushes/index.ts'
-import { readersAmong } from '../merge-requests/edit-queries.ts'
 import { accountsNamed } from './queries.ts'
 
 export type MergeRequestOptions = NonNullable<PushOptions['merge_request']>
@@ -48,7 +48,7 @@ export async function findWish(ctx: Ctx, target: ProjectSubject, options: MergeR
     findAccounts(ctx, namesOf(unassign)),
     milestone === undefined ? undefined : findMilestoneByTitle(ctx.db, target.id, milestone),
   ])
-  const readers = new Set(await readersAmong(ctx.db, target.id, [...assigned.values()]))
+  const readers = new Set(await readersAmong(ctx.db, 'MergeRequest', target.id, [...assigned.values()]))
   const labels = namesOf(label)
   const assignees = [...new Set(assigned.values())].filter((id) => readers.has(id))
   return {

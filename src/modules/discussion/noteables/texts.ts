@@ -1,0 +1,36 @@
+import type { FieldViolations } from '../../../kernel/failure.ts'
+import { blank, tooLong } from '../../../kernel/violations.ts'
+
+const longestTitle = 255
+const longestDescription = 1_048_576
+
+/** Control characters and line separators. A title is one line, in mails and in commit messages. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced.
+const controls = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g
+
+/** The title as one line: control characters become a space. */
+export const cleanTitle = (title: string): string => {
+  const clean = title.replace(controls, ' ')
+  return clean === title ? title : clean.trim()
+}
+
+const titleViolations = (title: string | undefined): string[] => {
+  if (title === undefined) return []
+  if (title.trim() === '') return [blank]
+  return [...title].length > longestTitle ? [tooLong(longestTitle)] : []
+}
+
+/** Counts characters only if the length allows for too many. */
+const isTooLong = (text: string): boolean => text.length > longestDescription && [...text].length > longestDescription
+
+/** Violations of the given title and description of a noteable. */
+export const textViolations = ({
+  title,
+  description,
+}: {
+  readonly title?: string | undefined
+  readonly description?: string | null | undefined
+}): FieldViolations => ({
+  title: titleViolations(title),
+  description: isTooLong(description ?? '') ? [tooLong(longestDescription)] : [],
+})

@@ -1,0 +1,26 @@
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { titleOfIssue } from './event-queries.ts'
+
+type IssueEvent = 'issue_opened' | 'issue_updated' | 'issue_closed' | 'issue_reopened' | 'issue_deleted'
+
+/** Changed attributes by their API names, with old and new value. */
+export type AttributeChanges = Readonly<Record<string, readonly [before: unknown, now: unknown]>>
+
+export type IssueHappening = {
+  readonly kind: IssueEvent
+  readonly actorId: number | null
+  readonly changes?: AttributeChanges
+}
+
+/** Emits an event of an issue. The line of the activity feed shows the current title to those who may read the issue. */
+export async function emitIssue(tx: Tx, id: number, { kind, actorId, changes }: IssueHappening): Promise<void> {
+  const { project_id, iid, title } = await titleOfIssue(tx, id)
+  await emit(tx, {
+    kind,
+    projectId: project_id,
+    actorId,
+    payload: { issue_id: id, iid, ...(changes && { changes }) },
+    shown: { target: { type: 'Issue', id, iid, title } },
+  })
+}

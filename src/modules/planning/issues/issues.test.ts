@@ -1,0 +1,68 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { openIssue } from './testing.ts'
+
+describe('POST /projects/:id/issues', () => {
+  test('creates an issue with the next number of the project', async ({ world }) => {
+    const ann = await world.user()
+    const { project, record } = await openIssue(world, {
+      members: [[ann, 'developer']],
+      title: 'One',
+      description: '- [x] a\n- [ ] b',
+      labels: 'bug,urgent',
+      assignee_ids: [ann.id],
+      due_date: '2030-01-02',
+      weight: 3,
+      confidential: true,
+    })
+    expect(record).toMatchObject({
+      iid: 1,
+      project_id: project.id,
+      title: 'One',
+      state: 'opened',
+      labels: ['bug', 'urgent'],
+      assignees: [{ id: ann.id }],
+      assignee: { id: ann.id },
+      due_date: '2030-01-02',
+      weight: 3,
+      confidential: true,
+      task_status: '1 of 2 tasks completed',
+      subscribed: true,
+      references: { short: '#1', relative: '#1', full: `${project.full_path}#1` },
+    })
+    expect((await openIssue(world, { project })).iid).toBe(2)
+    expect((await ann.get('/todos')).json).toMatchObject([{ target_type: 'Issue', target: { iid: 1, title: 'One' } }])
+  })
+
+  test('a confidential issue is hidden from users below reporter who are neither author nor assignee', async ({
+    world,
+  }) => {
+    const [guest, reporter, author, assignee, stranger] = await Promise.all(
+      Array.from({ length: 5 }, () => world.user()),
+    )
+    const { at, project } = await openIssue(world, {
+      members: [
+        [guest!, 'guest'],
+        [reporter!, 'reporter'],
+        [assignee!, 'guest'],
+      ],
+      title: 'Open one',
+      author: author!,
+      confidential: true,
+    })
+    for (const who of [guest!, stranger!, assignee!])
+      expect(await who.get(at)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    for (const who of [reporter!, author!, world.root]) expect(await who.get(at)).toMatchObject({ status: 200 })
+    expect((await world.anonymous.get(at)).status).toBe(401)
+    await world.root.post(`${at}/notes`, { body: `@${guest!.username} @${author!.username} look` })
+    expect((await guest!.get('/todos')).json).toEqual([])
+    expect((await author!.get('/todos')).json).toHaveLength(1)
+    expect((await guest!.get(`${at}/notes`)).status).toBe(404)
+    expect((await guest!.get(`/projects/${project.id}/events`)).json).not.toContainEqual(
+      expect.objectContaining({ target_type: 'Issue' }),
+    )
+    expect((await author!.get(`/projects/${project.id}/events`)).json).toContainEqual(
+      expect.objectContaining({ target_type: 'Issue', target_title: 'Open one' }),
+    )
+  })
+})

@@ -1,0 +1,95 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { Db } from '../../../db/db.ts'
+import {
+  boolean,
+  date,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  optional,
+  type RowOf,
+  text,
+  timestamp,
+} from '../../../db/row.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
+import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
+import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
+import { issueStates } from './states.ts'
+
+/** Columns of the record of an issue. */
+export const issueRecordRow = {
+  id: integer,
+  iid: integer,
+  project_id: integer,
+  full_path: text,
+  title: text,
+  description: nullable(text),
+  state: oneOf(...issueStates),
+  confidential: boolean,
+  discussion_locked: nullable(boolean),
+  due_date: nullable(date),
+  weight: nullable(integer),
+  moved_to_id: nullable(integer),
+  closed_at: nullable(timestamp),
+  created_at: timestamp,
+  updated_at: timestamp,
+  author: json<UserReferenceRow>(),
+  closed_by: nullable(json<UserReferenceRow>()),
+  assignees: json<UserReferenceRow[]>(),
+  labels: json<LabelReferenceRow[]>(),
+  milestone: nullable(json<MilestoneRow>()),
+  upvotes: integer,
+  downvotes: integer,
+  user_notes_count: integer,
+  /** Merge requests that close it. */
+  merge_requests_count: integer,
+  time_estimate: integer,
+  total_time_spent: integer,
+  /** The caller is subscribed; only in records of one issue. */
+  subscribed: optional(boolean),
+}
+export type IssueRecordRow = RowOf<typeof issueRecordRow>
+
+const type = 'Issue'
+const id = raw('m.id')
+
+const person = (column: string): Sql =>
+  sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
+
+/** Of a row named `m` with its project `p` and its milestone `ms`. */
+const columns = sql`
+  m.id, m.iid, m.project_id, p.full_path, m.title, m.description, m.state, m.confidential, m.discussion_locked,
+  m.due_date, m.weight, m.moved_to_id, m.closed_at, m.created_at, m.updated_at, ${person('author_id')} as author,
+  ${person('closed_by_id')} as closed_by,
+  (
+    select coalesce(json_agg(${userReferenceJson('u')} order by u.id), '[]')
+    from issue_assignees a join users u on u.id = a.user_id
+    where a.issue_id = m.id
+  ) as assignees,
+  ${labelsJson(type, id)} as labels, ${milestoneJson('ms')} as milestone, ${awardsSql(type, id, 'thumbsup')} as upvotes,
+  ${awardsSql(type, id, 'thumbsdown')} as downvotes,
+  (select count(*)::integer from notes n where n.issue_id = m.id and not n.system) as user_notes_count,
+  (select count(*)::integer from merge_requests_closing_issues c where c.issue_id = m.id) as merge_requests_count,
+  m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent
+`
+
+const tables = raw(
+  'from issues m join projects p on p.id = m.project_id left join milestones ms on ms.id = m.milestone_id',
+)
+
+/** `select … from issues m …` for records in lists. */
+export const issueSelect: Sql = sql`select ${columns} ${tables}`
+
+/** The same with `subscribed`, for the record of one issue. */
+const detailSelect = (caller: Caller): Sql =>
+  sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
+
+export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
+  db.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`)
+
+/** Several records as in lists, unordered. */
+export const findIssueRecords = (db: Db, ids: readonly number[]): Promise<IssueRecordRow[]> =>
+  db.rows(issueRecordRow, sql`${issueSelect} where m.id = any(${ids}::bigint[])`)

@@ -1,0 +1,113 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { invalidFields, notFound } from '../../../kernel/failure.ts'
+import { planOffers } from '../../../kernel/plan.ts'
+import { taken, violationsOf } from '../../../kernel/violations.ts'
+import {
+  addTodos,
+  cleanTitle,
+  noteMentions,
+  readersAmong,
+  replaceAssigned,
+  textViolations,
+} from '../../discussion/index.ts'
+import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import { setLabels } from '../labels/assign.ts'
+import { findUsableMilestone } from '../milestones/queries.ts'
+import { insertIssue } from './edit-queries.ts'
+import { emitIssue } from './events.ts'
+import { asNoteable } from './noteable.ts'
+
+export type IssueInput = {
+  readonly title: string
+  readonly description?: string
+  readonly confidential?: boolean
+  readonly assignee_ids?: readonly number[]
+  readonly labels?: readonly string[]
+  readonly milestone_id?: number
+  /** `YYYY-MM-DD` */
+  readonly due_date?: string
+  readonly weight?: number
+  readonly discussion_locked?: boolean
+  /** Ignored unless the caller may set them. */
+  readonly iid?: number
+  readonly created_at?: Date
+}
+
+/** Fails with all violations of title and description. */
+export function requireTexts(written: { readonly title?: string; readonly description?: string | null }): void {
+  const violations = violationsOf(textViolations(written))
+  if (violations) throw invalidFields(violations)
+}
+
+/**
+ * Creates an issue. Assignees, labels, milestone, due date, weight and lock require the ability `admin_issue` and are ignored
+ * otherwise, as are number and creation time without `date_issue`. Returns its id.
+ */
+export async function createIssue(ctx: Ctx, project: ProjectSubject, given: IssueInput): Promise<number> {
+  const title = cleanTitle(given.title)
+  requireTexts({ ...given, title })
+  const may = (ability: 'admin_issue' | 'date_issue') => allows(projectPolicy[ability], ctx.actor, project.facts)
+  const input = {
+    ...given,
+    title,
+    ...(!may('admin_issue') && unadministered),
+    ...(!may('date_issue') && { iid: undefined, created_at: undefined }),
+  }
+  const [assignees, milestoneId] = await Promise.all([
+    assignableOf(ctx, project, input.assignee_ids ?? []),
+    input.milestone_id && findUsableMilestone(ctx.db, project.id, input.milestone_id),
+  ])
+  const authorId = ctx.actor!.id
+  return ctx
+    .transaction(async (tx) => {
+      const made = await insertIssue(tx, {
+        projectId: project.id,
+        title,
+        description: input.description ?? null,
+        authorId,
+        confidential: input.confidential ?? false,
+        discussionLocked: input.discussion_locked ?? null,
+        milestoneId: milestoneId || null,
+        dueDate: input.due_date ?? null,
+        weight: input.weight ?? null,
+        iid: input.iid,
+        createdAt: input.created_at,
+      })
+      if (!made) throw notFound('Project')
+      const noteable = asNoteable({ id: made.id, project_id: project.id })
+      await replaceAssigned(tx, 'issue_assignees', noteable, assignees)
+      if (input.labels) await setLabels(tx, ctx, noteable, input.labels, { create: true, at: input.created_at })
+      // Before mentions: a user who is both has the todo of an assignee.
+      await addTodos(tx, noteable, assignees.map(assignment(authorId)))
+      if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
+      await recordActivity(tx, project.id)
+      await emitIssue(tx, made.id, { kind: 'issue_opened', actorId: authorId })
+      return made.id
+    })
+    .catch((error: unknown) => {
+      throw violatedUnique(error) === 'issues_project_id_iid_key' ? invalidFields({ iid: [taken] }) : error
+    })
+}
+
+/** What a caller cannot set who may not administer issues. */
+const unadministered = {
+  assignee_ids: undefined,
+  labels: undefined,
+  milestone_id: undefined,
+  due_date: undefined,
+  weight: undefined,
+  discussion_locked: undefined,
+} as const
+
+/** Adds the todo of an assignee. */
+export const assignment = (authorId: number) => (userId: number) => ({ userId, authorId, action: 'assigned' }) as const
+
+/** Requested assignees who can be assigned; only the first on a plan with single assignees. */
+export async function assignableOf(ctx: Ctx, project: ProjectSubject, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return []
+  const people = await readersAmong(ctx.db, 'Issue', project.id, ids)
+  return planOffers(ctx.plan, 'starter') ? people : people.slice(0, 1)
+}

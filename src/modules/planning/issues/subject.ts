@@ -1,0 +1,56 @@
+import { issuePolicy } from '../../../access/issue-policy.ts'
+import { levels } from '../../../access/levels.ts'
+import { allows, type Facts } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { subject } from '../../../api/endpoint.ts'
+import { Id, Params, Text } from '../../../api/params/types.ts'
+import { Failure, rowNotFound } from '../../../kernel/failure.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { findIssue, type IssueRow } from './queries.ts'
+
+export type IssueSubject = IssueRow & { readonly project: ProjectSubject; readonly facts: Facts }
+
+/** Facts for `issuePolicy`. */
+export const issueFacts = (row: IssueRow, { facts }: ProjectSubject): Facts => {
+  const isLocked = row.discussion_locked === true
+  return {
+    ...facts,
+    flags: {
+      ...facts.flags,
+      hidden: row.hidden,
+      own: row.own,
+      locked: isLocked && facts.level < levels.guest,
+      locked_for_all: isLocked,
+    },
+  }
+}
+
+/**
+ * An issue by its number in the project. Two statements; the one for the project is usually cached. Callers who cannot read issues
+ * of the project, or a confidential issue, cannot find out which numbers exist.
+ */
+export async function loadIssue(
+  { id, issue_iid }: { id: string; issue_iid: number },
+  ctx: Ctx,
+): Promise<IssueSubject | undefined> {
+  const project = await loadProject(id, ctx)
+  if (!project || !allows(issuePolicy.read_project, ctx.actor, project.facts)) return undefined
+  if (!allows(projectPolicy.read_issue, ctx.actor, project.facts)) throw new Failure('forbidden', 'Forbidden')
+  const row = await findIssue(ctx.db, ctx.actor, project.id, issue_iid)
+  const facts = row && issueFacts(row, project)
+  if (!row || !facts || !allows(issuePolicy.read_issue, ctx.actor, facts)) throw rowNotFound()
+  return { ...row, project, facts }
+}
+
+/** An issue with the facts that most operations need. */
+export const issue = subject({
+  what: 'Project',
+  params: Params({
+    id: Text({ description: 'ID or full path of the project' }),
+    issue_iid: Id({ description: 'Number of the issue within the project' }),
+  }),
+  policy: issuePolicy,
+  visible: 'read_project',
+  load: loadIssue,
+})
