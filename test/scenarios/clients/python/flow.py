@@ -273,6 +273,11 @@ theirs.approve()
 equal([each["user"]["id"] for each in mr.approvals.get().approved_by], [colleague_id])
 if not is_old:
     equal(mr.approval_state.get().rules[0]["approved"], True)
+if hasattr(group, "approval_rules"):
+    group_rule = group.approval_rules.create({"name": "Everywhere", "approvals_required": 1, "user_ids": [colleague_id]})
+    group_rule.approvals_required = 0
+    group_rule.save()
+    equal([(each.name, each.approvals_required) for each in group.approval_rules.list()], [("Everywhere", 0)])
 step("approvals")
 
 # Merge
