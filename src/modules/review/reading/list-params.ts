@@ -95,8 +95,8 @@ export const allParams = Params(
   {
     ...listParams('created_by_me'),
     in: Optional(
-      CommaList(Text(), {
-        description: 'Fields to search: `title`, `description`; default: both. Other words are ignored',
+      OneOf(['title', 'description', 'title,description', 'description,title'], {
+        description: 'Fields that `search` searches; default: both',
       }),
     ),
     ...draftFilters,
@@ -177,10 +177,9 @@ function approvedByOf(ids: ListInput['approved_by_ids']) {
 
 const searchColumns = ['title', 'description'] as const
 
-function searchOf({ search: text, in: wanted = [] }: ListInput) {
+function searchOf({ search: text, in: wanted }: ListInput) {
   if (text === undefined) return undefined
-  const columns = searchColumns.filter((column) => wanted.includes(column))
-  return { text, in: columns.length > 0 ? columns : searchColumns }
+  return { text, in: searchColumns.filter((column) => wanted?.split(',').includes(column) ?? true) }
 }
 
 /** The filters that the parameters of a list request. */
