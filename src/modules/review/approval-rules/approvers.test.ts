@@ -44,8 +44,7 @@ describe('approvers of a project', () => {
 test('members of a group become approvers of a merge request, without its author', async ({ world }) => {
   const [ann, dan, stranger] = [await world.user(), await world.user(), await world.user()]
   const group = await world.group({}, ann)
-  for (const { id } of [dan, stranger])
-    await ann.post(`/groups/${group.id}/members`, { user_id: id, access_level: 30 })
+  for (const { id } of [dan, stranger]) await ann.post(`/groups/${group.id}/members`, { user_id: id, access_level: 30 })
   const { at } = await openMergeRequest(world, {
     visibility: 'private',
     members: [
