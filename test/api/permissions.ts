@@ -281,9 +281,11 @@ export const projectRows: readonly Row[] = [
   ['POST /projects/:id/environments', 'developer - live', 400, { json: { name: '/' } }],
   ['PUT /projects/:id/environments/:environment_id', 'developer - live', 404, none('environment_id')],
   ['POST /projects/:id/environments/:environment_id/stop', 'developer - live', 404, none('environment_id')],
+  ['POST /projects/:id/environments/stop_stale', 'developer - live', 400, { json: { before: '2000-01-01' } }],
   ['DELETE /projects/:id/environments/:environment_id', 'developer - live', 404, none('environment_id')],
   ['GET /projects/:id/deployments', 'reporter L', 200],
   ['GET /projects/:id/deployments/:deployment_id', 'reporter L', 404, none('deployment_id')],
+  ['GET /projects/:id/deployments/:deployment_id/merge_requests', 'reporter L', 404, none('deployment_id')],
   [
     'POST /projects/:id/deployments',
     'developer - live',

@@ -332,6 +332,9 @@ func main() {
 		Status: gitlab.Ptr(gitlab.DeploymentStatusSuccess),
 	}))
 	equal(got(api.Deployments.GetProjectDeployment(id, deployment.ID)).Status, "success")
+	deployed := got(api.DeploymentMergeRequests.ListDeploymentMergeRequests(id, deployment.ID, nil))
+	equal(len(deployed), 1)
+	equal(deployed[0].IID, iid)
 	equal(got(api.Environments.GetEnvironment(id, environment.ID)).LastDeployment.ID, deployment.ID)
 	equal(got(api.Environments.StopEnvironment(id, environment.ID, nil)).State, "stopped")
 	done(api.Environments.DeleteEnvironment(id, environment.ID))

@@ -325,6 +325,8 @@ deployment = project.deployments.create(
 deployment.status = "success"
 deployment.save()
 equal([each.status for each in project.deployments.list()], ["success"])
+if hasattr(deployment, "mergerequests"):
+    equal([each.iid for each in deployment.mergerequests.list()], [mr.iid])
 environment.stop()
 equal(project.environments.get(environment.id).state, "stopped")
 environment.delete()
