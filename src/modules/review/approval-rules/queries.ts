@@ -140,9 +140,7 @@ export const appliedRules = (db: Db, mergeRequestId: number, caller: Caller): Pr
             and (r.rule_type = 'any_approver' or ${isNamedBy(raw('u.id'))})
         ) as approved_by,
         r.merge_request_id is not null as is_own
-      from merge_requests m
-        join projects p on p.id = m.project_id
-        join approval_rules r on ${isHeldFor}
+      from merge_requests m join projects p on p.id = m.project_id join approval_rules r on ${isHeldFor}
       where m.id = ${mergeRequestId} and ${appliesRule}
       order by r.id
     `,
@@ -172,7 +170,8 @@ export const insertRule = async (
     { id: integer },
     sql`
       insert into approval_rules (
-        ${raw(`${of}_id`)}, source_rule_id, name, rule_type, approvals_required, applies_to_all_protected_branches
+        ${raw(`${of}_id`)}, source_rule_id, name, rule_type, approvals_required,
+        applies_to_all_protected_branches
       )
       values (
         ${id}, ${rule.sourceRuleId}, ${rule.name}, ${rule.type}, ${rule.approvalsRequired},

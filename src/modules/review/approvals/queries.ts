@@ -110,11 +110,7 @@ export const findApprover = (
     sql`
       select exists (select from approvers a where a.merge_request_id = m.id and a.user_id = ${userId})
         or exists (
-          select
-          from approval_rules r
-          where ${isHeldFor}
-            and ${appliesRule}
-            and ${isNamedBy(sql`${userId}::bigint`)}
+          select from approval_rules r where ${isHeldFor} and ${appliesRule} and ${isNamedBy(sql`${userId}::bigint`)}
         ) as approver,
         ${isExcluded(sql`${userId}::bigint`)} as excluded
       from merge_requests m
