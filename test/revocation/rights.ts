@@ -6,8 +6,8 @@ import { expireTokens } from '../tables/tokens.ts'
 import { Client, type TestGroup, type World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
-/** What a flow needs: read access to the guarded project, push access to it, or a valid token. */
-export type Need = 'read' | 'push' | 'token'
+/** What a flow needs in the guarded project: access to its code, push access, the role of a reporter in its issues; or a valid token. */
+export type Need = 'read' | 'push' | 'issues' | 'token'
 
 type Place = {
   readonly world: World
@@ -31,7 +31,8 @@ export type Right = {
   readonly revoke: (stage: Stage) => Promise<unknown>
 }
 
-const everything = ['read', 'push', 'token'] as const
+const everything = ['read', 'push', 'issues', 'token'] as const
+const membership = ['read', 'push', 'issues'] as const
 const developer = levels.developer
 
 const member = (kind: 'projects' | 'groups', id: number, { id: userId }: Client) => `/${kind}/${id}/members/${userId}`
@@ -74,12 +75,12 @@ const repositoryForMembers = {
 }
 
 export const rights: readonly Right[] = [
-  { name: 'the membership is removed', takes: ['read', 'push'], grant: inProject, revoke: leaveProject },
-  { name: 'the member becomes a guest', takes: ['read', 'push'], grant: inProject, revoke: change(levels.guest) },
+  { name: 'the membership is removed', takes: membership, grant: inProject, revoke: leaveProject },
+  { name: 'the member becomes a guest', takes: membership, grant: inProject, revoke: change(levels.guest) },
   { name: 'the member becomes a reporter', takes: ['push'], grant: inProject, revoke: change(levels.reporter) },
   {
     name: 'the membership expires',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: inProject,
     revoke: ({ world, guarded, ann }) =>
       world.root.put(member('projects', guarded.id, ann), {
@@ -89,33 +90,33 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'the membership of the group around is removed',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: inGroup,
     revoke: ({ world, group, ann }) => world.root.delete(member('groups', group.id, ann)),
   },
   {
     name: 'the project is transferred to another group',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: inGroup,
     revoke: async ({ world, guarded }) =>
       world.root.put(`/projects/${guarded.id}/transfer`, { namespace: (await world.group()).id }),
   },
   {
     name: 'the share of the project ends',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: (place) => invite(place, 'projects'),
     revoke: async (stage) =>
       stage.world.root.delete(`/projects/${stage.guarded.id}/share/${await invitedGroup(stage)}`),
   },
   {
     name: 'the share of the group ends',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: (place) => invite(place, 'groups'),
     revoke: async (stage) => stage.world.root.delete(`/groups/${stage.group.id}/share/${await invitedGroup(stage)}`),
   },
   {
     name: 'the membership of an invited group is removed',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: (place) => invite(place, 'projects'),
     revoke: async (stage) => stage.world.root.delete(member('groups', await invitedGroup(stage), stage.ann)),
   },
@@ -124,6 +125,12 @@ export const rights: readonly Right[] = [
     takes: ['read', 'push'],
     grant: inProject,
     revoke: edit(repositoryOff),
+  },
+  {
+    name: 'issues are switched off',
+    takes: ['issues'],
+    grant: inProject,
+    revoke: edit({ issues_access_level: 'disabled' }),
   },
   {
     name: 'the repository of a public project is reserved for members',
@@ -154,7 +161,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'an administrator becomes a user',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: true }),
     revoke: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: false }),
   },
@@ -166,7 +173,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'the project is archived',
-    takes: ['push'],
+    takes: ['push', 'issues'],
     grant: inProject,
     revoke: ({ world, guarded }) => world.root.post(`/projects/${guarded.id}/archive`),
   },
