@@ -1,6 +1,7 @@
 export { readersAmong, replaceAssigned, usernamesOf } from './assignees/queries.ts'
 export { awardsSql } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
+export { copyDiscussion } from './copies/service.ts'
 export { type AssignedTable, isNoteableType, type NoteableType, noteableTypes } from './noteables/kinds.ts'
 export {
   type Discussed,
@@ -34,7 +35,7 @@ export { noteMentions } from './notes/mentions.ts'
 export { forgetNameAfterDeletion } from './notes/name-job.ts'
 export { discussionId, lineParams, noteBody } from './notes/params.ts'
 export { hasUnresolved, unresolvedPositions, unresolvedSql } from './notes/queries.ts'
-export { mayName, namedNoteables } from './notes/references.ts'
+export { mayName, namedNoteables, qualifyReferences } from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
 export { addSystemNote } from './notes/service.ts'
 export { refuseNote, requireText } from './notes/text.ts'
@@ -49,7 +50,10 @@ export {
   type WantedLine,
   type WantedPlace,
 } from './positions/position.ts'
-export { findSubscribed, participantsOf, saveSubscription, subscribedSql } from './subscriptions/queries.ts'
+export { eventMail } from './subscriptions/mails.ts'
+export { subscribedSql } from './subscriptions/queries.ts'
+export { recipientsOfEvent } from './subscriptions/recipient-queries.ts'
+export { participantRoutesOf, subscriptionRoutesOf } from './subscriptions/routes.ts'
 export { TimeStatsSchema, timeStats } from './time-tracking/entity.ts'
 export { timeSpentSql } from './time-tracking/queries.ts'
 export { timeTrackingRoutesOf } from './time-tracking/routes.ts'

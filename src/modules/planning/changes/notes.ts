@@ -18,11 +18,18 @@ export async function changeNotes(
   noun: string,
   before: Planned,
   now: Planned,
-  more: { readonly title?: string | undefined; readonly others?: readonly (string | false | undefined)[] } = {},
+  more: {
+    readonly title?: string | undefined
+    /** Before the note about assignees. */
+    readonly texts?: readonly (string | false)[]
+    /** After it. */
+    readonly others?: readonly (string | false | undefined)[]
+  } = {},
 ): Promise<string[]> {
   const notes = [
     before.title !== now.title && (more.title ?? `changed title from **${before.title}** to **${now.title}**`),
     before.description !== now.description && 'changed the description',
+    ...(more.texts ?? []),
     await peopleNote(tx, before.assignee_ids, now.assignee_ids, ['assigned to', 'unassigned']),
     ...(more.others ?? []),
     before.milestone_id !== now.milestone_id &&

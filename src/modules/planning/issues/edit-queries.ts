@@ -33,8 +33,8 @@ export const insertIssue = (tx: Tx, m: NewIssue): Promise<{ id: number; iid: num
         }
       )
       insert into issues (
-        iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id, due_date, weight,
-        created_at, updated_at
+        iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id,
+        due_date, weight, created_at, updated_at
       )
       select ${m.iid === undefined ? raw('numbered.last') : sql`${m.iid}::integer`}, ${m.projectId}, ${m.title},
         ${m.description}, ${m.authorId}, ${m.confidential}, ${m.discussionLocked}::boolean, ${m.milestoneId}::bigint,
@@ -47,3 +47,38 @@ export const insertIssue = (tx: Tx, m: NewIssue): Promise<{ id: number; iid: num
 
 export const saveTimeEstimate = (tx: Tx, id: number, seconds: number): Promise<number> =>
   tx.run(sql`update issues set time_estimate = ${seconds}, updated_at = now() where id = ${id}`)
+
+/** The attributes of an issue that an edit writes. */
+export type IssueValues = {
+  readonly title: string
+  readonly description: string | null
+  readonly confidential: boolean
+  readonly discussionLocked: boolean | null
+  readonly milestoneId: number | null
+  /** `YYYY-MM-DD` */
+  readonly dueDate: string | null
+  readonly weight: number | null
+  /** Unchanged if absent. */
+  readonly createdAt: Date | undefined
+}
+
+export const saveIssueValues = (tx: Tx, id: number, v: IssueValues): Promise<number> =>
+  tx.run(sql`
+    update issues
+    set title = ${v.title}, description = ${v.description}, confidential = ${v.confidential},
+      discussion_locked = ${v.discussionLocked}, milestone_id = ${v.milestoneId}, due_date = ${v.dueDate}::date,
+      weight = ${v.weight}, created_at = coalesce(${v.createdAt ?? null}::timestamptz, created_at)
+    where id = ${id}
+  `)
+
+export const saveClosed = (tx: Tx, id: number, userId: number, at: Date | undefined): Promise<number> =>
+  tx.run(sql`
+    update issues
+    set state = 'closed', closed_at = coalesce(${at ?? null}::timestamptz, now()), closed_by_id = ${userId}
+    where id = ${id}
+  `)
+
+export const saveReopened = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update issues set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
+
+export const deleteIssue = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from issues where id = ${id}`)

@@ -64,5 +64,5 @@ export const lockIssue = (tx: Tx, id: number): Promise<LockedIssue | undefined> 
   tx.row(lockedIssueRow, sql`select ${columns} from issues m where m.id = ${id} for no key update of m`)
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
-export const touchIssue = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update issues set updated_at = now() where id = ${id}`)) > 0
+export const touchIssue = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>
+  (await tx.run(sql`update issues set updated_at = coalesce(${at ?? null}::timestamptz, now()) where id = ${id}`)) > 0

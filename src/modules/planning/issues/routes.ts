@@ -1,11 +1,13 @@
 import { endpoint } from '../../../api/endpoint.ts'
-import { Id, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { CommaList, Filled, Id, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
 import { getIssue } from './detail.ts'
+import { editIssue } from './edit.ts'
 import { Issue } from './entity.ts'
 import { attributeParams, namedOnce } from './params.ts'
+import { removeIssue } from './remove.ts'
 import { createIssue } from './service.ts'
-import { issue } from './subject.ts'
+import { issue, namedIssue } from './subject.ts'
 
 export const issueRoutes = [
   endpoint({
@@ -34,6 +36,60 @@ export const issueRoutes = [
     allow: 'read_issue',
     returns: Issue,
     handle: ({ subject, ctx }) => getIssue(ctx, subject.project, subject.id),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id/issues/:issue_iid',
+    summary: 'Update an issue',
+    description: '`state_event` closes or reopens it. Attributes that the caller may not change are ignored.',
+    subject: issue,
+    allow: 'update_issue',
+    params: Params(
+      {
+        ...attributeParams,
+        title: Optional(Filled({ description: 'Title of the issue' })),
+        state_event: Optional(OneOf(['close', 'reopen'], { description: 'Event that changes the state' })),
+        add_labels: Optional(CommaList(Text(), { description: 'Titles of labels to add' })),
+        remove_labels: Optional(CommaList(Text(), { description: 'Titles of labels to remove' })),
+        created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })),
+        updated_at: Optional(Timestamp({ description: 'Time of the change; only for owners' })),
+      },
+      {
+        atLeastOneOf: [
+          'assignee_id',
+          'assignee_ids',
+          'confidential',
+          'created_at',
+          'description',
+          'discussion_locked',
+          'due_date',
+          'labels',
+          'add_labels',
+          'remove_labels',
+          'milestone_id',
+          'state_event',
+          'title',
+          'weight',
+        ],
+      },
+    ),
+    returns: Issue,
+    async handle({ subject, params, ctx }) {
+      await editIssue(ctx, subject, namedOnce(params))
+      return getIssue(ctx, subject.project, subject.id)
+    },
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id/issues/:issue_iid',
+    summary: 'Delete an issue',
+    subject: namedIssue,
+    allow: 'remove_issue',
+    changedAt: ({ updated_at }) => updated_at,
+    returns: null,
+    handle: ({ subject, ctx }) => removeIssue(ctx, subject),
   }),
 ]
 

@@ -16,6 +16,7 @@ import {
 import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { setLabels } from '../labels/assign.ts'
 import { findUsableMilestone } from '../milestones/queries.ts'
+import { recordAgent } from './agents.ts'
 import { insertIssue } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
 import { asNoteable } from './noteable.ts'
@@ -83,8 +84,13 @@ export async function createIssue(ctx: Ctx, project: ProjectSubject, given: Issu
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
+      await recordAgent(tx, ctx, made.id)
       await recordActivity(tx, project.id)
-      await emitIssue(tx, made.id, { kind: 'issue_opened', actorId: authorId })
+      await emitIssue(tx, made.id, {
+        kind: 'issue_opened',
+        actorId: authorId,
+        ...(milestoneId && { changes: { milestone_id: [null, milestoneId] } }),
+      })
       return made.id
     })
     .catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { awardEmojiRoutesOf, discussionRoutesOf, noteRoutesOf, timeTrackingRoutesOf } from '../../discussion/index.ts'
-import { labelEventRoutesOf } from '../../planning/index.ts'
+import { labelEventRoutesOf, milestoneEventRoutesOf, stateEventRoutesOf } from '../../planning/index.ts'
 import { discussedMergeRequest, tracked } from './subject.ts'
 
 export const noteRoutes = noteRoutesOf(discussedMergeRequest)
@@ -7,3 +7,5 @@ export const discussionRoutes = discussionRoutesOf(discussedMergeRequest)
 export const awardEmojiRoutes = awardEmojiRoutesOf(discussedMergeRequest)
 export const timeTrackingRoutes = timeTrackingRoutesOf(discussedMergeRequest, tracked)
 export const labelEventRoutes = labelEventRoutesOf(discussedMergeRequest)
+export const milestoneEventRoutes = milestoneEventRoutesOf(discussedMergeRequest)
+export const stateEventRoutes = stateEventRoutesOf(discussedMergeRequest)
