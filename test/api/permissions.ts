@@ -1,5 +1,5 @@
 import { issueRows } from './issue-permissions.ts'
-import { absent, long, none, type Row } from './permission-rows.ts'
+import { absent, long, none, type Row, type Who } from './permission-rows.ts'
 
 export type { Row, Who } from './permission-rows.ts'
 

@@ -24,8 +24,8 @@ export const copyNotes = (tx: Tx, from: Noteable, to: Noteable): Promise<number>
       )
       select c.new_id, ${to.project_id}, ${to.id}, c.author_id,
         left(encode(sha256(convert_to(${String(to.id)} || ' ' || c.discussion_id, 'UTF8')), 'hex'), 40), c.threaded,
-        c.system, c.body, c.position, c.resolved_at, c.resolved_by_id, c.created_at, c.updated_at,
-        c.source_project_id, c.source_merge_request_id, c.source_issue_id, c.source_commit
+        c.system, c.body, c.position, c.resolved_at, c.resolved_by_id, c.created_at, c.updated_at, c.source_project_id,
+        c.source_merge_request_id, c.source_issue_id, c.source_commit
       from copied c
     ),
     mentioned as (

@@ -86,6 +86,9 @@ export function namedNoteables(text: string, siteUrl: string): NamedNoteable[] {
   return [...found.values()]
 }
 
+/** Maximum characters of a text with qualified references; a longer one stays as it was. */
+const longestQualified = 1_000_000
+
 /** Code in Markdown: a fenced block, or a code span. */
 const code = String.raw`^ {0,3}(?<fence>${'```'}|~~~)[^]*?(?:^ {0,3}\k<fence>|$(?![^]))|${'`'}[^${'`'}\n]*${'`'}`
 const signedOutsideCode = new RegExp(`${code}|${signPattern.source}`, 'gm')
@@ -96,8 +99,12 @@ const signedOutsideCode = new RegExp(`${code}|${signPattern.source}`, 'gm')
  */
 export function qualifyReferences(text: string, fullPath: string): string {
   const parent = fullPath.slice(0, fullPath.lastIndexOf('/'))
-  return text.replace(signedOutsideCode, (found, _fence, path: string | undefined, sign: string | undefined, iid) => {
-    if (sign === undefined || path?.includes('/')) return found
-    return `${path === undefined ? fullPath : `${parent}/${path}`}${sign}${iid}`
-  })
+  const qualified = text.replace(
+    signedOutsideCode,
+    (found, _fence, path: string | undefined, sign: string | undefined, iid) => {
+      if (sign === undefined || path?.includes('/')) return found
+      return `${path === undefined ? fullPath : `${parent}/${path}`}${sign}${iid}`
+    },
+  )
+  return qualified.length > longestQualified ? text : qualified
 }

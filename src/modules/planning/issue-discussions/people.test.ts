@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
-import { test } from '../../../../test/world.ts'
+import { type Client, test } from '../../../../test/world.ts'
+import { mailNoteJob } from '../../discussion/subscriptions/jobs.ts'
 import { removeUser } from '../../groups/user-removal/jobs.ts'
+import { mailsTo } from '../../instance/mails/testing.ts'
 import { openIssue } from '../issues/testing.ts'
 
 describe('subscriptions and participants of issues', () => {
@@ -27,6 +29,20 @@ describe('subscriptions and participants of issues', () => {
       [assignee!.id, named!.id, commenter!.id].sort((a, b) => a - b),
     )
   })
+})
+
+test('a note is not mailed to participants who can no longer read the issue', async ({ world }) => {
+  const [author, guest] = [await world.user(), await world.user()]
+  const { at } = await openIssue(world, { author, members: [[guest, 'guest']] })
+  await guest.post(`${at}/subscribe`)
+  const { id } = (await world.root.post(`${at}/notes`, { body: 'A secret' })).json
+  await world.root.put(at, { confidential: true })
+  for (const { payload } of await world.takeJobs(`tell_of_note:${id}`))
+    await mailNoteJob.run(payload, await world.app.open(null))
+  const mails = async ({ username }: Client) =>
+    (await mailsTo(world, `${username}@example.com`)).filter(({ body }) => body.includes('A secret'))
+  expect(await mails(author)).toHaveLength(1)
+  expect(await mails(guest)).toEqual([])
 })
 
 describe('user agents of issues', () => {

@@ -25,8 +25,8 @@ export const insertCopy = (tx: Tx, issueId: number, copy: Copy): Promise<{ id: n
       numbered as (${nextNumbers('issues', raw('select id as project_id from target'))}),
       given as (select ${copy.clonedBy}::bigint as cloned_by)
       insert into issues (
-        iid, project_id, title, description, author_id, state, confidential, discussion_locked, milestone_id, due_date,
-        weight, time_estimate, closed_at, closed_by_id, created_at
+        iid, project_id, title, description, author_id, state, confidential, discussion_locked,
+        milestone_id, due_date, weight, time_estimate, closed_at, closed_by_id, created_at
       )
       select numbered.last, ${copy.projectId}, m.title, ${copy.description}, coalesce(cloned_by, m.author_id),
         case when cloned_by is null then m.state else 'opened' end, m.confidential,
@@ -52,8 +52,7 @@ export const copyLabels = (tx: Tx, from: number, to: number, projectId: number):
   tx.run(sql`
     with used as (
       select label_id from issue_labels where issue_id = ${from}
-      union
-      select label_id from label_events where issue_id = ${from}
+      union select label_id from label_events where issue_id = ${from}
     ),
     found as (
       select distinct on (old.id) old.id as old_id, l.id as new_id

@@ -2,6 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { nextNumbers, reachNumber } from '../../projects/index.ts'
+import type { AgentRow } from './agent-queries.ts'
 
 export type NewIssue = {
   readonly projectId: number
@@ -17,6 +18,8 @@ export type NewIssue = {
   /** The next number of the project if absent. */
   readonly iid: number | undefined
   readonly createdAt: Date | undefined
+  /** Where the request came from; stored for the author's account. */
+  readonly agent: AgentRow | null
 }
 
 /** Undefined if the project is being deleted. Violates `issues_project_id_iid_key` if the number is taken. */
@@ -31,17 +34,27 @@ export const insertIssue = (tx: Tx, m: NewIssue): Promise<{ id: number; iid: num
             ? nextNumbers('issues', raw('select id as project_id from target'))
             : reachNumber('issues', m.iid, raw('select id as project_id from target'))
         }
+      ),
+      made as (
+        insert into issues (
+          iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id,
+          due_date, weight, created_at, updated_at
+        )
+        select ${m.iid === undefined ? raw('numbered.last') : sql`${m.iid}::integer`}, ${m.projectId}, ${m.title},
+          ${m.description}, ${m.authorId}, ${m.confidential}, ${m.discussionLocked}::boolean, ${m.milestoneId}::bigint,
+          ${m.dueDate}::date, ${m.weight}::integer, coalesce(${m.createdAt ?? null}::timestamptz, now()),
+          coalesce(${m.createdAt ?? null}::timestamptz, now())
+        from numbered
+        returning id, iid
+      ),
+      agent as (
+        insert into issue_agents (issue_id, user_id, user_agent, ip_address)
+        select made.id, ${m.authorId}, ${m.agent?.user_agent ?? null}::text, ${m.agent?.ip_address ?? null}::text
+        from made
+        where ${m.agent !== null}
       )
-      insert into issues (
-        iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id,
-        due_date, weight, created_at, updated_at
-      )
-      select ${m.iid === undefined ? raw('numbered.last') : sql`${m.iid}::integer`}, ${m.projectId}, ${m.title},
-        ${m.description}, ${m.authorId}, ${m.confidential}, ${m.discussionLocked}::boolean, ${m.milestoneId}::bigint,
-        ${m.dueDate}::date, ${m.weight}::integer, coalesce(${m.createdAt ?? null}::timestamptz, now()),
-        coalesce(${m.createdAt ?? null}::timestamptz, now())
-      from numbered
-      returning id, iid
+      select id, iid
+      from made
     `,
   )
 

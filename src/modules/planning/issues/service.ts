@@ -16,7 +16,7 @@ import {
 import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { setLabels } from '../labels/assign.ts'
 import { findUsableMilestone } from '../milestones/queries.ts'
-import { recordAgent } from './agents.ts'
+import { agentOf } from './agents.ts'
 import { insertIssue } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
 import { asNoteable } from './noteable.ts'
@@ -76,6 +76,7 @@ export async function createIssue(ctx: Ctx, project: ProjectSubject, given: Issu
         weight: input.weight ?? null,
         iid: input.iid,
         createdAt: input.created_at,
+        agent: agentOf(ctx),
       })
       if (!made) throw notFound('Project')
       const noteable = asNoteable({ id: made.id, project_id: project.id })
@@ -84,7 +85,6 @@ export async function createIssue(ctx: Ctx, project: ProjectSubject, given: Issu
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
-      await recordAgent(tx, ctx, made.id)
       await recordActivity(tx, project.id)
       await emitIssue(tx, made.id, {
         kind: 'issue_opened',

@@ -1,12 +1,14 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import { storedProject } from '../../repository/commits/testing.ts'
+import { type StoredProject, storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 import { openIssue } from '../issues/testing.ts'
 
+type Given = { readonly project?: StoredProject; readonly [attribute: string]: unknown }
+
 const kinds = {
-  Issue: (world: World, given: object = {}) => openIssue(world, given),
-  MergeRequest: (world: World, given: object = {}) => openMergeRequest(world, given),
+  Issue: (world: World, given: Given = {}) => openIssue(world, given),
+  MergeRequest: (world: World, given: Given = {}) => openMergeRequest(world, given),
 } as const
 
 const list = async (who: Client, at: string, word: 'state' | 'milestone'): Promise<any[]> =>
