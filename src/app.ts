@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Caller, originOf } from './access/actor.ts'
 import { shareKeyOf } from './access/share-key.ts'
-import type { Ctx } from './api/ctx.ts'
+import type { Ctx, OfRequest } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
 import { openBlobs } from './blobs/open.ts'
@@ -126,7 +126,12 @@ export async function createApp(config: Config, services: Services, overrides: O
   const secrets = openSecrets(secretsFile(config))
 
   const react = reactBy(reactions)
-  const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, signal?: AbortSignal): Ctx => ({
+  const contextOf = (
+    now: Settings,
+    caller: Caller,
+    remoteAddress?: string,
+    { signal, userAgent }: OfRequest = {},
+  ): Ctx => ({
     actor: caller,
     db: db.for(shareKeyOf(caller, remoteAddress), signal),
     transaction: (work) =>
@@ -147,10 +152,11 @@ export async function createApp(config: Config, services: Services, overrides: O
     log,
     remoteAddress,
     shareKey: shareKeyOf(caller, remoteAddress),
+    userAgent,
     signal,
   })
-  const open = async (caller: Caller, remoteAddress?: string, signal?: AbortSignal): Promise<Ctx> =>
-    contextOf(await settings.get(), caller, remoteAddress, signal)
+  const open = async (caller: Caller, remoteAddress?: string, request?: OfRequest): Promise<Ctx> =>
+    contextOf(await settings.get(), caller, remoteAddress, request)
 
   const activity = new Activity()
   const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }

@@ -7,6 +7,14 @@ import {
   startMirrorsAfterChange,
   stopPullMirrorsOfDeleted,
 } from './modules/lifecycle/index.ts'
+import {
+  followMilestonesOfIssues,
+  recordIssueMilestone,
+  recordIssueState,
+  recordMergeRequestMilestone,
+  recordMergeRequestState,
+  replaceLeftMilestonesOfIssues,
+} from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { type AnswerToPush, refreshRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
@@ -62,12 +70,19 @@ export const reactions: Reactions = {
   gpg_key_added: [queues(judgeSignatures, userOf)],
   gpg_key_revoked: [distrustRevokedKey],
   group_deleted: [closeMergeRequestsOfDeleted],
+  issue_closed: [recordIssueState('closed')],
+  issue_opened: [recordIssueMilestone],
+  issue_reopened: [recordIssueState('reopened')],
+  issue_updated: [recordIssueMilestone],
   merge_request_approved: [mergeWhenApproved],
   merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
+  merge_request_closed: [recordMergeRequestState('closed')],
   merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
-  merge_request_opened: [findNamedByDescription],
-  merge_request_updated: [findNamedByDescription],
-  milestones_replaced: [followMilestones],
+  merge_request_merged: [recordMergeRequestState('merged')],
+  merge_request_opened: [findNamedByDescription, recordMergeRequestMilestone],
+  merge_request_reopened: [recordMergeRequestState('reopened')],
+  merge_request_updated: [findNamedByDescription, recordMergeRequestMilestone],
+  milestones_replaced: [followMilestones, followMilestonesOfIssues],
   namespace_renamed: [followNamespace],
   note_created: [findNamedByNote],
   note_updated: [findNamedByNote],
@@ -88,7 +103,7 @@ export const reactions: Reactions = {
       languagesAfterMs,
     ),
   ],
-  projects_left_groups: [replaceLeftMilestones],
+  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues],
   pushed: [
     updateMergeRequestsAfterPush,
     startMirrorsAfterChange,

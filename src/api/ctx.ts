@@ -10,6 +10,9 @@ import type { Settings } from '../settings/settings.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
+/** What a context takes from the request besides the caller. */
+export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent'>>
+
 /** The caller and the services available to it. One per request, job or SSH session. */
 export type Ctx = {
   readonly actor: Caller
@@ -33,6 +36,8 @@ export type Ctx = {
   readonly log: Logger
   /** IP address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined
+  /** `User-Agent` of an API request. */
+  readonly userAgent?: string | undefined
   /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
   readonly shareKey: string
   /** The work belongs to a push, whose git process holds a slot of the caller's share until it is done. */

@@ -72,13 +72,19 @@ import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts
 import { transferRoutes } from './lifecycle/transfers/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
+import { mailDueIssues } from './planning/due-mails/jobs.ts'
 import {
   issueAwardEmojiRoutes,
   issueLabelEventRoutes,
+  issueMilestoneEventRoutes,
   issueNoteRoutes,
+  issueStateEventRoutes,
   issueTimeTrackingRoutes,
 } from './planning/issue-discussions/routes.ts'
-import { issueRoutes } from './planning/issues/routes.ts'
+import { issueSubscriptionRoutes } from './planning/issue-discussions/subscription-routes.ts'
+import { issueMoveRoutes } from './planning/issue-moves/routes.ts'
+import { issueRoutes } from './planning/issue-writing/routes.ts'
+import { issueAgentRoutes } from './planning/issues/agent-routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
@@ -133,7 +139,9 @@ import {
   awardEmojiRoutes,
   discussionRoutes,
   labelEventRoutes,
+  milestoneEventRoutes,
   noteRoutes,
+  stateEventRoutes,
   timeTrackingRoutes,
 } from './review/discussions/routes.ts'
 import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
@@ -191,8 +199,10 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
-  issues: issueRoutes,
+  issues: [...issueRoutes, ...issueMoveRoutes, ...issueAgentRoutes],
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
+  'milestone-events': [...milestoneEventRoutes, ...issueMilestoneEventRoutes],
+  'state-events': [...stateEventRoutes, ...issueStateEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
@@ -228,7 +238,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   statistics: statisticsRoutes,
   storage: storageRoutes,
   submodules: submoduleRoutes,
-  subscriptions: subscriptionRoutes,
+  subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes],
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
@@ -302,6 +312,7 @@ export const jobs: readonly Job<any>[] = [
   resumeGroupRemovals,
   resumeProjectRemovals,
   settleCutOffPushes,
+  mailDueIssues,
   mailNoteJob,
   mailTodosJob,
 ]

@@ -9,6 +9,7 @@ import type { Endpoint } from '../../src/api/endpoint.ts'
 import type { GroupRow } from '../../src/modules/groups/groups/queries.ts'
 import { groupFacts } from '../../src/modules/groups/groups/subject.ts'
 import { endpoints } from '../../src/modules/index.ts'
+import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import type { ProjectRow } from '../../src/modules/projects/projects/queries.ts'
 import { projectFacts } from '../../src/modules/projects/projects/subject.ts'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
@@ -149,7 +150,7 @@ function formWithFile(): FormData {
   return form
 }
 
-/** The fixtures: a group and a project in it, with a member of each level and an open merge request with a discussion. */
+/** The fixtures: a group and a project in it, with a member of each level, and an open merge request and an issue with a discussion each. */
 type Place = {
   readonly groupId: number
   readonly projectId: number
@@ -158,6 +159,7 @@ type Place = {
   readonly iid: number
   readonly discussionId: string
   readonly noteId: number
+  readonly issue: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
 }
 
 describe('the service matches the permission matrix', () => {
@@ -194,6 +196,8 @@ describe('the service matches the permission matrix', () => {
           })
           const { id: discussionId, notes } = (await world.root.post(`${mergeRequest.at}/discussions`, { body: 'x' }))
             .json
+          const issue = await openIssue(world, { project: { id: projectId, full_path: path } })
+          const ofIssue = (await world.root.post(`${issue.at}/discussions`, { body: 'x' })).json
           if (archived) await changeProject(world, projectId, { archived: true })
           places.set(`${visibility} ${archived}`, {
             groupId: group.id,
@@ -203,6 +207,7 @@ describe('the service matches the permission matrix', () => {
             iid: mergeRequest.iid,
             discussionId,
             noteId: notes[0].id,
+            issue: { iid: issue.iid, discussionId: ofIssue.id, noteId: ofIssue.notes[0].id },
           })
         }),
     )
@@ -215,13 +220,15 @@ describe('the service matches the permission matrix', () => {
 
   /** The URL of a row's call, with its parameters filled in. */
   const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
+    const discussed = call.includes(':issue_iid') ? place.issue : place
     const words: Record<string, string> = {
       ':id': String(id),
       ':forked_from_id': String(id),
       ':sha': place.sha,
       ':merge_request_iid': String(place.iid),
-      ':discussion_id': place.discussionId,
-      ':note_id': String(place.noteId),
+      ':issue_iid': String(place.issue.iid),
+      ':discussion_id': discussed.discussionId,
+      ':note_id': String(discussed.noteId),
       ':branch': 'main',
       ':file_path': 'README.md',
       ':user_id': String(victim.id),

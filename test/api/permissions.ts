@@ -1,52 +1,15 @@
-import type { Level } from '../../src/access/levels.ts'
+import { issueRows } from './issue-permissions.ts'
+import { absent, long, none, type Row, type Who } from './permission-rows.ts'
+
+export type { Row, Who } from './permission-rows.ts'
 
 /**
  * The permissions of the supplement to the API documents (section 2), written by hand and compared with `src/access/`. A new
  * endpoint needs a line here.
  */
 
-/** The lowest role that may act on a private project; administrators always may, unless it says otherwise. */
-type Least = Level | 'administrator'
-
-/**
- * `<lowest role> <others>`: others are P (everyone if public, signed-in users who are not external if internal), L (the same,
- * signed in only) or - (no others). With `live`, the operation is refused for all once the project is archived.
- */
-export type Who = `${Least} ${'P' | 'L' | '-'}${'' | ' live'}`
-
-export type Row = readonly [
-  /** Declared method and path, and a note that distinguishes rows of the same endpoint. */
-  call: string,
-  who: Who,
-  /** Status for permitted callers; several if it depends on earlier calls. */
-  status: number | readonly number[],
-  more?: {
-    readonly query?: string
-    readonly json?: object
-    readonly headers?: Readonly<Record<string, string>>
-    /** Sends a form that has a `file`. */
-    readonly file?: true
-    /** Replaces a parameter of the path: `{ ':branch': 'main' }`. */
-    readonly at?: Readonly<Record<string, string>>
-    /** Abilities that the operation checks besides the endpoint's own. */
-    readonly also?: readonly string[]
-    /** An ability on the group named by a parameter, of an endpoint that checks none itself. */
-    readonly asks?: string
-    /** Status for refused callers, if it is none of 401, 403 and 404. */
-    readonly refused?: number
-    /** Run only where it changes nothing. */
-    readonly only?: 'archived' | 'live'
-    readonly except?: 'public'
-    /** Needs a member who can be removed. */
-    readonly victim?: true
-  },
-]
-
-const absent = '999999999'
-const long = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
 const commit = { branch: 'main', commit_message: 'x' }
 const badge = 'link_url=https%3A%2F%2Fexample.com&image_url=https%3A%2F%2Fexample.com'
-const none = (...names: string[]) => ({ at: Object.fromEntries(names.map((name) => [`:${name}`, absent])) })
 
 /** Operations on a project. `:sha` is one of its commits; `main` has `README.md`. */
 export const projectRows: readonly Row[] = [
@@ -467,6 +430,20 @@ export const projectRows: readonly Row[] = [
     404,
     none('resource_label_event_id'),
   ],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/resource_milestone_events', 'reporter L', 200],
+  [
+    'GET /projects/:id/merge_requests/:merge_request_iid/resource_milestone_events/:resource_milestone_event_id',
+    'reporter L',
+    404,
+    none('resource_milestone_event_id'),
+  ],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/resource_state_events', 'reporter L', 200],
+  [
+    'GET /projects/:id/merge_requests/:merge_request_iid/resource_state_events/:resource_state_event_id',
+    'reporter L',
+    404,
+    none('resource_state_event_id'),
+  ],
   // For callers who pass these checks, role and branch protection decide: 401 and 403 come from those.
   ['PUT /projects/:id/merge_requests/:merge_request_iid/merge', 'reporter L live', [401, 409], { json: { sha: 'x' } }],
   [
@@ -580,6 +557,7 @@ export const projectRows: readonly Row[] = [
     { json: { duration: '1h' } },
   ],
   ['POST /projects/:id/merge_requests/:merge_request_iid/reset_spent_time', 'developer - live', 200],
+  ...issueRows,
 ]
 
 /** Operations on a group. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Oid } from '../../src/git/format/oid.ts'
 import { bringRepository } from '../../src/modules/lifecycle/forks/testing.ts'
 import { copyTemplate } from '../../src/modules/lifecycle/project-creation/jobs.ts'
+import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import { batch, follow, oidOf, upload } from '../../src/modules/pushes/large-files/testing.ts'
 import type { StoredProject } from '../../src/modules/repository/commits/testing.ts'
 import { storedRepository } from '../../src/modules/review/merge-requests/testing.ts'
@@ -145,6 +146,24 @@ const reading = (path: (oid: Oid, branch: string) => string): Flow => ({
     },
   }),
 })
+
+/** Calls about a confidential issue of the guarded project, whose title the answer shows. */
+function issueFlow(name: string, call: (stage: Stage, at: string) => Promise<Answer>): Flow {
+  return {
+    name,
+    needs: ['issues', 'token'],
+    async begin(stage) {
+      const title = unique('whispered')
+      let at: string
+      return {
+        arm: async () => {
+          at = (await openIssue(stage.world, { project: stage.guarded, title, confidential: true })).at
+        },
+        attempt: async () => (await call(stage, at)).text.includes(title),
+      }
+    },
+  }
+}
 
 /** Pushes of one user to a branch of another's, which a merge request allows. */
 const collaborating = (
@@ -386,6 +405,13 @@ export const flows: readonly Flow[] = [
     'with large files',
     async (_, who, to) => (await batch(who, to, 'upload', [unique('large')])).status === 200,
   ),
+  issueFlow('move a confidential issue to the fork', ({ ann, fork }, at) =>
+    ann.post(`${at}/move`, { to_project_id: fork.id }),
+  ),
+  issueFlow('clone a confidential issue to the fork', ({ ann, fork }, at) =>
+    ann.post(`${at}/clone`, { to_project_id: fork.id }),
+  ),
+  issueFlow('read a confidential issue', ({ ann }, at) => ann.get(at)),
   {
     name: 'claim a large file for the fork',
     needs: ['read', 'token'],

@@ -7,8 +7,11 @@ import { expireTokens } from '../tables/tokens.ts'
 import { Client, type TestGroup, type World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
-/** What a flow needs: read access to the guarded project, push access to it, a valid token, or the same access by its deploy key. */
-export type Need = 'read' | 'push' | 'token' | 'deploy_key_read' | 'deploy_key_push'
+/**
+ * What a flow needs in the guarded project: access to its code, push access, the role of a reporter in its issues, a valid token, or
+ * access by its deploy key.
+ */
+export type Need = 'read' | 'push' | 'issues' | 'token' | 'deploy_key_read' | 'deploy_key_push'
 
 type Place = {
   readonly world: World
@@ -32,8 +35,9 @@ export type Right = {
   readonly revoke: (stage: Stage) => Promise<unknown>
 }
 
-const everything = ['read', 'push', 'token'] as const
+const everything = ['read', 'push', 'issues', 'token'] as const
 const byDeployKey = ['deploy_key_read', 'deploy_key_push'] as const
+const membership = ['read', 'push', 'issues'] as const
 const developer = levels.developer
 
 const member = (kind: 'projects' | 'groups', id: number, { id: userId }: Client) => `/${kind}/${id}/members/${userId}`
@@ -93,12 +97,12 @@ const deployKeyRights: readonly Right[] = [
 ]
 
 export const rights: readonly Right[] = [
-  { name: 'the membership is removed', takes: ['read', 'push'], grant: inProject, revoke: leaveProject },
-  { name: 'the member becomes a guest', takes: ['read', 'push'], grant: inProject, revoke: change(levels.guest) },
+  { name: 'the membership is removed', takes: membership, grant: inProject, revoke: leaveProject },
+  { name: 'the member becomes a guest', takes: membership, grant: inProject, revoke: change(levels.guest) },
   { name: 'the member becomes a reporter', takes: ['push'], grant: inProject, revoke: change(levels.reporter) },
   {
     name: 'the membership expires',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: inProject,
     revoke: ({ world, guarded, ann }) =>
       world.root.put(member('projects', guarded.id, ann), {
@@ -108,33 +112,33 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'the membership of the group around is removed',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: inGroup,
     revoke: ({ world, group, ann }) => world.root.delete(member('groups', group.id, ann)),
   },
   {
     name: 'the project is transferred to another group',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: inGroup,
     revoke: async ({ world, guarded }) =>
       world.root.put(`/projects/${guarded.id}/transfer`, { namespace: (await world.group()).id }),
   },
   {
     name: 'the share of the project ends',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: (place) => invite(place, 'projects'),
     revoke: async (stage) =>
       stage.world.root.delete(`/projects/${stage.guarded.id}/share/${await invitedGroup(stage)}`),
   },
   {
     name: 'the share of the group ends',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: (place) => invite(place, 'groups'),
     revoke: async (stage) => stage.world.root.delete(`/groups/${stage.group.id}/share/${await invitedGroup(stage)}`),
   },
   {
     name: 'the membership of an invited group is removed',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: (place) => invite(place, 'projects'),
     revoke: async (stage) => stage.world.root.delete(member('groups', await invitedGroup(stage), stage.ann)),
   },
@@ -143,6 +147,12 @@ export const rights: readonly Right[] = [
     takes: ['read', 'push', ...byDeployKey],
     grant: inProject,
     revoke: edit(repositoryOff),
+  },
+  {
+    name: 'issues are switched off',
+    takes: ['issues'],
+    grant: inProject,
+    revoke: edit({ issues_access_level: 'disabled' }),
   },
   {
     name: 'the repository of a public project is reserved for members',
@@ -173,7 +183,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'an administrator becomes a user',
-    takes: ['read', 'push'],
+    takes: membership,
     grant: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: true }),
     revoke: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: false }),
   },
@@ -185,7 +195,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'the project is archived',
-    takes: ['push', 'deploy_key_push'],
+    takes: ['push', 'issues', 'deploy_key_push'],
     grant: inProject,
     revoke: ({ world, guarded }) => world.root.post(`/projects/${guarded.id}/archive`),
   },

@@ -79,7 +79,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'label_subscriptions',
     'labels',
     'merge_request_labels',
+    'milestone_events',
     'milestones',
+    'state_events',
   ],
   lifecycle: ['project_imports', 'pull_mirrors', 'push_mirrors'],
   review: [

@@ -61,7 +61,7 @@ async function serve(
     const shown = await authenticateGit(req.headers.authorization, context, remoteAddress)
     // A read ends when the client disconnects; a push that has begun completes.
     const signal = service === 'git-upload-pack' || asked.kind === 'refs' ? disconnectSignal(exchange) : undefined
-    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress, signal)
+    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress, { signal })
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in shown) return refuseCredentials(exchange, shown, context.siteUrl)
     const access = await gitAccess(ctx, asked.path, service, 'http')

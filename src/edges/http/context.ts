@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../../access/actor.ts'
-import type { Ctx } from '../../api/ctx.ts'
+import type { Ctx, OfRequest } from '../../api/ctx.ts'
 import type { Db } from '../../db/db.ts'
 import type { Activity } from '../../kernel/activity.ts'
 import type { Plan } from '../../kernel/plan.ts'
@@ -25,7 +25,7 @@ export type HttpContext = {
   /** Sources of the lines that clients print after a push. */
   readonly answersToPush: readonly AnswerToPush[]
   /** Opens a context for one request; `signal` for read-only requests. */
-  open(caller: Caller, remoteAddress: string | undefined, signal?: AbortSignal): Promise<Ctx>
+  open(caller: Caller, remoteAddress: string | undefined, request?: OfRequest): Promise<Ctx>
   /** Validates every response against its declaration; tests set it. */
   readonly onAnswer?: ((method: string, path: string, status: number, body: unknown) => void) | undefined
 }

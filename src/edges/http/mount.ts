@@ -195,7 +195,10 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
       const signal = e.method === 'GET' ? disconnectSignal(exchange) : undefined
       signal?.throwIfAborted()
-      const ctx = await context.open(served.caller, remoteAddress, signal)
+      const ctx = await context.open(served.caller, remoteAddress, {
+        signal,
+        userAgent: request.raw.headers['user-agent'],
+      })
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)

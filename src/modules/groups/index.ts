@@ -12,5 +12,5 @@ export { around, heldBy, holderIds, type Moved, projectsIn, reaching } from './h
 export { acceptInvitationsLater } from './invitations/jobs.ts'
 export { addFirstMember, insertFirstMember } from './members/first-member-queries.ts'
 export { mailAddress, type Recipient, recipientRow } from './members/recipient-queries.ts'
-export { levelNumber } from './notification-settings/levels.ts'
+export { levelNumber, type NotificationEvent } from './notification-settings/levels.ts'
 export { resealVariables } from './variables/reseal-queries.ts'

@@ -1,17 +1,29 @@
+export { type AttributeChanges, changesOf } from './changes/attributes.ts'
 export { changeNotes, peopleNote } from './changes/notes.ts'
+export { peopleAfter } from './changes/people.ts'
 export { Issue, type IssueShown } from './issues/entity.ts'
 export { asNoteable as issueAsNoteable } from './issues/noteable.ts'
 export { findIssueRecords, type IssueRecordRow, issueSelect } from './issues/record-queries.ts'
 export { type IssueSubject, issue, loadIssue } from './issues/subject.ts'
 export { labelEventRoutesOf } from './label-events/routes.ts'
-export { setLabels } from './labels/assign.ts'
+export { editLabels, type LabelEdit, setLabels } from './labels/assign.ts'
 export { ShownLabelsSchema, shownLabels } from './labels/entity.ts'
 export { copyLeftLabels, replaceLeftLabels } from './labels/move-queries.ts'
 export { type LabelReferenceRow, labelsJson } from './labels/queries.ts'
 export { titleViolations as labelTitleViolations } from './labels/titles.ts'
+export { recordIssueMilestone, recordMergeRequestMilestone } from './milestone-events/queries.ts'
+export { milestoneEventRoutesOf } from './milestone-events/routes.ts'
 export { MilestoneSchema, milestoneRecord } from './milestones/entity.ts'
-export { copyLeftMilestones, replacementsOf } from './milestones/move-queries.ts'
+export {
+  copyLeftMilestones,
+  followMilestonesOfIssues,
+  milestoneReactionsOf,
+  replaceLeftMilestonesOfIssues,
+} from './milestones/move-queries.ts'
 export { findMilestoneByTitle, findUsableMilestone, type MilestoneRow, milestoneJson } from './milestones/queries.ts'
-export { getMilestone } from './milestones/service.ts'
+export { getMilestone, usableMilestone } from './milestones/service.ts'
 export { type Command, type Commanded, quickActionsOf, type Right, type SharedEdit } from './quick-actions/command.ts'
+export { withoutQuickActions } from './quick-actions/description.ts'
 export { sharedCommands, usersNamed } from './quick-actions/shared.ts'
+export { recordIssueState, recordMergeRequestState } from './state-events/queries.ts'
+export { stateEventRoutesOf } from './state-events/routes.ts'

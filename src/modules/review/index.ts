@@ -4,7 +4,7 @@ export {
   findNamedByPush,
 } from './cross-references/jobs.ts'
 export { MergeRequest } from './merge-requests/entity.ts'
-export { followMilestones, replaceLeftMilestones } from './merge-requests/milestone-queries.ts'
+export { followMilestones, replaceLeftMilestones } from './merge-requests/milestones.ts'
 export { asNoteable } from './merge-requests/noteable.ts'
 export { findRecords, type MergeRequestRecordRow } from './merge-requests/record-queries.ts'
 export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject.ts'

@@ -3,7 +3,17 @@ import { columnsOf, tablesReferring } from '../../../../test/tables/discussion.t
 import { test } from '../../../../test/world.ts'
 import { noteableKinds } from './kinds.ts'
 
-const shared = ['notes', 'mentions', 'award_emoji', 'subscriptions', 'todos', 'time_logs', 'label_events']
+const shared = [
+  'notes',
+  'mentions',
+  'award_emoji',
+  'subscriptions',
+  'todos',
+  'time_logs',
+  'label_events',
+  'milestone_events',
+  'state_events',
+]
 
 test.for(Object.values(noteableKinds))(
   'each table of discussion has a column that refers to $table',

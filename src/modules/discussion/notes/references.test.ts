@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expectLinear } from '../../../../test/growth.ts'
-import { mentionedNames, namedNoteables } from './references.ts'
+import { mentionedNames, namedNoteables, qualifyReferences } from './references.ts'
 
 const named = (text: string) => mentionedNames(text).map(({ name, addressed }) => (addressed ? `!${name}` : name))
 
@@ -68,6 +68,26 @@ describe('issues and merge requests in a text', () => {
     'they are found in linear time when %j repeats',
     (part) => {
       expectLinear((size) => namedNoteables(part.repeat(size), site), 50_000)
+    },
+  )
+})
+
+describe('references of a text that moves to another project', () => {
+  test.for([
+    ['see #1, !2.', 'see a/b#1, a/b!2.'],
+    ['c#3 and x/y#4', 'a/c#3 and x/y#4'],
+    ['`#1` #2\n```\n#3\n```\n#4', '`#1` a/b#2\n```\n#3\n```\na/b#4'],
+    ['~~~\n#1\n```\n#2', '~~~\n#1\n```\n#2'],
+    ['#x, a#, &#39; and https://h/#1', '#x, a#, &#39; and https://h/#1'],
+    ['', ''],
+  ] as const)('%j becomes %j', ([text, moved]) => {
+    expect(qualifyReferences(text, 'a/b')).toBe(moved)
+  })
+
+  test.for(['#1 ', '`', '```\n', '~~~', 'a/', 'a#1'])(
+    'references are changed in linear time when %j repeats',
+    (part) => {
+      expectLinear((size) => qualifyReferences(part.repeat(size), 'a/b'), 100_000)
     },
   )
 })

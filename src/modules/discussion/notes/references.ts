@@ -85,3 +85,26 @@ export function namedNoteables(text: string, siteUrl: string): NamedNoteable[] {
     add(bySign.get(sign!)!, path?.toLowerCase(), Number(number))
   return [...found.values()]
 }
+
+/** Maximum characters of a text with qualified references; a longer one stays as it was. */
+const longestQualified = 1_000_000
+
+/** Code in Markdown: a fenced block, or a code span. */
+const code = String.raw`^ {0,3}(?<fence>${'```'}|~~~)[^]*?(?:^ {0,3}\k<fence>|$(?![^]))|${'`'}[^${'`'}\n]*${'`'}`
+const signedOutsideCode = new RegExp(`${code}|${signPattern.source}`, 'gm')
+
+/**
+ * The text with references to noteables as they are read from another project: with the full path of the project `fullPath`, where the
+ * text is now. References in code stay.
+ */
+export function qualifyReferences(text: string, fullPath: string): string {
+  const parent = fullPath.slice(0, fullPath.lastIndexOf('/'))
+  const qualified = text.replace(
+    signedOutsideCode,
+    (found, _fence, path: string | undefined, sign: string | undefined, iid) => {
+      if (sign === undefined || path?.includes('/')) return found
+      return `${path === undefined ? fullPath : `${parent}/${path}`}${sign}${iid}`
+    },
+  )
+  return qualified.length > longestQualified ? text : qualified
+}

@@ -19,8 +19,14 @@ import type { NoteSubject } from './subject.ts'
 import { requireText } from './text.ts'
 
 /** Adds a note that says what a user did: `closed`, `changed title from **a** to **b**`. */
-export async function addSystemNote(tx: Tx, noteable: Noteable, authorId: number, body: string): Promise<void> {
-  await insertNote(tx, noteable, { authorId, discussionId: newDiscussionId(), system: true, body })
+export async function addSystemNote(
+  tx: Tx,
+  noteable: Noteable,
+  authorId: number,
+  body: string,
+  createdAt?: Date,
+): Promise<void> {
+  await insertNote(tx, noteable, { authorId, discussionId: newDiscussionId(), system: true, body, createdAt })
 }
 
 /** Locks the noteable until the transaction ends, so that notes are written one after the other. Throws if it is gone. */

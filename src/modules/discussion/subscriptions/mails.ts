@@ -5,7 +5,7 @@ import type { Recipient } from '../../groups/index.ts'
 import { buildMail, signature } from '../../instance/index.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
-import type { MailedNote, MailedNoteable, MailedTodo } from './recipient-queries.ts'
+import type { MailedEvent, MailedNote, MailedNoteable, MailedTodo } from './recipient-queries.ts'
 
 /** Maximum quoted characters of a note; the link leads to the whole text. */
 const longestQuote = 10_000
@@ -36,6 +36,10 @@ export const noteMail = (site: Site, to: Recipient, { id, body, author, noteable
     quoted(body),
     linesOf(site, noteable, `#note_${id}`),
   )
+
+/** A mail about an event of a noteable: a sentence about it, such as `An issue is due tomorrow:`. */
+export const eventMail = (site: Site, sentence: string, { noteable, ...to }: MailedEvent): Mail =>
+  buildMail(site, to.address, to.name, subjectOf(noteable), sentence, linesOf(site, noteable))
 
 const mention = (noun: string): string => `mentioned you in ${noun}:`
 

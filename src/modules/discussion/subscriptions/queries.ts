@@ -25,16 +25,19 @@ export function participants(type: NoteableType, id: Sql, authorId: Sql): Sql {
 }
 
 /** Participants of a noteable; the author first, others by id. */
-export const participantsOf = ({ type, id, author_id }: Noteable & { readonly author_id: number }): List => ({
-  type: 'User',
-  select: sql`select ${userReferenceColumns} from users u`,
-  from: raw('from users u'),
-  where: [sql`u.id = any(array(${participants(type, sql`${id}`, sql`${author_id}::bigint`)}))`],
-  order: [
-    { by: sql`u.id = ${author_id}`, direction: 'desc' },
-    { by: raw('u.id'), direction: 'asc' },
-  ],
-})
+export const participantsOf = ({ type, id }: Noteable): List => {
+  const authorId = sql`(select m.author_id from ${tableOf(type)} m where m.id = ${id})`
+  return {
+    type: 'User',
+    select: sql`select ${userReferenceColumns} from users u`,
+    from: raw('from users u'),
+    where: [sql`u.id = any(array(${participants(type, sql`${id}`, authorId)}))`],
+    order: [
+      { by: sql`u.id = ${authorId}`, direction: 'desc' },
+      { by: raw('u.id'), direction: 'asc' },
+    ],
+  }
+}
 
 const participates = (userId: number, type: NoteableType, row: Sql): Sql =>
   sql`

@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/db.ts'
 import { integer, json, notNull, type RowOf, text, textOf } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { levelNumber, mailAddress, type Recipient, recipientRow } from '../../groups/index.ts'
+import { levelNumber, mailAddress, type NotificationEvent, type Recipient, recipientRow } from '../../groups/index.ts'
 import { kindOf, type NoteableType, noteableTypes } from '../noteables/kinds.ts'
 import { columnOf, readersOfRow, tableOf } from '../noteables/queries.ts'
 import { participants } from './queries.ts'
@@ -158,6 +158,43 @@ export const recipientsOfNote = (
     `,
   )
 }
+
+export const mailedEventRow = {
+  ...recipientRow,
+  noteable: json<MailedNoteable>(),
+}
+export type MailedEvent = RowOf<typeof mailedEventRow>
+
+/**
+ * Users who want a mail about an event of these noteables, by their settings and subscriptions: participants, subscribers and watchers,
+ * and users with the level `custom` who selected the event.
+ */
+export const recipientsOfEvent = (
+  db: Db,
+  type: NoteableType,
+  ids: readonly number[],
+  event: NotificationEvent,
+): Promise<MailedEvent[]> =>
+  db.rows(
+    mailedEventRow,
+    sql`
+      select u.id, u.name, u.username, ${mailAddress} as address, ${noteable(type)} as noteable
+      from ${tableOf(type)} m
+        join projects p on p.id = m.project_id
+        join namespaces n on n.id = p.namespace_id
+        cross join lateral (${candidates(type)}) as perhaps
+        join users u on u.id = perhaps.id ${settings(type)}
+      where m.id = any(${ids}::bigint[])
+        and ${reached(type)}
+        and case ${chosen}
+          when ${level('mention')} then false
+          when ${level('watch')} then true
+          when ${level('custom')} then coalesce((w.events ->> ${event})::boolean, false) or perhaps.takes_part
+          else perhaps.takes_part
+        end
+      order by m.id, u.id
+    `,
+  )
 
 export const mailedTodoRow = {
   ...recipientRow,

@@ -63,6 +63,10 @@ async function busyUser(world: World, other: Client): Promise<Person> {
   await done(other.put(at, { assignee_id: id }))
   await done(other.put(at, { assignee_id: 0 }))
   await done(other.put(at, { assignee_id: id }))
+  const issues = `/projects/${project.id}/issues`
+  const headers = { 'user-agent': `Agent of ${username}` }
+  const reported = await done(client.send('POST', issues, { json: { title: 'Broken', assignee_id: id }, headers }))
+  await done(client.put(`${issues}/${reported.iid}`, { assignee_id: other.id, state_event: 'close' }))
   await done(client.post(`${at}/notes`, { body: 'Well done' }))
   await done(client.post(`${at}/discussions`, { body: 'A question' }))
   await done(client.post(`${at}/award_emoji`, { name: 'tada' }))

@@ -1,7 +1,6 @@
 import { issuePolicy } from '../../../access/issue-policy.ts'
-import { type Discussed, discussedSubject, type Tracked } from '../../discussion/index.ts'
-import { saveTimeEstimate } from '../issues/edit-queries.ts'
-import { emitIssue } from '../issues/events.ts'
+import { type Discussed, discussedSubject } from '../../discussion/index.ts'
+import { issueActions } from '../issue-actions/commands.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import { touchIssue } from '../issues/queries.ts'
 import { type IssueSubject, issue } from '../issues/subject.ts'
@@ -13,14 +12,7 @@ const discussed = (subject: IssueSubject): Discussed => ({
   facts: subject.facts,
   policy: issuePolicy,
   touch: (tx) => touchIssue(tx, subject.id),
-})
-
-/** An issue with time tracking. */
-export const tracked = ({ id, project_id }: IssueSubject): Tracked => ({
-  ...asNoteable({ id, project_id }),
-  saveEstimate: (tx, seconds) => saveTimeEstimate(tx, id, seconds),
-  touch: (tx) => touchIssue(tx, id),
-  emitUpdated: (tx, actorId, changes) => emitIssue(tx, id, { kind: 'issue_updated', actorId, changes }),
+  quickActions: issueActions(subject),
 })
 
 /** Issues as the subject of endpoints for notes, discussions, awards and time tracking. */

@@ -2,6 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { nextNumbers, reachNumber } from '../../projects/index.ts'
+import type { AgentRow } from './agent-queries.ts'
 
 export type NewIssue = {
   readonly projectId: number
@@ -17,6 +18,8 @@ export type NewIssue = {
   /** The next number of the project if absent. */
   readonly iid: number | undefined
   readonly createdAt: Date | undefined
+  /** Where the request came from; stored for the author's account. */
+  readonly agent: AgentRow | null
 }
 
 /** Undefined if the project is being deleted. Violates `issues_project_id_iid_key` if the number is taken. */
@@ -31,19 +34,64 @@ export const insertIssue = (tx: Tx, m: NewIssue): Promise<{ id: number; iid: num
             ? nextNumbers('issues', raw('select id as project_id from target'))
             : reachNumber('issues', m.iid, raw('select id as project_id from target'))
         }
+      ),
+      made as (
+        insert into issues (
+          iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id,
+          due_date, weight, created_at, updated_at
+        )
+        select ${m.iid === undefined ? raw('numbered.last') : sql`${m.iid}::integer`}, ${m.projectId}, ${m.title},
+          ${m.description}, ${m.authorId}, ${m.confidential}, ${m.discussionLocked}::boolean, ${m.milestoneId}::bigint,
+          ${m.dueDate}::date, ${m.weight}::integer, coalesce(${m.createdAt ?? null}::timestamptz, now()),
+          coalesce(${m.createdAt ?? null}::timestamptz, now())
+        from numbered
+        returning id, iid
+      ),
+      agent as (
+        insert into issue_agents (issue_id, user_id, user_agent, ip_address)
+        select made.id, ${m.authorId}, ${m.agent?.user_agent ?? null}::text, ${m.agent?.ip_address ?? null}::text
+        from made
+        where ${m.agent !== null}
       )
-      insert into issues (
-        iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id,
-        due_date, weight, created_at, updated_at
-      )
-      select ${m.iid === undefined ? raw('numbered.last') : sql`${m.iid}::integer`}, ${m.projectId}, ${m.title},
-        ${m.description}, ${m.authorId}, ${m.confidential}, ${m.discussionLocked}::boolean, ${m.milestoneId}::bigint,
-        ${m.dueDate}::date, ${m.weight}::integer, coalesce(${m.createdAt ?? null}::timestamptz, now()),
-        coalesce(${m.createdAt ?? null}::timestamptz, now())
-      from numbered
-      returning id, iid
+      select id, iid
+      from made
     `,
   )
 
 export const saveTimeEstimate = (tx: Tx, id: number, seconds: number): Promise<number> =>
   tx.run(sql`update issues set time_estimate = ${seconds}, updated_at = now() where id = ${id}`)
+
+/** The attributes of an issue that an edit writes. */
+export type IssueValues = {
+  readonly title: string
+  readonly description: string | null
+  readonly confidential: boolean
+  readonly discussionLocked: boolean | null
+  readonly milestoneId: number | null
+  /** `YYYY-MM-DD` */
+  readonly dueDate: string | null
+  readonly weight: number | null
+  /** Unchanged if absent. */
+  readonly createdAt: Date | undefined
+}
+
+export const saveIssueValues = (tx: Tx, id: number, v: IssueValues): Promise<number> =>
+  tx.run(sql`
+    update issues
+    set title = ${v.title}, description = ${v.description}, confidential = ${v.confidential},
+      discussion_locked = ${v.discussionLocked}, milestone_id = ${v.milestoneId}, due_date = ${v.dueDate}::date,
+      weight = ${v.weight}, created_at = coalesce(${v.createdAt ?? null}::timestamptz, created_at)
+    where id = ${id}
+  `)
+
+export const saveClosed = (tx: Tx, id: number, userId: number, at: Date | undefined): Promise<number> =>
+  tx.run(sql`
+    update issues
+    set state = 'closed', closed_at = coalesce(${at ?? null}::timestamptz, now()), closed_by_id = ${userId}
+    where id = ${id}
+  `)
+
+export const saveReopened = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update issues set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
+
+export const deleteIssue = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from issues where id = ${id}`)

@@ -1,11 +1,9 @@
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
+import type { AttributeChanges } from '../changes/attributes.ts'
 import { titleOfIssue } from './event-queries.ts'
 
 type IssueEvent = 'issue_opened' | 'issue_updated' | 'issue_closed' | 'issue_reopened' | 'issue_deleted'
-
-/** Changed attributes by their API names, with old and new value. */
-export type AttributeChanges = Readonly<Record<string, readonly [before: unknown, now: unknown]>>
 
 export type IssueHappening = {
   readonly kind: IssueEvent

@@ -66,3 +66,31 @@ describe('POST /projects/:id/issues', () => {
     )
   })
 })
+
+test('D3-ISSUES-AUTH D3-ISSUES-PRIVATE-404: issues need a token, and membership in a private project', async ({
+  world,
+}) => {
+  const stranger = await world.user()
+  const open = await openIssue(world)
+  const hidden = await openIssue(world, { visibility: 'private' })
+  for (const path of [
+    '',
+    '/notes',
+    '/discussions',
+    '/participants',
+    '/resource_label_events',
+    '/resource_state_events',
+  ]) {
+    expect((await world.anonymous.get(`${open.at}${path}`)).status, path).toBe(401)
+    expect((await stranger.get(`${open.at}${path}`)).status, path).toBe(200)
+    expect(await stranger.get(`${hidden.at}${path}`), path).toMatchObject({
+      status: 404,
+      json: { message: '404 Project Not Found' },
+    })
+  }
+})
+
+test('D3-ISSUE-REFERENCE-DEPRECATED: reference is the short form of references', async ({ world }) => {
+  const { record } = await openIssue(world)
+  expect(record.reference).toBe(record.references.short)
+})

@@ -2,6 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
 import { notHidden } from '../../discussion/index.ts'
 import { issueStates } from './states.ts'
 
@@ -56,6 +57,13 @@ export const findIssue = (db: Db, caller: Caller, projectId: number, iid: number
     `,
   )
 
+/** The number of an issue in its project. */
+export const findNumber = async (db: Db, id: number): Promise<number> => {
+  const found = await db.row({ iid: integer }, sql`select iid from issues where id = ${id}`)
+  if (!found) throw rowNotFound()
+  return found.iid
+}
+
 const lockedIssueRow = omit(issueRow, 'own', 'hidden')
 export type LockedIssue = RowOf<typeof lockedIssueRow>
 
@@ -64,5 +72,5 @@ export const lockIssue = (tx: Tx, id: number): Promise<LockedIssue | undefined> 
   tx.row(lockedIssueRow, sql`select ${columns} from issues m where m.id = ${id} for no key update of m`)
 
 /** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
-export const touchIssue = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update issues set updated_at = now() where id = ${id}`)) > 0
+export const touchIssue = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>
+  (await tx.run(sql`update issues set updated_at = coalesce(${at ?? null}::timestamptz, now()) where id = ${id}`)) > 0

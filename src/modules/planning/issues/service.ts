@@ -16,6 +16,7 @@ import {
 import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { setLabels } from '../labels/assign.ts'
 import { findUsableMilestone } from '../milestones/queries.ts'
+import { agentOf } from './agents.ts'
 import { insertIssue } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
 import { asNoteable } from './noteable.ts'
@@ -75,6 +76,7 @@ export async function createIssue(ctx: Ctx, project: ProjectSubject, given: Issu
         weight: input.weight ?? null,
         iid: input.iid,
         createdAt: input.created_at,
+        agent: agentOf(ctx),
       })
       if (!made) throw notFound('Project')
       const noteable = asNoteable({ id: made.id, project_id: project.id })
@@ -84,7 +86,11 @@ export async function createIssue(ctx: Ctx, project: ProjectSubject, given: Issu
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
       await recordActivity(tx, project.id)
-      await emitIssue(tx, made.id, { kind: 'issue_opened', actorId: authorId })
+      await emitIssue(tx, made.id, {
+        kind: 'issue_opened',
+        actorId: authorId,
+        ...(milestoneId && { changes: { milestone_id: [null, milestoneId] } }),
+      })
       return made.id
     })
     .catch((error: unknown) => {

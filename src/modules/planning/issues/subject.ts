@@ -5,7 +5,7 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { subject } from '../../../api/endpoint.ts'
 import { Id, Params, Text } from '../../../api/params/types.ts'
-import { Failure, rowNotFound } from '../../../kernel/failure.ts'
+import { Failure, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { findIssue, type IssueRow } from './queries.ts'
 
@@ -26,6 +26,8 @@ export const issueFacts = (row: IssueRow, { facts }: ProjectSubject): Facts => {
   }
 }
 
+export const issueNotFound = () => notFound('Issue')
+
 /**
  * An issue by its number in the project. Two statements; the one for the project is usually cached. Callers who cannot read issues
  * of the project, or a confidential issue, cannot find out which numbers exist.
@@ -33,13 +35,14 @@ export const issueFacts = (row: IssueRow, { facts }: ProjectSubject): Facts => {
 export async function loadIssue(
   { id, issue_iid }: { id: string; issue_iid: number },
   ctx: Ctx,
+  missing: () => Failure = rowNotFound,
 ): Promise<IssueSubject | undefined> {
   const project = await loadProject(id, ctx)
   if (!project || !allows(issuePolicy.read_project, ctx.actor, project.facts)) return undefined
   if (!allows(projectPolicy.read_issue, ctx.actor, project.facts)) throw new Failure('forbidden', 'Forbidden')
   const row = await findIssue(ctx.db, ctx.actor, project.id, issue_iid)
   const facts = row && issueFacts(row, project)
-  if (!row || !facts || !allows(issuePolicy.read_issue, ctx.actor, facts)) throw rowNotFound()
+  if (!row || !facts || !allows(issuePolicy.read_issue, ctx.actor, facts)) throw missing()
   return { ...row, project, facts }
 }
 
@@ -52,5 +55,8 @@ export const issue = subject({
   }),
   policy: issuePolicy,
   visible: 'read_project',
-  load: loadIssue,
+  load: (path, ctx) => loadIssue(path, ctx),
 })
+
+/** Compat: the same for calls that report a missing issue as `404 Issue Not Found`, which clients expect of them. */
+export const namedIssue = subject({ ...issue, load: (path, ctx) => loadIssue(path, ctx, issueNotFound) })

@@ -1,13 +1,12 @@
-import type { List } from '../../../api/page.ts'
-import type { Db } from '../../../db/db.ts'
 import { integer, json, notNull, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { raw, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { columnOf, isAbout, type Noteable, type NoteableType } from '../../discussion/index.ts'
+import { columnOf, isAbout, type NoteableType } from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
 import { type LabelReferenceRow, labelJson } from '../labels/queries.ts'
+import type { EventTable } from '../resource-events/queries.ts'
 
-export const labelEventRow = {
+const labelEventRow = {
   id: integer,
   noteable_type: textOf<NoteableType>(),
   noteable_id: notNull(integer),
@@ -19,25 +18,17 @@ export const labelEventRow = {
 }
 export type LabelEventRow = RowOf<typeof labelEventRow>
 
-const select = (type: NoteableType): Sql => sql`
-  select e.id, ${type}::text as noteable_type, e.${columnOf(type)} as noteable_id, ${userReferenceJson('u')} as "user",
-    case when l.id is not null then ${labelJson('l')} end as label, e.action, e.created_at
-  from label_events e join users u on u.id = e.user_id left join labels l on l.id = e.label_id
-`
-
-/** Excludes labels that the project can no longer use, because it moved. */
-const shown = (noteable: Noteable): Sql =>
-  sql`${isAbout('e', noteable)} and (l.id is null or ${reaching('l', sql`${noteable.project_id}`)})`
-
-export const labelEventsOf = (noteable: Noteable): List => ({
+export const labelEvents: EventTable<typeof labelEventRow> = {
   type: 'ResourceLabelEvent',
-  cached: true,
-  select: select(noteable.type),
+  row: labelEventRow,
+  select: (type) => sql`
+    select e.id, ${type}::text as noteable_type, e.${columnOf(type)} as noteable_id,
+      ${userReferenceJson('u')} as "user", case when l.id is not null then ${labelJson('l')} end as label, e.action,
+      e.created_at
+    from label_events e join users u on u.id = e.user_id left join labels l on l.id = e.label_id
+  `,
   from: raw('from label_events e left join labels l on l.id = e.label_id'),
-  where: [shown(noteable)],
-  order: [{ by: raw('e.id'), direction: 'asc' }],
-  keyset: { direction: 'asc' },
-})
-
-export const findLabelEvent = (db: Db, noteable: Noteable, id: number): Promise<LabelEventRow | undefined> =>
-  db.row(labelEventRow, sql`${select(noteable.type)} where e.id = ${id} and ${shown(noteable)}`)
+  // Excludes labels that the project can no longer use, because it moved.
+  shown: (noteable) =>
+    sql`${isAbout('e', noteable)} and (l.id is null or ${reaching('l', sql`${noteable.project_id}`)})`,
+}

@@ -6,6 +6,29 @@ import { ensureLabels, findUsableLabels, replaceLabels } from './assign-queries.
 import { defaultColor } from './colors.ts'
 import { titleViolations } from './titles.ts'
 
+/** New labels of a noteable: all of them, or titles to add and to remove. */
+export type LabelEdit = {
+  readonly labels?: readonly string[] | undefined
+  readonly add_labels?: readonly string[] | undefined
+  readonly remove_labels?: readonly string[] | undefined
+}
+
+/** Changes the labels of a noteable, whose row is locked, from those with the titles `before`. Missing labels are created. */
+export async function editLabels(
+  tx: Tx,
+  ctx: Pick<Ctx, 'actor'>,
+  noteable: Noteable,
+  before: readonly { readonly name: string }[],
+  { labels, add_labels: added = [], remove_labels: removed = [] }: LabelEdit,
+  at?: Date,
+): Promise<void> {
+  if (!labels && added.length === 0 && removed.length === 0) return
+  const titles = [...(labels ?? before.map(({ name }) => name)), ...added]
+  const removedTitles = new Set(removed.map((title) => title.trim()))
+  const remaining = titles.filter((title) => !removedTitles.has(title.trim()))
+  await setLabels(tx, ctx, noteable, remaining, { create: true, at })
+}
+
 /** Maximum labels of one noteable. */
 const most = 1000
 

@@ -1,13 +1,23 @@
 import type { Tx } from '../../../db/db.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { columnOf, labelsTableOf, type NoteableType, noteableTypes, tableOf } from '../../discussion/index.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
 
 /** Uses of group labels `l` in moved projects that the projects can no longer use: rows (project_id, label_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
-  select m.project_id, l.id as label_id
-  from labels l join merge_request_labels ml on ml.label_id = l.id join merge_requests m on m.id = ml.merge_request_id
-  where l.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
-  union
+  ${join(
+    noteableTypes.map(
+      (type) => sql`
+        select m.project_id, l.id as label_id
+        from labels l
+          join ${labelsTableOf(type)} ml on ml.label_id = l.id
+          join ${tableOf(type)} m on m.id = ml.${columnOf(type)}
+        where l.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
+        union
+      `,
+    ),
+    ' ',
+  )}
   select lp.project_id, l.id
   from labels l join label_priorities lp on lp.label_id = l.id
   where l.namespace_id = any(${leftGroups}::bigint[]) and lp.project_id in (${projects})
@@ -24,6 +34,27 @@ export const copyLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
     on conflict (project_id, title) where project_id is not null do nothing
   `)
 
+/** Parts of a statement that replace labels `replaced` of noteables of this kind, and in their label events. */
+function replacementIn(type: NoteableType): Sql {
+  const [table, column] = [labelsTableOf(type), columnOf(type)]
+  return sql`
+    removed_${column} as (
+      delete from ${table} ml using ${tableOf(type)} m, replaced r
+      where m.id = ml.${column} and r.project_id = m.project_id and r.old_id = ml.label_id
+      returning ml.${column}, r.new_id
+    ),
+    added_${column} as (
+      insert into ${table} (${column}, label_id) select ${column}, new_id from removed_${column} on conflict do nothing
+    ),
+    events_${column} as (
+      update label_events e
+      set label_id = r.new_id
+      from ${tableOf(type)} m, replaced r
+      where m.id = e.${column} and r.project_id = m.project_id and r.old_id = e.label_id
+    ),
+  `
+}
+
 /** Replaces labels that the projects can no longer use by the available ones of the same title. */
 export const replaceLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
   tx.run(sql`
@@ -35,30 +66,13 @@ export const replaceLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
         left join namespaces g on g.id = l.namespace_id
       order by used.project_id, used.label_id, l.project_id is null, cardinality(g.traversal_ids) desc
     ),
-    taken_off as (
-      delete from merge_request_labels ml using merge_requests m, replaced r
-      where m.id = ml.merge_request_id and r.project_id = m.project_id and r.old_id = ml.label_id
-      returning ml.merge_request_id, r.new_id
-    ),
-    put_on as (
-      insert into merge_request_labels (merge_request_id, label_id)
-      select merge_request_id, new_id
-      from taken_off
-      on conflict do nothing
-    ),
-    unranked as (
+    ${join(noteableTypes.map(replacementIn), ' ')} removed_priorities as (
       delete from label_priorities lp using replaced r
       where r.project_id = lp.project_id and r.old_id = lp.label_id
       returning lp.project_id, r.new_id, lp.priority
-    ),
-    ranked as (
-      insert into label_priorities (project_id, label_id, priority)
-      select project_id, new_id, priority
-      from unranked
-      on conflict do nothing
     )
-    update label_events e
-    set label_id = r.new_id
-    from merge_requests m, replaced r
-    where m.id = e.merge_request_id and r.project_id = m.project_id and r.old_id = e.label_id
+    insert into label_priorities (project_id, label_id, priority)
+    select project_id, new_id, priority
+    from removed_priorities
+    on conflict do nothing
   `)

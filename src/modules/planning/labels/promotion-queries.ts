@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { columnOf, labelsTableOf, noteableTypes } from '../../discussion/index.ts'
 import { within } from '../../namespaces/index.ts'
 import type { LabelReferenceRow } from './queries.ts'
 
@@ -43,13 +44,16 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
 /** Replaces labels by another one in assignments, priorities, subscriptions and events, and deletes them. */
 export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<void> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
-  await tx.run(sql`
-    insert into merge_request_labels (merge_request_id, label_id)
-    select merge_request_id, ${labelId}
-    from merge_request_labels
-    where ${gone}
-    on conflict do nothing
-  `)
+  for (const type of noteableTypes) {
+    const [table, column] = [labelsTableOf(type), columnOf(type)]
+    await tx.run(sql`
+      insert into ${table} (${column}, label_id)
+      select ${column}, ${labelId}
+      from ${table}
+      where ${gone}
+      on conflict do nothing
+    `)
+  }
   await tx.run(sql`
     insert into label_priorities (project_id, label_id, priority)
     select project_id, ${labelId}, priority

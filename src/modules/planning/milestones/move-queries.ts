@@ -1,13 +1,22 @@
 import type { Tx } from '../../../db/db.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { join, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Reaction } from '../../../events/reaction.ts'
+import { columnOf, type NoteableType, noteableTypes, tableOf } from '../../discussion/index.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
 import { nextNumbers } from '../../projects/index.ts'
 
 /** Uses of group milestones in moved projects that the projects can no longer use: rows (project_id, milestone_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
-  select distinct m.project_id, ms.id as milestone_id
-  from milestones ms join merge_requests m on m.milestone_id = ms.id
-  where ms.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
+  ${join(
+    noteableTypes.map(
+      (type) => sql`
+        select m.project_id, ms.id as milestone_id
+        from milestones ms join ${tableOf(type)} m on m.milestone_id = ms.id
+        where ms.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
+      `,
+    ),
+    ' union ',
+  )}
 `
 
 /** Copies the milestones that the projects use and can no longer use, unless one of the title is available. */
@@ -30,7 +39,7 @@ export const copyLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
   `)
 
 /** Rows (project_id, old_id, new_id): milestones that projects can no longer use, with the available ones of the same titles. */
-export const replacementsOf = (moved: Moved): Sql => sql`
+const replacementsOf = (moved: Moved): Sql => sql`
   select distinct on (used.project_id, used.milestone_id) used.project_id, used.milestone_id as old_id, ms.id as new_id
   from (${usesOf(moved)}) as used
     join milestones old on old.id = used.milestone_id
@@ -38,3 +47,52 @@ export const replacementsOf = (moved: Moved): Sql => sql`
     left join namespaces g on g.id = ms.namespace_id
   order by used.project_id, used.milestone_id, ms.project_id is null, cardinality(g.traversal_ids) desc
 `
+
+const projectsOf = ({ projectId, groupId }: { readonly projectId?: number; readonly groupId?: number }): Sql =>
+  projectId === undefined
+    ? sql`
+      select p.id
+      from projects p join namespaces d on d.id = p.namespace_id
+      where ${groupId}::bigint = any(d.traversal_ids)
+    `
+    : sql`select ${projectId}::bigint`
+
+/** The reactions of a kind of noteable to milestones that others take the place of. The module of the kind uses them for its table. */
+export const milestoneReactionsOf = (
+  type: NoteableType,
+): {
+  /** Assigns the replacement where a milestone is replaced. */
+  readonly follow: Reaction<'milestones_replaced'>
+  /** Assigns milestones that are available now to noteables of moved projects. */
+  readonly replaceLeft: Reaction<'projects_left_groups'>
+} => ({
+  follow: async (tx, { payload, facts }) => {
+    const replaced = sql`milestone_id = any(${facts.replaced_ids}::bigint[])`
+    await tx.run(sql`update ${tableOf(type)} set milestone_id = ${payload.milestone_id} where ${replaced}`)
+    await tx.run(sql`
+      update milestone_events
+      set milestone_id = ${payload.milestone_id}
+      where ${columnOf(type)} is not null and ${replaced}
+    `)
+  },
+  replaceLeft: (tx, event) => {
+    const moved = { projects: projectsOf(event), leftGroups: [...event.facts.left_group_ids] }
+    return tx.run(sql`
+      with replaced as (${replacementsOf(moved)}),
+      changed as (
+        update milestone_events e
+        set milestone_id = r.new_id
+        from ${tableOf(type)} m, replaced r
+        where m.id = e.${columnOf(type)} and m.project_id = r.project_id and e.milestone_id = r.old_id
+      )
+      update ${tableOf(type)} m
+      set milestone_id = r.new_id
+      from replaced r
+      where m.project_id = r.project_id and m.milestone_id = r.old_id
+    `)
+  },
+})
+
+/** The reactions of issues. */
+export const { follow: followMilestonesOfIssues, replaceLeft: replaceLeftMilestonesOfIssues } =
+  milestoneReactionsOf('Issue')

@@ -19,7 +19,7 @@ import {
   type MilestoneValues,
   updateMilestone,
 } from './edit-queries.ts'
-import { type DatedMilestoneRow, findMilestone } from './queries.ts'
+import { type DatedMilestoneRow, findMilestone, findUsableMilestone } from './queries.ts'
 
 const longest = { title: 255, description: 65_536 }
 const used = 'already being used for another group or project milestone.'
@@ -55,6 +55,16 @@ export async function getMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id: n
   const milestone = await findMilestone(ctx.db, holder, id)
   if (!milestone) throw rowNotFound()
   return milestone
+}
+
+/** The id of the milestone to set: null for none, undefined (ignored) if the project cannot use it. */
+export async function usableMilestone(
+  ctx: Ctx,
+  projectId: number,
+  id: number | null | undefined,
+): Promise<number | null | undefined> {
+  if (!id) return id === undefined ? undefined : null
+  return findUsableMilestone(ctx.db, projectId, id)
 }
 
 export type MilestoneInput = {

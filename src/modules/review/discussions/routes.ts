@@ -1,5 +1,5 @@
 import { awardEmojiRoutesOf, discussionRoutesOf, noteRoutesOf, timeTrackingRoutesOf } from '../../discussion/index.ts'
-import { labelEventRoutesOf } from '../../planning/index.ts'
+import { labelEventRoutesOf, milestoneEventRoutesOf, stateEventRoutesOf } from '../../planning/index.ts'
 import { tracked } from '../merge-requests/tracked.ts'
 import { discussedMergeRequest } from './subject.ts'
 
@@ -8,3 +8,5 @@ export const discussionRoutes = discussionRoutesOf(discussedMergeRequest)
 export const awardEmojiRoutes = awardEmojiRoutesOf(discussedMergeRequest)
 export const timeTrackingRoutes = timeTrackingRoutesOf(discussedMergeRequest, tracked)
 export const labelEventRoutes = labelEventRoutesOf(discussedMergeRequest)
+export const milestoneEventRoutes = milestoneEventRoutesOf(discussedMergeRequest)
+export const stateEventRoutes = stateEventRoutesOf(discussedMergeRequest)

@@ -7,7 +7,14 @@ import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { addTodos, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
-import { findUsableMilestone, setLabels } from '../../planning/index.ts'
+import {
+  type AttributeChanges,
+  changesOf,
+  editLabels,
+  type LabelEdit,
+  peopleAfter,
+  usableMilestone,
+} from '../../planning/index.ts'
 import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
 import { addChangeNotes } from './change-notes.ts'
@@ -21,7 +28,7 @@ import {
   saveValues,
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
-import { type AttributeChanges, emitMergeRequest } from './events.ts'
+import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
@@ -33,7 +40,7 @@ import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
 
 /** Absent fields stay unchanged; empty lists, 0 and null clear. */
-export type MergeRequestEdit = {
+export type MergeRequestEdit = LabelEdit & {
   readonly title?: string
   /** Whether the title gets, or loses, the prefix of a draft. */
   readonly draft?: boolean
@@ -48,9 +55,6 @@ export type MergeRequestEdit = {
   /** Added to the reviewers at the time of the change, and removed from them. */
   readonly add_reviewer_ids?: readonly number[]
   readonly remove_reviewer_ids?: readonly number[]
-  readonly labels?: readonly string[]
-  readonly add_labels?: readonly string[]
-  readonly remove_labels?: readonly string[]
   readonly milestone_id?: number | null
   readonly discussion_locked?: boolean
   readonly squash?: boolean
@@ -145,23 +149,13 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
     assignableOf(ctx, project, edit.add_assignee_ids),
     edit.reviewer_ids && assignableOf(ctx, project, edit.reviewer_ids),
     assignableOf(ctx, project, edit.add_reviewer_ids),
-    usableMilestone(ctx, project, edit.milestone_id),
+    usableMilestone(ctx, project.id, edit.milestone_id),
     isMoved && subject.state !== 'merged'
       ? versionInto(ctx, subject, source, branch, edit.state_event === 'reopen')
       : undefined,
   ])
   const mayAllow = source !== null && mayAllowCollaboration(ctx, source, project)
   return { assignees, addedAssignees, reviewers, addedReviewers, milestoneId, version, mayAllowCollaboration: mayAllow }
-}
-
-/** The milestone to set; `undefined` (ignored) if the project cannot use it. */
-async function usableMilestone(
-  ctx: Ctx,
-  project: ProjectSubject,
-  id: number | null | undefined,
-): Promise<number | null | undefined> {
-  if (!id) return id === undefined ? undefined : null
-  return findUsableMilestone(ctx.db, project.id, id)
 }
 
 /** The project of the source branch; null if it is deleted. */
@@ -225,10 +219,10 @@ async function apply(
   const noteable = asNoteable(row)
   const assigned = assignees && (await replaceAssigned(tx, 'merge_request_assignees', noteable, assignees))
   const asked = reviewers && (await replaceAssigned(tx, 'merge_request_reviewers', noteable, reviewers))
-  await changeLabels(ctx, tx, before, edit)
+  await editLabels(tx, ctx, noteable, before.labels, edit)
   await changeState(ctx, tx, project, row, edit, prepared)
   const now = await readFacts(tx, id)
-  const changes = changesOf(before, now)
+  const changes = changesOf(attributes, before, now)
   if (Object.keys(changes).length === 0) return
   await touchMergeRequest(tx, id)
   await recordActivity(tx, project.id)
@@ -239,25 +233,6 @@ async function apply(
     ...(asked?.added ?? []).map(reviewRequest(actorId)),
   ])
   await emitChanges(tx, id, actorId, changes, now)
-}
-
-/** The new assignees or reviewers; `undefined` if the edit does not change them. On a plan with single ones: the first added. */
-function peopleAfter(
-  ctx: Ctx,
-  before: readonly number[],
-  {
-    replaced,
-    added,
-    removed = [],
-  }: {
-    readonly replaced: readonly number[] | undefined
-    readonly added: readonly number[]
-    readonly removed: readonly number[] | undefined
-  },
-): readonly number[] | undefined {
-  if (!replaced && added.length + removed.length === 0) return undefined
-  const remaining = planOffers(ctx.plan, 'starter') || added.length === 0 ? (replaced ?? before) : []
-  return [...new Set([...remaining, ...added])].filter((id) => !removed.includes(id))
 }
 
 /** The target branch cannot change once the merge request is merged or locked. */
@@ -284,20 +259,6 @@ const valuesOf = (
     : { allowCollaboration: row.allow_collaboration, collaborationUserId: row.collaboration_user_id }),
 })
 
-async function changeLabels(ctx: Ctx, tx: Tx, before: MergeRequestFacts, edit: MergeRequestEdit): Promise<void> {
-  const { labels, add_labels: added = [], remove_labels: removed = [] } = edit
-  if (!labels && added.length === 0 && removed.length === 0) return
-  const titles = [...(labels ?? before.labels.map(({ name }) => name)), ...added]
-  const going = new Set(removed.map((title) => title.trim()))
-  await setLabels(
-    tx,
-    ctx,
-    asNoteable({ id: before.id, project_id: before.target_project_id }),
-    titles.filter((title) => !going.has(title.trim())),
-    { create: true },
-  )
-}
-
 /** Closes or reopens it, and records the version for a new target branch. */
 async function changeState(
   ctx: Ctx,
@@ -318,13 +279,6 @@ async function changeState(
   await forgetMergeability(tx, row.id)
   await recordVersion(tx, openRepository(ctx, project), row, version)
 }
-
-const changesOf = (before: MergeRequestFacts, now: MergeRequestFacts): AttributeChanges =>
-  Object.fromEntries(
-    attributes
-      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(now[name]))
-      .map((name) => [name, [before[name], now[name]]]),
-  )
 
 /** A change of state and other changes are two events. */
 async function emitChanges(

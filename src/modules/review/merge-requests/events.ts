@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import type { AttributeChanges } from '../../planning/index.ts'
 import { readTitle } from './event-queries.ts'
 
 export type MergeRequestEvent =
@@ -12,9 +13,6 @@ export type MergeRequestEvent =
   | 'merge_request_deleted'
   | 'merge_request_approved'
   | 'merge_request_unapproved'
-
-/** Changed attributes by their API names, with old and new value. */
-export type AttributeChanges = Readonly<Record<string, readonly [before: unknown, now: unknown]>>
 
 export type MergeRequestHappening = {
   readonly kind: MergeRequestEvent

@@ -1,13 +1,8 @@
 import { Type } from 'typebox'
 import { endpoint } from '../../../api/endpoint.ts'
 import { entity } from '../../../api/entity.ts'
-import { fetchPage } from '../../../api/page.ts'
-import { UserListItem, userReferenceRow } from '../../accounts/index.ts'
-import { participantsOf } from '../../discussion/index.ts'
 import { instance } from '../../instance/index.ts'
-import { asNoteable } from './noteable.ts'
 import { countAssigned } from './people-queries.ts'
-import { mergeRequest } from './subject.ts'
 
 const UserCounts = entity({
   name: 'UserCounts',
@@ -18,24 +13,6 @@ const UserCounts = entity({
 })
 
 export const mergeRequestPeopleRoutes = [
-  endpoint({
-    method: 'GET',
-    path: '/projects/:id/merge_requests/:merge_request_iid/participants',
-    summary: 'List merge request participants',
-    description: 'Returns the author, assignees, reviewers, commenters and mentioned users.',
-    subject: mergeRequest,
-    allow: 'read_merge_request',
-    paged: true,
-    returns: UserListItem,
-    handle: ({ subject, page, ctx }) =>
-      fetchPage(
-        ctx.db,
-        userReferenceRow,
-        participantsOf({ ...asNoteable(subject), author_id: subject.author_id }),
-        page,
-      ),
-  }),
-
   endpoint({
     method: 'GET',
     path: '/user_counts',

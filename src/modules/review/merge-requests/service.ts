@@ -91,7 +91,11 @@ export async function createMergeRequest(
       await addTodos(tx, noteable, [...assignees.map(assignment(authorId)), ...reviewers.map(reviewRequest(authorId))])
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
       await recordActivity(tx, target.id)
-      await emitMergeRequest(tx, inserted.id, { kind: 'merge_request_opened', actorId: authorId })
+      await emitMergeRequest(tx, inserted.id, {
+        kind: 'merge_request_opened',
+        actorId: authorId,
+        ...(values.milestoneId !== null && { changes: { milestone_id: [null, values.milestoneId] } }),
+      })
       return inserted
     })
     return { target, ...made }

@@ -1,0 +1,99 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { openIssue } from '../issues/testing.ts'
+
+describe('quick actions of issues', () => {
+  test('a note that consists of quick actions changes the issue and is not stored', async ({ world }) => {
+    const [reporter, eve] = await Promise.all([world.user(), world.user()])
+    const { project, at } = await openIssue(world, {
+      members: [
+        [reporter, 'reporter'],
+        [eve, 'guest'],
+      ],
+    })
+    await world.root.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#ff0000' })
+    const body = `/label ~bug\n/assign @${eve.username}\n/due 2030-01-02\n/weight 5\n/confidential\n/estimate 1h\n/close`
+    expect(await reporter.post(`${at}/notes`, { body })).toMatchObject({
+      status: 202,
+      json: {
+        commands_changes: {
+          add_labels: ['bug'],
+          due_date: '2030-01-02',
+          weight: 5,
+          confidential: true,
+          state_event: 'close',
+        },
+        summary: [
+          'Added ~"bug" label.',
+          `Assigned @${eve.username}.`,
+          'Set the due date to 2030-01-02.',
+          'Set weight to 5.',
+          'Made this issue confidential.',
+          'Set time estimate to 1h.',
+          'Closed this issue.',
+        ],
+      },
+    })
+    expect((await eve.get(at)).json).toMatchObject({
+      labels: ['bug'],
+      assignees: [{ id: eve.id }],
+      due_date: '2030-01-02',
+      weight: 5,
+      confidential: true,
+      state: 'closed',
+      time_stats: { time_estimate: 3600 },
+      user_notes_count: 0,
+    })
+    expect(
+      (
+        await reporter.post(`${at}/notes`, {
+          body: '/reopen\n/remove_due_date\n/clear_weight\n/unassign\n/relabel ~bug',
+        })
+      ).status,
+    ).toBe(202)
+    expect((await reporter.get(at)).json).toMatchObject({
+      state: 'opened',
+      due_date: null,
+      weight: null,
+      assignees: [],
+      labels: ['bug'],
+    })
+    expect((await eve.get(at)).status).toBe(404)
+  })
+
+  test('an author without a role closes the issue, and cannot label, assign or date it', async ({ world }) => {
+    const author = await world.user()
+    const { project, at } = await openIssue(world, {
+      author,
+      description: 'Broken\n/label ~bug\n/due tomorrow\n/award :tada:',
+    })
+    await world.root.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#ff0000' })
+    expect((await author.get(at)).json).toMatchObject({ description: 'Broken', labels: [], due_date: null })
+    expect((await author.get(`${at}/award_emoji`)).json).toMatchObject([{ name: 'tada' }])
+    expect(
+      (await author.post(`${at}/notes`, { body: '/label ~bug\n/assign me\n/weight 1\n/lock\n/close' })).json.summary,
+    ).toEqual([
+      'Could not apply label command.',
+      'Could not apply assign command.',
+      'Could not apply weight command.',
+      'Could not apply lock command.',
+      'Closed this issue.',
+    ])
+    expect((await author.get(at)).json).toMatchObject({ state: 'closed', labels: [], assignees: [], weight: null })
+  })
+
+  test('an issue moves by a quick action if the caller may move it', async ({ world }) => {
+    const reporter = await world.user()
+    const [closed, open] = await Promise.all([
+      storedProject(world, { visibility: 'private' }),
+      storedProject(world, { members: [[reporter, 'reporter']] }),
+    ])
+    const { at, project } = await openIssue(world, { members: [[reporter, 'reporter']] })
+    const post = async (body: string) => (await reporter.post(`${at}/notes`, { body })).json.summary
+    expect(await post(`/move ${closed.full_path}`)).toEqual(['Could not apply move command.'])
+    expect(await post(`/move ${project.full_path}`)).toEqual(['Could not apply move command.'])
+    expect(await post(`/move ${open.full_path}`)).toEqual([`Moved this issue to ${open.full_path}.`])
+    expect((await reporter.get(at)).json).toMatchObject({ state: 'closed', moved_to_id: expect.any(Number) })
+  })
+})

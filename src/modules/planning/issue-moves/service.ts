@@ -1,0 +1,160 @@
+import { issuePolicy } from '../../../access/issue-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { type Failure, invalid, notFound } from '../../../kernel/failure.ts'
+import {
+  addTodos,
+  copyDiscussion,
+  insertCrossReference,
+  noteMentions,
+  qualifyReferences,
+  readersAmong,
+  references,
+  replaceAssigned,
+} from '../../discussion/index.ts'
+import { copyUploads, loadProject, namedUploads, type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import { closeIssue } from '../issues/close.ts'
+import { readIssueFacts } from '../issues/event-queries.ts'
+import { emitIssue } from '../issues/events.ts'
+import { asNoteable } from '../issues/noteable.ts'
+import { type LockedIssue, lockIssue } from '../issues/queries.ts'
+import { assignment } from '../issues/service.ts'
+import { type IssueSubject, issueNotFound } from '../issues/subject.ts'
+import { setLabels } from '../labels/assign.ts'
+import { findMilestoneByTitle, milestoneTitle } from '../milestones/queries.ts'
+import { copyEvents, copyLabels, insertCopy, lockProjects, saveMovedTo } from './queries.ts'
+
+/** An issue in the project to which it was moved or cloned. */
+type Arrived = { readonly target: ProjectSubject; readonly id: number }
+
+const refused = (verb: 'move' | 'clone'): Failure => invalid(`Cannot ${verb} issue due to insufficient permissions!`)
+
+/** The project to which an issue goes. The caller must be allowed to administer issues in both projects. */
+async function targetOf(ctx: Ctx, subject: IssueSubject, projectId: number, verb: 'move' | 'clone') {
+  const target = projectId === subject.project_id ? subject.project : await loadProject(String(projectId), ctx)
+  if (!target || !allows(projectPolicy.read_project, ctx.actor, target.facts)) throw notFound('Project')
+  const may =
+    allows(issuePolicy.move_issue, ctx.actor, subject.facts) &&
+    allows(projectPolicy.admin_issue, ctx.actor, target.facts)
+  if (!may) throw refused(verb)
+  return target
+}
+
+/**
+ * Moves an issue: a copy in another project continues it, and the issue is closed. The copy has author, times, notes, awards, label
+ * events, logged time, subscriptions and uploads; labels and milestone by title; and the assignees who can read it. An issue moves
+ * once. One transaction.
+ */
+export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: number): Promise<Arrived> {
+  const target = await targetOf(ctx, subject, toProjectId, 'move')
+  if (target.id === subject.project_id) throw invalid('Cannot move issue to project it originates from!')
+  const actorId = ctx.actor!.id
+  const id = await ctx.transaction(async (tx) => {
+    const row = await lockIssue(tx, subject.id)
+    if (!row) throw issueNotFound()
+    if (row.moved_to_id !== null) throw refused('move')
+    await lockProjects(tx, [row.project_id, target.id])
+    const { copy, uploads } = await arrive(tx, row, subject.project, target, { clonedBy: null, withNotes: true })
+    await copyLabels(tx, row.id, copy.id, target.id)
+    await copyEvents(tx, row.id, copy.id, target.id)
+    await copyUploads(tx, row.project_id, target.id, uploads)
+    await referToEachOther(tx, actorId, row, subject.project, copy, target, 'moved')
+    await closeIssue(tx, row.id, actorId)
+    await saveMovedTo(tx, row.id, copy.id)
+    await recordActivity(tx, target.id)
+    await emitIssue(tx, copy.id, { kind: 'issue_opened', actorId })
+    return copy.id
+  })
+  return { target, id }
+}
+
+/**
+ * Creates an issue of the caller like another one, in the same project or another: with title, description, labels and milestone by
+ * title, due date, weight and the assignees who can read it; with `withNotes` also with the notes. One transaction.
+ */
+export async function cloneIssue(
+  ctx: Ctx,
+  subject: IssueSubject,
+  { toProjectId, withNotes }: { readonly toProjectId: number; readonly withNotes: boolean },
+): Promise<Arrived> {
+  const target = await targetOf(ctx, subject, toProjectId, 'clone')
+  const actorId = ctx.actor!.id
+  const id = await ctx.transaction(async (tx) => {
+    const row = await lockIssue(tx, subject.id)
+    if (!row) throw issueNotFound()
+    await lockProjects(tx, [row.project_id, target.id])
+    const cloning = { clonedBy: actorId, withNotes }
+    const { copy, uploads, assignees, labels, description } = await arrive(tx, row, subject.project, target, cloning)
+    await setLabels(tx, ctx, copy, labels, { create: false })
+    if (target.id !== row.project_id) await copyUploads(tx, row.project_id, target.id, uploads)
+    await referToEachOther(tx, actorId, row, subject.project, copy, target, 'cloned')
+    await addTodos(tx, copy, assignees.map(assignment(actorId)))
+    if (description) await noteMentions(tx, copy, { text: description, authorId: actorId })
+    await recordActivity(tx, target.id)
+    await emitIssue(tx, copy.id, {
+      kind: 'issue_opened',
+      actorId,
+      ...(copy.milestoneId && { changes: { milestone_id: [null, copy.milestoneId] } }),
+    })
+    return copy.id
+  })
+  return { target, id }
+}
+
+/** Inserts the copy with what moves and clones have in common. The issue and both projects are locked. */
+async function arrive(
+  tx: Tx,
+  row: LockedIssue,
+  source: ProjectSubject,
+  target: ProjectSubject,
+  { clonedBy, withNotes }: { readonly clonedBy: number | null; readonly withNotes: boolean },
+) {
+  const uploads = new Set<string>()
+  const rewrite = (text: string): string => {
+    for (const secret of namedUploads(text)) uploads.add(secret)
+    return target.id === source.id ? text : qualifyReferences(text, source.full_path)
+  }
+  const description = row.description && rewrite(row.description)
+  const milestoneId =
+    row.milestone_id === null
+      ? undefined
+      : await findMilestoneByTitle(tx, target.id, await milestoneTitle(tx, row.milestone_id))
+  const { assignee_ids, labels } = await readIssueFacts(tx, row.id)
+  const values = { projectId: target.id, description, milestoneId: milestoneId ?? null, clonedBy }
+  const made = await insertCopy(tx, row.id, values)
+  if (!made) throw notFound('Project')
+  const copy = { ...asNoteable({ id: made.id, project_id: target.id }), iid: made.iid, milestoneId }
+  const assignees = await readersAmong(tx, 'Issue', target.id, assignee_ids)
+  await replaceAssigned(tx, 'issue_assignees', copy, assignees)
+  if (withNotes) await copyDiscussion(tx, asNoteable(row), copy, { around: clonedBy === null, rewrite })
+  return { copy, uploads: [...uploads], assignees, labels: labels.map(({ name }) => name), description }
+}
+
+type Placed = { readonly id: number; readonly iid: number; readonly project_id: number }
+
+/** Adds a system note to each of the two issues; each is shown to users who may read the other issue. */
+async function referToEachOther(
+  tx: Tx,
+  authorId: number,
+  issue: Placed,
+  source: ProjectSubject,
+  copy: Placed,
+  target: ProjectSubject,
+  verb: 'moved' | 'cloned',
+): Promise<void> {
+  const nameOf = ({ iid, project_id }: Placed, { full_path }: ProjectSubject, from: ProjectSubject) =>
+    references('Issue', { iid, project_id, full_path }, { of: 'project', id: from.id, full_path: from.full_path })
+      .relative
+  await insertCrossReference(tx, asNoteable(copy), {
+    authorId,
+    body: `${verb} from ${nameOf(issue, source, target)}`,
+    source: { projectId: source.id, noteable: asNoteable(issue) },
+  })
+  await insertCrossReference(tx, asNoteable(issue), {
+    authorId,
+    body: `${verb} to ${nameOf(copy, target, source)}`,
+    source: { projectId: target.id, noteable: asNoteable(copy) },
+  })
+}

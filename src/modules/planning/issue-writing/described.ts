@@ -1,0 +1,32 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import type { QuickAction } from '../../discussion/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { issueActionNames, issueActions } from '../issue-actions/commands.ts'
+import { editIssue, type IssueEdit } from '../issues/edit.ts'
+import { findNumber } from '../issues/queries.ts'
+import { createIssue, type IssueInput } from '../issues/service.ts'
+import { type IssueSubject, loadIssue } from '../issues/subject.ts'
+import { withoutQuickActions } from '../quick-actions/description.ts'
+
+/** Applies quick actions of a description to an issue of a project, as it is now. */
+async function apply(ctx: Ctx, projectId: number, iid: number, actions: readonly QuickAction[]): Promise<void> {
+  const subject = await loadIssue({ id: String(projectId), issue_iid: iid }, ctx)
+  if (!subject) throw rowNotFound()
+  await issueActions(subject).apply(ctx, actions)
+}
+
+/** Creates an issue and applies the quick actions of its description, which does not keep them. Returns its id. */
+export async function createDescribed(ctx: Ctx, project: ProjectSubject, given: IssueInput): Promise<number> {
+  const { input, actions } = withoutQuickActions(given, issueActionNames)
+  const id = await createIssue(ctx, project, input)
+  if (actions.length > 0) await apply(ctx, project.id, await findNumber(ctx.db, id), actions)
+  return id
+}
+
+/** Updates an issue and applies the quick actions of a new description, which does not keep them. */
+export async function editDescribed(ctx: Ctx, subject: IssueSubject, given: IssueEdit): Promise<void> {
+  const { input: edit, actions } = withoutQuickActions(given, issueActionNames)
+  await editIssue(ctx, subject, edit)
+  if (actions.length > 0) await apply(ctx, subject.project_id, subject.iid, actions)
+}

@@ -1,0 +1,170 @@
+import { issuePolicy } from '../../../access/issue-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { addTodos, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
+import { recordActivity } from '../../projects/index.ts'
+import { type AttributeChanges, changesOf } from '../changes/attributes.ts'
+import { peopleAfter } from '../changes/people.ts'
+import { editLabels, type LabelEdit } from '../labels/assign.ts'
+import { usableMilestone } from '../milestones/service.ts'
+import { addChangeNotes } from './change-notes.ts'
+import { type IssueValues, saveClosed, saveIssueValues, saveReopened } from './edit-queries.ts'
+import { type IssueChangeFacts, readIssueFacts } from './event-queries.ts'
+import { emitIssue } from './events.ts'
+import { asNoteable } from './noteable.ts'
+import { type LockedIssue, lockIssue, touchIssue } from './queries.ts'
+import { assignableOf, assignment, requireTexts } from './service.ts'
+import type { IssueSubject } from './subject.ts'
+
+/** Absent fields stay unchanged; empty lists and null clear. */
+export type IssueEdit = LabelEdit & {
+  readonly title?: string
+  readonly description?: string | null
+  readonly confidential?: boolean | null
+  readonly state_event?: 'close' | 'reopen'
+  readonly assignee_ids?: readonly number[]
+  /** Added to the assignees at the time of the change, and removed from them. */
+  readonly add_assignee_ids?: readonly number[]
+  readonly remove_assignee_ids?: readonly number[]
+  readonly milestone_id?: number | null
+  /** `YYYY-MM-DD` */
+  readonly due_date?: string | null
+  readonly weight?: number | null
+  readonly discussion_locked?: boolean | null
+  /** Ignored unless the caller may set them. */
+  readonly created_at?: Date
+  readonly updated_at?: Date
+}
+
+/** What is computed before the issue is locked. */
+type Prepared = {
+  readonly assignees: readonly number[] | undefined
+  readonly addedAssignees: readonly number[]
+  readonly milestoneId: number | null | undefined
+  readonly mayReopen: boolean
+}
+
+const attributes = [
+  'title',
+  'description',
+  'state',
+  'confidential',
+  'assignee_ids',
+  'labels',
+  'milestone_id',
+  'due_date',
+  'weight',
+  'discussion_locked',
+] as const satisfies readonly (keyof IssueChangeFacts)[]
+
+/**
+ * Updates an issue. Assignees, labels, milestone, due date, weight and lock require the ability `admin_issue` and are ignored
+ * otherwise, as are times without `date_note`. `updated_at` is also the time of the notes and label events that follow from the
+ * edit. A state event that does not fit the state is ignored, and so is reopening while the discussion is locked. Unchanged values
+ * are not written.
+ */
+export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdit): Promise<void> {
+  const retitled = given.title === undefined ? given : { ...given, title: cleanTitle(given.title) }
+  requireTexts(retitled)
+  const may = (ability: keyof typeof issuePolicy) => allows(issuePolicy[ability], ctx.actor, subject.facts)
+  const edit = {
+    ...retitled,
+    ...(!may('admin_issue') && unadministered),
+    ...(!may('date_note') && { created_at: undefined, updated_at: undefined }),
+  }
+  const [assignees, addedAssignees, milestoneId] = await Promise.all([
+    edit.assignee_ids && assignableOf(ctx, subject.project, edit.assignee_ids),
+    assignableOf(ctx, subject.project, edit.add_assignee_ids ?? []),
+    usableMilestone(ctx, subject.project_id, edit.milestone_id),
+  ])
+  const prepared = { assignees, addedAssignees, milestoneId, mayReopen: may('reopen_issue') }
+  await ctx.transaction((tx) => apply(ctx, tx, subject.id, edit, prepared))
+}
+
+/** What a caller cannot change who may not administer issues. */
+const unadministered = {
+  assignee_ids: undefined,
+  add_assignee_ids: undefined,
+  remove_assignee_ids: undefined,
+  labels: undefined,
+  add_labels: undefined,
+  remove_labels: undefined,
+  milestone_id: undefined,
+  due_date: undefined,
+  weight: undefined,
+  discussion_locked: undefined,
+} as const
+
+type Allowed = { readonly [K in keyof IssueEdit]: IssueEdit[K] | undefined }
+
+/** Writes the changed values and their consequences. */
+async function apply(ctx: Ctx, tx: Tx, id: number, edit: Allowed, prepared: Prepared): Promise<void> {
+  const row = await lockIssue(tx, id)
+  if (!row) throw rowNotFound()
+  const actorId = ctx.actor!.id
+  const at = edit.updated_at
+  const noteable = asNoteable(row)
+  const before = await readIssueFacts(tx, id)
+  await saveIssueValues(tx, id, valuesOf(row, edit, prepared))
+  const assignees = peopleAfter(ctx, before.assignee_ids, {
+    replaced: prepared.assignees,
+    added: prepared.addedAssignees,
+    removed: edit.remove_assignee_ids,
+  })
+  const assigned = assignees && (await replaceAssigned(tx, 'issue_assignees', noteable, assignees))
+  await editLabels(tx, ctx, noteable, before.labels, edit, at)
+  await changeState(tx, row, edit, prepared, actorId)
+  const now = await readIssueFacts(tx, id)
+  const changes = changesOf(attributes, before, now)
+  const isChanged = Object.keys(changes).length > 0
+  if (!isChanged && !at && !edit.created_at) return
+  await touchIssue(tx, id, at)
+  if (!isChanged) return
+  await recordActivity(tx, row.project_id)
+  await addChangeNotes(tx, noteable, actorId, before, now, at)
+  if (changes['description']) await noteMentions(tx, noteable, { text: now.description ?? '', authorId: actorId })
+  await addTodos(tx, noteable, (assigned?.added ?? []).map(assignment(actorId)))
+  await emitChanges(tx, id, actorId, changes, now)
+}
+
+const valuesOf = (row: LockedIssue, edit: Allowed, { milestoneId }: Prepared): IssueValues => ({
+  title: edit.title ?? row.title,
+  description: edit.description === undefined ? row.description : edit.description,
+  confidential: edit.confidential ?? row.confidential,
+  discussionLocked: edit.discussion_locked ?? row.discussion_locked,
+  milestoneId: milestoneId === undefined ? row.milestone_id : milestoneId,
+  dueDate: edit.due_date === undefined ? row.due_date : edit.due_date,
+  weight: edit.weight === undefined ? row.weight : edit.weight,
+  createdAt: edit.created_at,
+})
+
+async function changeState(
+  tx: Tx,
+  row: LockedIssue,
+  { state_event, updated_at }: Allowed,
+  { mayReopen }: Prepared,
+  actorId: number,
+): Promise<void> {
+  if (state_event === 'close' && row.state === 'opened') {
+    await saveClosed(tx, row.id, actorId, updated_at)
+    await finishTodos(tx, actorId, asNoteable(row))
+  }
+  if (state_event === 'reopen' && row.state === 'closed' && mayReopen) await saveReopened(tx, row.id)
+}
+
+/** A change of state and other changes are two events. */
+async function emitChanges(
+  tx: Tx,
+  id: number,
+  actorId: number,
+  { state, ...others }: AttributeChanges,
+  now: IssueChangeFacts,
+): Promise<void> {
+  if (state) {
+    const kind = now.state === 'closed' ? 'issue_closed' : 'issue_reopened'
+    await emitIssue(tx, id, { kind, actorId, changes: { state } })
+  }
+  if (Object.keys(others).length > 0) await emitIssue(tx, id, { kind: 'issue_updated', actorId, changes: others })
+}

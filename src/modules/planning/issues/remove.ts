@@ -1,0 +1,14 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { deleteIssue } from './edit-queries.ts'
+import { emitIssue } from './events.ts'
+import { lockIssue } from './queries.ts'
+import { type IssueSubject, issueNotFound } from './subject.ts'
+
+/** Deletes an issue with its notes. */
+export async function removeIssue(ctx: Ctx, { id }: IssueSubject): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await lockIssue(tx, id))) throw issueNotFound()
+    await emitIssue(tx, id, { kind: 'issue_deleted', actorId: ctx.actor!.id })
+    await deleteIssue(tx, id)
+  })
+}

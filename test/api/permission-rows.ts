@@ -1,0 +1,46 @@
+import type { Level } from '../../src/access/levels.ts'
+
+/** The lowest role that may act on a private project; administrators always may, unless it says otherwise. */
+type Least = Level | 'administrator'
+
+/**
+ * `<lowest role> <others>`: others are P (everyone if public, signed-in users who are not external if internal), L (the same,
+ * signed in only) or - (no others). With `live`, the operation is refused for all once the project is archived.
+ */
+export type Who = `${Least} ${'P' | 'L' | '-'}${'' | ' live'}`
+
+export type Row = readonly [
+  /** Declared method and path, and a note that distinguishes rows of the same endpoint. */
+  call: string,
+  who: Who,
+  /** Status for permitted callers; several if it depends on earlier calls. */
+  status: number | readonly number[],
+  more?: {
+    readonly query?: string
+    readonly json?: object
+    readonly headers?: Readonly<Record<string, string>>
+    /** Sends a form that has a `file`. */
+    readonly file?: true
+    /** Replaces a parameter of the path: `{ ':branch': 'main' }`. */
+    readonly at?: Readonly<Record<string, string>>
+    /** Abilities that the operation checks besides the endpoint's own. */
+    readonly also?: readonly string[]
+    /** An ability on the group named by a parameter, of an endpoint that checks none itself. */
+    readonly asks?: string
+    /** Status for refused callers, if it is none of 401, 403 and 404. */
+    readonly refused?: number
+    /** Run only where it changes nothing. */
+    readonly only?: 'archived' | 'live'
+    readonly except?: 'public'
+    /** Needs a member who can be removed. */
+    readonly victim?: true
+  },
+]
+
+/** An id that no row has. */
+export const absent = '999999999'
+/** Headers of a deletion that changes nothing. */
+export const long = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
+
+/** Names that find nothing for these parameters of the path. */
+export const none = (...names: string[]) => ({ at: Object.fromEntries(names.map((name) => [`:${name}`, absent])) })
