@@ -6,8 +6,11 @@ import { expireTokens } from '../tables/tokens.ts'
 import { Client, type TestGroup, type World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
-/** What a flow needs in the guarded project: access to its code, push access, the role of a reporter in its issues; or a valid token. */
-export type Need = 'read' | 'push' | 'issues' | 'token'
+/**
+ * What a flow needs in the guarded project: access to its code, push access, permission to read confidential issues or to administer
+ * issues; or a valid token.
+ */
+export type Need = 'read' | 'push' | 'confidential' | 'issues' | 'token'
 
 type Place = {
   readonly world: World
@@ -31,8 +34,8 @@ export type Right = {
   readonly revoke: (stage: Stage) => Promise<unknown>
 }
 
-const everything = ['read', 'push', 'issues', 'token'] as const
-const membership = ['read', 'push', 'issues'] as const
+const membership = ['read', 'push', 'confidential', 'issues'] as const
+const everything = [...membership, 'token'] as const
 const developer = levels.developer
 
 const member = (kind: 'projects' | 'groups', id: number, { id: userId }: Client) => `/${kind}/${id}/members/${userId}`
@@ -128,7 +131,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'issues are switched off',
-    takes: ['issues'],
+    takes: ['confidential', 'issues'],
     grant: inProject,
     revoke: edit({ issues_access_level: 'disabled' }),
   },
