@@ -42,13 +42,24 @@ export function withArea(text: string, place: string, routes: string): string {
   if (start < 0 || end < 0) throw new Error('src/modules/index.ts has no list called areas')
   const keyOf = (line: string): string => line.trim().replace(/^'/, '')
   insertSorted(lines, start + 1, end, row, keyOf)
-  const last = lines.findLastIndex((line) => line.startsWith('import '))
+  const last = lines.findLastIndex((line) => line.includes(" from './"))
   const first = lines.findIndex((line) => line.startsWith('import {') && line.includes("'./"))
-  insertSorted(lines, first, last + 1, statement, (line) => line.slice(line.indexOf("'")))
+  const pathOf = (line: string): string | undefined => / from '(.+)'$/.exec(line)?.[1]
+  // The path of an import in several lines is in the last of them.
+  insertSorted(lines, first, last + 1, statement, (line, following) => pathOf(line) ?? pathOf(following)!)
   return lines.join('\n')
 }
 
-function insertSorted(lines: string[], from: number, to: number, line: string, keyOf: (line: string) => string): void {
-  const at = lines.slice(from, to).findIndex((each) => keyOf(each) > keyOf(line))
+/** Inserts a line before the first one with a greater key. `keyOf` gets a line and the next one that ends a statement. */
+function insertSorted(
+  lines: string[],
+  from: number,
+  to: number,
+  line: string,
+  keyOf: (line: string, following: string) => string,
+): void {
+  const sorted = lines.slice(from, to)
+  const endFrom = (index: number): string => sorted.slice(index).find((each) => each.includes(' from ')) ?? ''
+  const at = sorted.findIndex((each, index) => keyOf(each, endFrom(index)) > keyOf(line, line))
   lines.splice(at < 0 ? to : from + at, 0, line)
 }
