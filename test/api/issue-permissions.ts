@@ -1,4 +1,4 @@
-import { absent, long, none, type Row } from './permission-rows.ts'
+import { long, none, type Row } from './permission-rows.ts'
 
 const at = '/projects/:id/issues/:issue_iid'
 const notes = `${at}/notes`
@@ -10,9 +10,9 @@ export const issueRows: readonly Row[] = [
   [`GET ${at}`, 'guest L', 200],
   [`PUT ${at}`, 'reporter - live', 200, { json: { title: 'x' } }],
   [`DELETE ${at}`, 'owner - live', 412, { headers: long }],
-  // For callers who pass this check, the target decides.
-  [`POST ${at}/move`, 'guest L', 404, { json: { to_project_id: absent } }],
-  [`POST ${at}/clone`, 'guest L', 404, { json: { to_project_id: absent } }],
+  // For callers who pass this check, permissions in both projects decide.
+  [`POST ${at}/move`, 'guest L', 400, { json: { to_project_id: ':id' } }],
+  [`POST ${at}/clone`, 'guest L', [201, 400], { json: { to_project_id: ':id' } }],
   [`GET ${at}/user_agent_detail`, 'administrator -', 200],
   [`GET ${at}/participants`, 'guest L', 200],
   [`POST ${at}/subscribe`, 'guest L', [201, 304]],

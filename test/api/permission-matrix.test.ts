@@ -243,7 +243,9 @@ describe('the service matches the permission matrix', () => {
     const place = placeOf(cell)
     const id = of === 'Project' ? place.projectId : place.groupId
     if (needsVictim) await addVictim(of === 'Project' ? 'project_id' : 'namespace_id', id)
-    const named = asks ? { ...json, [call.startsWith('POST /groups') ? 'parent_id' : 'namespace_id']: id } : json
+    const body =
+      json && Object.fromEntries(Object.entries(json).map(([name, value]) => [name, value === ':id' ? id : value]))
+    const named = asks ? { ...body, [call.startsWith('POST /groups') ? 'parent_id' : 'namespace_id']: id } : body
     const answer = await people[cell.caller].send(call.split(' ', 1)[0]!, addressOf(row, place, id), {
       ...(named && { json: named }),
       ...(headers && { headers }),

@@ -17,6 +17,7 @@ export type Row = readonly [
   status: number | readonly number[],
   more?: {
     readonly query?: string
+    /** The value `:id` stands for the ID in the path. */
     readonly json?: object
     readonly headers?: Readonly<Record<string, string>>
     /** Sends a form that has a `file`. */

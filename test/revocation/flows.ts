@@ -148,10 +148,14 @@ const reading = (path: (oid: Oid, branch: string) => string): Flow => ({
 })
 
 /** Calls about a confidential issue of the guarded project, whose title the answer shows. */
-function issueFlow(name: string, call: (stage: Stage, at: string) => Promise<Answer>): Flow {
+function issueFlow(
+  name: string,
+  need: 'confidential' | 'issues',
+  call: (stage: Stage, at: string) => Promise<Answer>,
+): Flow {
   return {
     name,
-    needs: ['issues', 'token'],
+    needs: [need, 'token'],
     async begin(stage) {
       const title = unique('whispered')
       let at: string
@@ -405,13 +409,13 @@ export const flows: readonly Flow[] = [
     'with large files',
     async (_, who, to) => (await batch(who, to, 'upload', [unique('large')])).status === 200,
   ),
-  issueFlow('move a confidential issue to the fork', ({ ann, fork }, at) =>
+  issueFlow('move a confidential issue to the fork', 'issues', ({ ann, fork }, at) =>
     ann.post(`${at}/move`, { to_project_id: fork.id }),
   ),
-  issueFlow('clone a confidential issue to the fork', ({ ann, fork }, at) =>
+  issueFlow('clone a confidential issue to the fork', 'issues', ({ ann, fork }, at) =>
     ann.post(`${at}/clone`, { to_project_id: fork.id }),
   ),
-  issueFlow('read a confidential issue', ({ ann }, at) => ann.get(at)),
+  issueFlow('read a confidential issue', 'confidential', ({ ann }, at) => ann.get(at)),
   {
     name: 'claim a large file for the fork',
     needs: ['read', 'token'],

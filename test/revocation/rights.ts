@@ -8,10 +8,10 @@ import { Client, type TestGroup, type World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * What a flow needs in the guarded project: access to its code, push access, the role of a reporter in its issues, a valid token, or
- * access by its deploy key.
+ * What a flow needs in the guarded project: access to its code, push access, permission to read confidential issues or to administer
+ * issues; a valid token; or access by its deploy key.
  */
-export type Need = 'read' | 'push' | 'issues' | 'token' | 'deploy_key_read' | 'deploy_key_push'
+export type Need = 'read' | 'push' | 'confidential' | 'issues' | 'token' | 'deploy_key_read' | 'deploy_key_push'
 
 type Place = {
   readonly world: World
@@ -35,9 +35,9 @@ export type Right = {
   readonly revoke: (stage: Stage) => Promise<unknown>
 }
 
-const everything = ['read', 'push', 'issues', 'token'] as const
+const membership = ['read', 'push', 'confidential', 'issues'] as const
+const everything = [...membership, 'token'] as const
 const byDeployKey = ['deploy_key_read', 'deploy_key_push'] as const
-const membership = ['read', 'push', 'issues'] as const
 const developer = levels.developer
 
 const member = (kind: 'projects' | 'groups', id: number, { id: userId }: Client) => `/${kind}/${id}/members/${userId}`
@@ -150,7 +150,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'issues are switched off',
-    takes: ['issues'],
+    takes: ['confidential', 'issues'],
     grant: inProject,
     revoke: edit({ issues_access_level: 'disabled' }),
   },

@@ -5,12 +5,10 @@ import {
   IssueNotes,
   IssueStateEvents,
   Issues,
-  MergeRequestStateEvents,
   ProjectMilestones,
 } from '@gitbeaker/rest'
 import { expect } from 'vitest'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
-import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
 import { type Client, test, type World } from '../world.ts'
 
 async function stage(world: World) {
@@ -45,7 +43,6 @@ test('@gitbeaker/rest creates, edits, discusses, moves and clones issues', async
   expect(await issues.unsubscribe(project.id, iid)).toMatchObject({ subscribed: false })
   expect(await issues.subscribe(project.id, iid)).toMatchObject({ subscribed: true })
   expect(await issues.allParticipants(project.id, iid)).toMatchObject([{ id: ann.id }])
-  await issues.setTimeEstimate(project.id, iid, '2h')
   expect(await issues.addSpentTime(project.id, iid, '1h')).toMatchObject({ total_time_spent: 3600 })
 
   await issues.edit(project.id, iid, { stateEvent: 'close' })
@@ -65,11 +62,4 @@ test('@gitbeaker/rest creates, edits, discusses, moves and clones issues', async
   expect(await issues.show(iid, { projectId: project.id })).toMatchObject({ state: 'closed', moved_to_id: moved.id })
   await expect(issues.remove(other.id, cloned.iid)).rejects.toThrow('Forbidden')
   await new Issues({ ...options, token: world.root.token! }).remove(other.id, cloned.iid)
-})
-
-test('@gitbeaker/rest lists state events of a merge request', async ({ world }) => {
-  const { project, iid, at } = await openMergeRequest(world)
-  await world.root.put(at, { state_event: 'close' })
-  const events = new MergeRequestStateEvents({ host: world.origin, token: world.root.token! })
-  expect(await events.all(project.id, iid)).toMatchObject([{ state: 'closed', resource_type: 'MergeRequest' }])
 })

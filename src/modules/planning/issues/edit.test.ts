@@ -266,6 +266,6 @@ test('closeIssue closes an issue once, and none that is deleted', async ({ world
   const close = () => ctx.transaction((tx) => closeIssue(tx, id, rita.id))
   expect(await Promise.all([close(), close()])).toEqual(expect.arrayContaining([true, false]))
   expect((await rita.get(at)).json).toMatchObject({ state: 'closed', closed_by: { id: rita.id } })
-  await deleteProject(world, project)
+  await deleteProject(world, { id: project.id })
   expect(await close()).toBe(false)
 })

@@ -49,8 +49,8 @@ async function recordChange(
   const [before, now] = change
   await tx.run(sql`
     insert into milestone_events (${columnOf(type)}, milestone_id, user_id, action)
-    select m.id, ms.id, ${userId}, ${now === null ? 'remove' : 'add'}
-    from ${tableOf(type)} m left join milestones ms on ms.id = ${now ?? before}
+    select m.id, ms.id, u.id, ${now === null ? 'remove' : 'add'}
+    from ${tableOf(type)} m left join milestones ms on ms.id = ${now ?? before} left join users u on u.id = ${userId}
     where m.id = ${id}
   `)
 }

@@ -8,7 +8,7 @@ export const ResourceStateEvent = entity({
   name: 'ResourceStateEvent',
   schema: Type.Object({
     ...eventFields,
-    state: Type.String({ description: 'What happened', enum: [...eventStates] }),
+    state: Type.String({ description: 'State that it got: `merged` only for merge requests', enum: [...eventStates] }),
   }),
   present: (event: StateEventRow, ctx) => ({ ...commonOf(event, ctx), state: event.state as string }),
 })

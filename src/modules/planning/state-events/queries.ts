@@ -39,8 +39,8 @@ const insertStateEvent = (
 ): Promise<number> =>
   tx.run(sql`
     insert into state_events (${columnOf(type)}, user_id, state)
-    select m.id, ${userId}, ${state}
-    from ${tableOf(type)} m
+    select m.id, u.id, ${state}
+    from ${tableOf(type)} m left join users u on u.id = ${userId}
     where m.id = ${id}
   `)
 

@@ -7,15 +7,15 @@ import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import {
   deleteProjectRow,
-  deleteSomeMergeRequests,
+  deleteSomeOf,
   dueForRemoval,
   findDeleting,
   markDueDeleting,
   projectsBeingRemoved,
 } from './removal-queries.ts'
 
-/** Small, because each one cascades to its commits, versions and notes. */
-const mergeRequestsAtOnce = 100
+/** Small, because each issue or merge request cascades to its commits, versions and notes. */
+const noteablesAtOnce = 100
 
 /** Deletes the data of a deleted project: files first, then rows, so that a second run can finish after a crash. */
 export const removeProject = job({
@@ -29,7 +29,8 @@ export const removeProject = job({
     // A foreign repository at the place is moved away, not deleted.
     await setAside(ctx, project)
     await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
-    await inBatches((size) => deleteSomeMergeRequests(ctx.db, projectId, size), mergeRequestsAtOnce)
+    for (const table of ['issues', 'merge_requests'] as const)
+      await inBatches((size) => deleteSomeOf(ctx.db, table, projectId, size), noteablesAtOnce)
     await inBatches((size) => deleteEventsOfProject(ctx.db, projectId, size))
     await ctx.transaction((tx) => deleteProjectRow(tx, projectId))
   },

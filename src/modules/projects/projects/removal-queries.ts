@@ -54,9 +54,13 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
 export const findDeleting = (db: Db, id: number): Promise<Located | undefined> =>
   db.row(locatedRow, sql`select id, repository_storage, repository_key from projects where id = ${id} and deleting`)
 
-/** Deletes at most `size` merge requests with their data; returns their number. */
-export const deleteSomeMergeRequests = (db: Db, projectId: number, size: number): Promise<number> =>
-  db.run(deleteSome('merge_requests', sql`project_id = ${projectId}`, size))
+/** Deletes at most `size` issues or merge requests with their data; returns their number. */
+export const deleteSomeOf = (
+  db: Db,
+  table: 'issues' | 'merge_requests',
+  projectId: number,
+  size: number,
+): Promise<number> => db.run(deleteSome(table, sql`project_id = ${projectId}`, size))
 
 export const deleteProjectRow = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from projects where id = ${id} and deleting`)
