@@ -1,6 +1,11 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
-import { forgetNameAfterDeletion } from './modules/discussion/index.ts'
+import {
+  findNamedByIssue,
+  findNamedByMergeRequest,
+  findNamedByNote,
+  forgetNameAfterDeletion,
+} from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
 import {
   disablePushMirrorsOfDeleted,
@@ -13,10 +18,10 @@ import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.
 import {
   answerWithMergeRequests,
   applyPushOptions,
+  closeIssuesAfterMerge,
   closeMergeRequestsOfDeleted,
   closeUnlinked,
-  findNamedByDescription,
-  findNamedByNote,
+  findClosingIssuesLater,
   findNamedByPush,
   followMilestones,
   mergeIfPipelineSucceeded,
@@ -62,11 +67,15 @@ export const reactions: Reactions = {
   gpg_key_added: [queues(judgeSignatures, userOf)],
   gpg_key_revoked: [distrustRevokedKey],
   group_deleted: [closeMergeRequestsOfDeleted],
+  issue_opened: [findNamedByIssue],
+  issue_updated: [findNamedByIssue],
   merge_request_approved: [mergeWhenApproved],
   merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
   merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
-  merge_request_opened: [findNamedByDescription],
-  merge_request_updated: [findNamedByDescription],
+  merge_request_merged: [closeIssuesAfterMerge],
+  merge_request_opened: [findNamedByMergeRequest, findClosingIssuesLater],
+  merge_request_reopened: [findClosingIssuesLater],
+  merge_request_updated: [findNamedByMergeRequest, findClosingIssuesLater],
   milestones_replaced: [followMilestones],
   namespace_renamed: [followNamespace],
   note_created: [findNamedByNote],

@@ -28,6 +28,7 @@ import { pictureRoutes } from './administration/pictures/routes.ts'
 import { deploymentRoutes } from './ci/deployments/routes.ts'
 import { environmentRoutes } from './ci/environments/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
+import { referToNamedByDescription, referToNamedByNote } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
 import { mailNoteJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
 import { accessRequestRoutes } from './groups/access-requests/routes.ts'
@@ -128,7 +129,9 @@ import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
 import { approvalRuleRoutes } from './review/approval-rules/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
-import { referToNamedByCommits, referToNamedByDescription, referToNamedByNote } from './review/cross-references/jobs.ts'
+import { closeIssuesOfMerged, findClosingIssues } from './review/closing/jobs.ts'
+import { closedIssueRoutes, closingMergeRequestRoutes } from './review/closing/routes.ts'
+import { referToNamedByCommits } from './review/cross-references/jobs.ts'
 import {
   awardEmojiRoutes,
   discussionRoutes,
@@ -190,7 +193,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
-  issues: issueRoutes,
+  issues: [...issueRoutes, ...closingMergeRequestRoutes],
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
@@ -203,6 +206,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
     ...mergeRequestVersionRoutes,
     ...mergeRequestPeopleRoutes,
     ...commitMergeRequestRoutes,
+    ...closedIssueRoutes,
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
@@ -271,6 +275,8 @@ export const jobs: readonly Job<any>[] = [
   checkMergeability,
   closeOrphaned,
   closeUnlinked,
+  closeIssuesOfMerged,
+  findClosingIssues,
   referToNamedByCommits,
   referToNamedByDescription,
   referToNamedByNote,
