@@ -30,7 +30,7 @@ export {
 export { pathWithin, ReferencesSchema, references, type Within } from './noteables/reference.ts'
 export { countTasks, TaskCompletionSchema } from './noteables/tasks.ts'
 export { cleanTitle, textViolations } from './noteables/texts.ts'
-export { insertCrossReference, type ReferenceSource } from './notes/cross-reference-queries.ts'
+export { insertCrossReference } from './notes/cross-reference-queries.ts'
 export { newDiscussionId } from './notes/discussion-id.ts'
 export { discussionRoutesOf } from './notes/discussion-routes.ts'
 export { resolveHeld } from './notes/discussion-service.ts'

@@ -1,5 +1,5 @@
 export { changeNotes, peopleNote } from './changes/notes.ts'
-export { type ClosedVia, closeIssue } from './issues/close.ts'
+export { closeIssue } from './issues/close.ts'
 export { closesIssues, closesWhenMerged, closingReadable } from './issues/closing-queries.ts'
 export { Issue, type IssueShown } from './issues/entity.ts'
 export { asNoteable as issueAsNoteable } from './issues/noteable.ts'

@@ -47,3 +47,10 @@ export const insertIssue = (tx: Tx, m: NewIssue): Promise<{ id: number; iid: num
 
 export const saveTimeEstimate = (tx: Tx, id: number, seconds: number): Promise<number> =>
   tx.run(sql`update issues set time_estimate = ${seconds}, updated_at = now() where id = ${id}`)
+
+export const saveClosed = (tx: Tx, id: number, userId: number, at: Date | undefined): Promise<number> =>
+  tx.run(sql`
+    update issues
+    set state = 'closed', closed_at = coalesce(${at ?? null}::timestamptz, now()), closed_by_id = ${userId}
+    where id = ${id}
+  `)

@@ -7,6 +7,7 @@ import { readCommitsWithin } from '../../../git/objects/commits.ts'
 import { asAccount } from '../../accounts/index.ts'
 import {
   closingReferences,
+  insertCrossReference,
   type NamedNoteable,
   type NamedRow,
   readableNamed,
@@ -115,8 +116,14 @@ export async function closeByCommit(ctx: Ctx, commit: ClosingCommit): Promise<Re
 async function close(ctx: Ctx, issue: NamedRow, from: Source, takesTurn: (tx: Tx) => Promise<boolean>): Promise<void> {
   const subject = await loadIssue({ id: String(issue.project_id), issue_iid: issue.iid }, ctx)
   if (!subject || !allows(issuePolicy.update_issue, ctx.actor, subject.facts)) return
-  const via = { source: from.source, body: `closed via ${sourceName(from, issue)}` }
+  const authorId = ctx.actor!.id
+  const body = `closed via ${sourceName(from, issue)}`
   await ctx.transaction(async (tx) => {
-    if (await takesTurn(tx)) await closeIssue(tx, issue, ctx.actor!.id, via)
+    if (!(await takesTurn(tx)) || !(await closeIssue(tx, issue.id, authorId))) return
+    await insertCrossReference(
+      tx,
+      { type: 'Issue', id: issue.id },
+      { authorId, body, source: from.source, closes: true },
+    )
   })
 }
