@@ -140,6 +140,7 @@ import {
   timeTrackingRoutes,
 } from './review/discussions/routes.ts'
 import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
+import { followUpOf } from './review/follow-ups/follow-up.ts'
 import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
 import { mergeRequestRoutes } from './review/merge-requests/routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
@@ -193,7 +194,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
-  issues: [...issueRoutes, ...closingMergeRequestRoutes],
+  issues: [...issueRoutes(followUpOf), ...closingMergeRequestRoutes],
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,

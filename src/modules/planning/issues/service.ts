@@ -18,6 +18,7 @@ import { setLabels } from '../labels/assign.ts'
 import { findUsableMilestone } from '../milestones/queries.ts'
 import { insertIssue } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
+import type { FollowUp } from './follow-up.ts'
 import { asNoteable } from './noteable.ts'
 
 export type IssueInput = {
@@ -44,9 +45,14 @@ export function requireTexts(written: { readonly title?: string; readonly descri
 
 /**
  * Creates an issue. Assignees, labels, milestone, due date, weight and lock require the ability `admin_issue` and are ignored
- * otherwise, as are number and creation time without `date_issue`. Returns its id.
+ * otherwise, as are number and creation time without `date_issue`. Resolves the discussions that it continues. Returns its id.
  */
-export async function createIssue(ctx: Ctx, project: ProjectSubject, given: IssueInput): Promise<number> {
+export async function createIssue(
+  ctx: Ctx,
+  project: ProjectSubject,
+  given: IssueInput,
+  followUp?: FollowUp,
+): Promise<number> {
   const title = cleanTitle(given.title)
   requireTexts({ ...given, title })
   const may = (ability: 'admin_issue' | 'date_issue') => allows(projectPolicy[ability], ctx.actor, project.facts)
@@ -85,6 +91,7 @@ export async function createIssue(ctx: Ctx, project: ProjectSubject, given: Issu
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
       await recordActivity(tx, project.id)
       await emitIssue(tx, made.id, { kind: 'issue_opened', actorId: authorId })
+      await followUp?.resolve(tx)
       return made.id
     })
     .catch((error: unknown) => {

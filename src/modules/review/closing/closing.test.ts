@@ -44,7 +44,7 @@ describe('issues that a merge request closes', () => {
     await afterPush(world, project)
     await readTexts(world)
     expect(await iidsOf(world.root, `${at}/closes_issues`)).toEqual([1, 2])
-    await world.root.put(at, { description: 'Resolves #3, #1 is another matter' })
+    await world.root.put(at, { description: 'Resolves #3. #1 is another matter' })
     await readTexts(world)
     expect(await iidsOf(world.root, `${at}/closes_issues`)).toEqual([2, 3])
     expect(await iidsOf(world.root, `${at}/closes_issues?per_page=1&page=2`)).toEqual([3])
@@ -140,7 +140,8 @@ describe('a merge', () => {
     const jobs = await readTexts(world)
     const { json: closed } = await world.root.get(issue.at)
     expect(closed).toMatchObject({ state: 'closed', closed_by: { id: ann.id }, closed_at: expect.any(String) })
-    const notes = ['mentioned in merge request !1', 'closed via merge request !1']
+    const { merge_commit_sha: made } = (await world.root.get(request.at)).json
+    const notes = ['mentioned in merge request !1', 'closed via merge request !1', `mentioned in commit ${made}`]
     expect(await bodiesOf(world.root, issue.at)).toEqual(notes)
     expect((await world.root.get(`/projects/${issue.project.id}/events?action=closed`)).json).toMatchObject([
       { target_type: 'Issue', target_iid: 1, author_id: ann.id },
@@ -162,7 +163,7 @@ describe('a merge', () => {
     await afterPush(world, project)
     await merge(world.root, request)
     const jobs = await readTexts(world)
-    expect((await bodiesOf(world.root, issue.at)).at(-1)).toBe('closed via merge request !1')
+    expect(await bodiesOf(world.root, issue.at)).toContain('closed via merge request !1')
     await reopenIssue(world, issue.id)
     await jobs.again()
     expect(await stateOf(world, issue)).toBe('opened')
@@ -251,6 +252,34 @@ describe('a merge', () => {
     expect(await stateOf(world, issue)).toBe('opened')
     expect((await world.root.get(issue.at)).json.merge_requests_count).toBe(0)
     expect(await iidsOf(world.root, `${issue.at}/closed_by`)).toEqual([])
+  })
+})
+
+describe('the message of a merge commit', () => {
+  test('names the issues that the merge request closes, but neither confidential ones nor those of other private projects', async ({
+    world,
+  }) => {
+    const { request } = await closingPair(world)
+    const { project, at } = request
+    const [second, secret] = [
+      await openIssue(world, { project }),
+      await openIssue(world, { project, confidential: true }),
+    ]
+    const [open, hidden] = [await openIssue(world), await openIssue(world, { visibility: 'private' })]
+    const named = [
+      '#1',
+      `#${second.iid}`,
+      `#${secret.iid}`,
+      ...[open, hidden].map((each) => `${each.project.full_path}#1`),
+    ]
+    await world.root.put(at, { description: `Closes ${named.join(', ')}` })
+    await readTexts(world)
+    await merge(world.root, request)
+    expect(project.repository.git('log', '-1', '--format=%B', 'main')).toContain(
+      `\n\nMerge topic\n\nCloses #1, #2 and ${open.project.full_path}#1\n\nSee merge request`,
+    )
+    await readTexts(world)
+    for (const issue of [second, secret, open, hidden]) expect(await stateOf(world, issue)).toBe('closed')
   })
 })
 
