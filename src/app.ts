@@ -22,6 +22,7 @@ import { defaultTimeouts, type Timeouts } from './git/runner/timeouts.ts'
 import type { FetchSharingOptions } from './git/sharing/fetch-sharing.ts'
 import type { HttpServer } from './http.ts'
 import { observeJobs } from './jobs/queue-state.ts'
+import type { JobRunner, RunnerTimes } from './jobs/runner.ts'
 import { Activity } from './kernel/activity.ts'
 import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
@@ -50,12 +51,15 @@ export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   readonly stuckAfterMs?: number
   /** Measures the age of cached tokens, in milliseconds. */
   readonly tokenClock?: () => number
+  readonly jobTimes?: RunnerTimes
 }
 
 /** The service in one process. */
 export interface App extends ServedApp {
   /** Opens a context without a request: for jobs, commands and tests. */
   open(caller: Caller): Promise<Ctx>
+  /** Ends what `runJobs` began, when running jobs have ended or are handed back. Does nothing if no jobs are taken. */
+  stopJobs(): Promise<void>
 }
 
 /** Folder of the repositories; modules/projects/repositories/location.ts describes its layout. */
@@ -168,7 +172,12 @@ export async function createApp(config: Config, services: Services, overrides: O
   stack.defer(() => http?.close())
 
   let ssh: SshServer | undefined
-  let stopJobs: (() => Promise<void>) | undefined
+  let jobRunner: JobRunner | undefined
+  const stopJobs = async () => {
+    const running = jobRunner
+    jobRunner = undefined
+    await running?.stop()
+  }
   const resources = stack.move()
   return {
     async listen() {
@@ -204,23 +213,26 @@ export async function createApp(config: Config, services: Services, overrides: O
       await recoverMerges(await open(null), 0)
       const { databaseUrl } = services
       const { startJobs } = await loadJobs()
-      const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, activity, onBroken })
-      stopJobs = () => running.stop()
+      const { jobTimes: times } = overrides
+      jobRunner = await startJobs({
+        ...{ databaseUrl, jobs, open: () => open(null), log, activity, onBroken },
+        ...(times && { times }),
+      })
     },
+    stopJobs,
     busy: () => activity.busy,
     open: (caller) => open(caller),
     async stop(graceMs) {
       const hurry = setTimeout(() => http?.server.closeAllConnections(), graceMs)
       // `close` closes the connections that are idle now; ones that become idle later must not delay the stop.
       const idle = setInterval(() => http?.server.closeIdleConnections(), 100)
-      await Promise.all([http?.close(), ssh?.stop(graceMs), stopJobs?.()])
-      stopJobs = undefined
+      await Promise.all([http?.close(), ssh?.stop(graceMs), stopJobs()])
       clearInterval(idle)
       clearTimeout(hurry)
       await resources.disposeAsync()
     },
     [Symbol.asyncDispose]: async () => {
-      await stopJobs?.()
+      await stopJobs()
       await ssh?.[Symbol.asyncDispose]()
       http?.server.closeAllConnections()
       await resources.disposeAsync()

@@ -22,7 +22,7 @@ const envFor = async (folder: string): Promise<Env> => ({
   STITHY_SSH_PORT: '0',
   STITHY_ROOT_TOKEN: rootToken,
   STITHY_LOG_LEVEL: 'fatal',
-  STITHY_PROCESSES: '2',
+  STITHY_PROCESSES: '1',
 })
 
 /** A data folder after a first start and a stop. Creating its database takes most of a first start, so it is copied. */
@@ -37,7 +37,7 @@ async function startedOnce(): Promise<string> {
 
 let template: Promise<string> | undefined
 
-/** Settings of a service with its own data folder and ports; the test may change them before the start. */
+/** Settings of a service with one worker and its own data folder and ports; the test may change them before the start. */
 export async function freshEnv(): Promise<Env> {
   template ??= startedOnce()
   const [from, to] = [await template, await temporaryFolder()]

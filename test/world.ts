@@ -26,6 +26,7 @@ import { saveSettings } from '../src/settings/store.ts'
 import { checkAnswer } from './answers.ts'
 import { databaseAt } from './global-setup.ts'
 import { run } from './programs/run.ts'
+import { waitMs } from './waiting.ts'
 
 export type Answer = {
   status: number
@@ -168,7 +169,7 @@ export class World {
     const app = await createApp(
       config,
       { databaseUrl, runnerSocket: inject('runnerSocket') },
-      { onAnswer: checkAnswer, ...overrides },
+      { onAnswer: checkAnswer, jobTimes, ...overrides },
     )
     await app.listen()
     return new World({
@@ -304,11 +305,28 @@ export class World {
   }
   #direct: pg.Pool | undefined
 
-  /** Runs jobs from now on. The test run fails if the runner stops. */
-  runJobs(): Promise<void> {
-    return this.app.runJobs((error) => {
-      throw error
+  /** Runs jobs from now to the end of the test, which fails with the cause if the runner ends before. */
+  async runJobs(): Promise<void> {
+    // Two runners would release the locks of each other's jobs.
+    if (this.#jobs) throw new Error('this world runs jobs already')
+    const jobs: { broken?: Error } = {}
+    this.#jobs = jobs
+    await this.app.runJobs((error) => {
+      jobs.broken = error
     })
+  }
+  #jobs: { readonly broken?: Error } | undefined
+
+  async #endJobs(): Promise<void> {
+    const broken = this.#jobs?.broken
+    this.#jobs = undefined
+    await this.app.stopJobs()
+    if (broken) throw new Error(`the job runner ended: ${broken.message}`, { cause: broken })
+  }
+
+  /** Leaves nothing of a test in a world that tests share: no running jobs, no changed settings. */
+  async endTest(): Promise<void> {
+    await this.#endJobs().finally(() => this.restoreSettings())
   }
 
   /** Queued jobs with this key, in which `%` stands for any text, oldest first. */
@@ -345,7 +363,7 @@ export class World {
   }
   #settingsBefore: Partial<Settings> | undefined
 
-  /** Restores the settings after the test: tests of one worker share a world. */
+  /** Undoes `settings`. */
   async restoreSettings(): Promise<void> {
     if (!this.#settingsBefore) return
     await this.rows(`update application_settings set values = '{}'`)
@@ -360,9 +378,12 @@ export class World {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.app[Symbol.asyncDispose]()
-    await Promise.all([this.db[Symbol.asyncDispose](), this.#direct?.end()])
-    await rm(this.config.dataDir, { recursive: true, force: true })
+    await using stack = new AsyncDisposableStack()
+    stack.defer(() => rm(this.config.dataDir, { recursive: true, force: true }))
+    stack.defer(async () => this.#direct?.end())
+    stack.use(this.db)
+    stack.use(this.app)
+    await this.#endJobs()
   }
 }
 
@@ -426,6 +447,9 @@ export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposa
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
 
+/** Limits of the job runner that a busy machine cannot exceed; tests of these limits set their own. In milliseconds. */
+const jobTimes = { start: waitMs, connect: 10_000, probe: 15_000, idle: 2 * waitMs }
+
 let shared: Promise<World> | undefined
 
 /** A test with the worker's world: all tests of a worker share one application, so names must be unique. */
@@ -435,7 +459,7 @@ export const test = base.extend<{ world: World }>({
     shared ??= World.start()
     const world = await shared
     await use(world)
-    await world.restoreSettings()
+    await world.endTest()
     for (const fault of takeFaults()) throw fault
   },
 })

@@ -9,6 +9,8 @@ export type Entity<Row, S extends TObject = TObject, Extra = any> = {
   readonly name: string
   /** A property with `tier` is shown on that plan and higher ones. */
   readonly schema: S
+  /** Status of responses with this record, instead of that of the endpoint. */
+  readonly status?: number
   /** Fetches what every row of the page needs, in a fixed number of queries. */
   readonly gather?: (rows: readonly Row[], ctx: Ctx) => Promise<Extra>
   /** Pure. The return type is checked against `schema`. */

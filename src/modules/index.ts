@@ -142,7 +142,6 @@ import {
 import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
 import { followUpOf } from './review/follow-ups/follow-up.ts'
 import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
-import { mergeRequestRoutes } from './review/merge-requests/routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
 import { mergeAwaited } from './review/merging/awaited-job.ts'
 import { checkMergeability } from './review/merging/check.ts'
@@ -158,6 +157,7 @@ import { commitMergeRequestRoutes } from './review/reading/commit-routes.ts'
 import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
+import { mergeRequestRoutes } from './review/writing/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {

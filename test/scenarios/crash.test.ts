@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Launched, temporaryFolder, titleOf } from '../../src/processes/testing/launch.ts'
-import { bin, freshEnv, serve } from '../service.ts'
+import { bin, type Env, freshEnv, serve } from '../service.ts'
 import { eventually } from '../waiting.ts'
 import { Client, git, unique } from '../world.ts'
+
+/** After the death of a worker, another one has to answer. */
+const twoWorkers = async (): Promise<Env> => ({ ...(await freshEnv()), STITHY_PROCESSES: '2' })
 
 async function workTree(): Promise<string> {
   const work = await temporaryFolder()
@@ -21,7 +24,7 @@ const postmasterOf = (launched: Launched): number =>
 
 describe('kill -9', () => {
   test('acknowledged pushes and writes survive kill -9 of any process', async () => {
-    let service = await serve(await freshEnv())
+    let service = await serve(await twoWorkers())
     const work = await workTree()
     const remote = () => service.origin.replace('http://', 'http://root:root-token-for-tests@')
     expect((await service.root.post('/projects', { path: 'crash' })).status).toBe(201)
@@ -80,7 +83,7 @@ describe('kill -9', () => {
   })
 
   test('merged branches and merged merge requests agree after kill -9 of any process', async () => {
-    let service = await serve(await freshEnv())
+    let service = await serve(await twoWorkers())
     const work = await workTree()
     const count = 16
     expect((await service.root.post('/projects', { path: 'merged' })).status).toBe(201)
@@ -125,7 +128,7 @@ describe('kill -9', () => {
   })
 
   test('workers survive kill -9 of PostgreSQL and answer 503 until it is back', async () => {
-    const { launched, root } = await serve({ ...(await freshEnv()), STITHY_LOG_LEVEL: 'warn' })
+    const { launched, root } = await serve({ ...(await twoWorkers()), STITHY_LOG_LEVEL: 'warn' })
     const workers = () => launched.named('stithy worker').toSorted()
     const before = workers()
     const statuses = new Set<number>()
@@ -156,7 +159,7 @@ describe('kill -9', () => {
   })
 
   test('a restart preserves all state, and a stop leaves no process', async () => {
-    const env = await freshEnv()
+    const env = await twoWorkers()
     const first = await serve(env)
     const work = await workTree()
     await git(
@@ -185,7 +188,7 @@ describe('kill -9', () => {
   })
 
   test('tokens created on the command line work at once', async () => {
-    const service = await serve(await freshEnv())
+    const service = await serve(await twoWorkers())
     const made = new Launched(['token', 'create', '--user', 'root', '--scopes', 'read_user'], service.env, {
       file: bin,
     })

@@ -48,7 +48,11 @@ async function toEachWorker(service: Launched, origin: string): Promise<Map<numb
 }
 
 test('two worker processes agree soon after a change', async () => {
-  const { launched: service, origin } = await serve({ ...(await freshEnv()), STITHY_LOG_LEVEL: 'info' })
+  const { launched: service, origin } = await serve({
+    ...(await freshEnv()),
+    STITHY_PROCESSES: '2',
+    STITHY_LOG_LEVEL: 'info',
+  })
   const workers = await toEachWorker(service, origin)
   expect([...workers.keys()].sort()).toEqual(service.named('stithy worker').sort())
   const [one, other] = [...workers.values()] as [Ask, Ask]

@@ -53,3 +53,7 @@ export const placesWith = (world: World, columns: readonly StoredColumn[], words
 
 /** All triggers of the database. */
 export const triggersOf = (world: World): Promise<TriggerRow[]> => world.rows(triggersQuery)
+
+/** Connections to the database of this world whose application has the name. */
+export const connectionsNamed = (world: World, name: string) =>
+  world.rows(`select pid from pg_stat_activity where datname = current_database() and application_name = $1`, [name])

@@ -50,7 +50,8 @@ export class TestRuns {
         hookTimeout: timeoutMs,
         reporters: [{}],
         silent: true,
-        // The cache on disk takes the content of a file for what was run.
+        // Mutants come from the loader of modules, and the cache on disk takes the content of a file for what was run.
+        experimental: { viteModuleRunner: true },
         fsModuleCache: false,
         sequence: { sequencer: AsGiven as never },
       },

@@ -42,10 +42,16 @@ export function withArea(text: string, place: string, routes: string): string {
   if (start < 0 || end < 0) throw new Error('src/modules/index.ts has no list called areas')
   const keyOf = (line: string): string => line.trim().replace(/^'/, '')
   insertSorted(lines, start + 1, end, row, keyOf)
-  const last = lines.findLastIndex((line) => line.startsWith('import '))
-  const first = lines.findIndex((line) => line.startsWith('import {') && line.includes("'./"))
-  insertSorted(lines, first, last + 1, statement, (line) => line.slice(line.indexOf("'")))
-  return lines.join('\n')
+  return withImport(lines.join('\n'), statement)
+}
+
+/** Inserts an import before the first of a later path; an import may have several lines. */
+function withImport(text: string, statement: string): string {
+  const imports = [...text.matchAll(/^import [^']*'(\.\/[^']*)'$/gm)]
+  const path = /'(.*)'/.exec(statement)![1]!
+  const next = imports.find(([, other]) => other! > path)
+  const at = next ? next.index : imports.at(-1)!.index + imports.at(-1)![0].length + 1
+  return `${text.slice(0, at)}${statement}\n${text.slice(at)}`
 }
 
 function insertSorted(lines: string[], from: number, to: number, line: string, keyOf: (line: string) => string): void {

@@ -268,6 +268,7 @@ async function answer(
     const url = context.siteUrl + exchange.req.url!.split('?', 1)[0]
     Object.assign(headers, pageHeaders(url, query, paged, page))
   }
+  const shownStatus = ('status' in shape ? shape.status : undefined) ?? status
   const isText = rows.length > 0 && rows.every((row) => row instanceof RecordText)
   if (isText || 'load' in shape) {
     const texts = 'load' in shape ? await textsOf(shape, rows as { id: number }[], ctx) : (rows as RecordText[])
@@ -278,8 +279,8 @@ async function answer(
   }
   const records = await presentAll(shape, rows, ctx)
   const answered = e.paged ? records : records[0]
-  context.onAnswer?.(e.method, e.path, status, answered)
-  sendJson(exchange, status, answered, headers)
+  context.onAnswer?.(e.method, e.path, shownStatus, answered)
+  sendJson(exchange, shownStatus, answered, headers)
 }
 
 /** Sends the error response, to a browser as a page; logs errors that the caller did not cause. */

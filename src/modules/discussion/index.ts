@@ -1,6 +1,7 @@
-export { readersAmong, replaceAssigned, usernamesOf } from './assignees/queries.ts'
+export { readersAmong, readersByName, replaceAssigned, usernamesOf } from './assignees/queries.ts'
 export { awardsSql } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
+export { toggleAward } from './award-emoji/service.ts'
 export { closingReferences } from './cross-references/closing-pattern.ts'
 export { findNamedByIssue, findNamedByMergeRequest, findNamedByNote } from './cross-references/jobs.ts'
 export type { NamedRow } from './cross-references/queries.ts'
@@ -53,10 +54,15 @@ export {
   type WantedLine,
   type WantedPlace,
 } from './positions/position.ts'
+export type { Applied, QuickActions } from './quick-actions/apply.ts'
+export { AppliedActions } from './quick-actions/entity.ts'
+export { parseQuickActions, type QuickAction } from './quick-actions/parse.ts'
 export { findSubscribed, participantsOf, saveSubscription, subscribedSql } from './subscriptions/queries.ts'
+export { formatDuration, parseDuration } from './time-tracking/duration.ts'
 export { TimeStatsSchema, timeStats } from './time-tracking/entity.ts'
 export { timeSpentSql } from './time-tracking/queries.ts'
 export { timeTrackingRoutesOf } from './time-tracking/routes.ts'
+export { addSpent, resetEstimate, resetSpent, setEstimate } from './time-tracking/service.ts'
 export {
   finishAllTodos,
   finishTodo,

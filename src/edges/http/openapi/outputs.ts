@@ -32,8 +32,11 @@ export const headerComponents = {
 
 /** Every response of an endpoint by status; `example` is an answer to it, or undefined. */
 export function responsesOf(e: Endpoint, example: unknown): Record<string, object> {
+  const usual = entitiesOf(e).filter(({ status }) => status === undefined)
+  const others = entitiesOf(e).filter(({ status }) => status !== undefined)
   return {
-    [String(statusOf(e))]: success(e, example),
+    [String(statusOf(e))]: success(e, usual, example),
+    ...Object.fromEntries(others.map((each) => [String(each.status), success(e, [each], undefined)])),
     ...(e.unchanged !== undefined && { '304': { description: e.unchanged } }),
     ...failures(e),
     ...(e.notAcceptable !== undefined && { '406': failure(e.notAcceptable, 'OperationError') }),
@@ -41,19 +44,17 @@ export function responsesOf(e: Endpoint, example: unknown): Record<string, objec
 }
 
 /** The description of a success: what the body holds. */
-function successOf(e: Endpoint): string {
+function successOf(e: Endpoint, entities: readonly Entity<any>[]): string {
   const { returns, paged } = e
   if (returns === null) return 'Success without content'
   if ('raw' in returns) return `Content of type ${returns.raw}`
-  const names = entitiesOf(e)
-    .map(({ name }) => name)
-    .join(' or ')
+  const names = entities.map(({ name }) => name).join(' or ')
   return paged ? `A page of ${names} records` : 'list' in returns ? `A list of ${names} records` : `${names} record`
 }
 
-function success(e: Endpoint, example: unknown): object {
+function success(e: Endpoint, entities: readonly Entity<any>[], example: unknown): object {
   const { returns, paged } = e
-  const description = successOf(e)
+  const description = successOf(e, entities)
   const headers = {
     ...(paged && Object.fromEntries(pageHeaders.map((name) => [name, ref('headers', name)]))),
     ...Object.fromEntries(Object.entries(e.headers ?? {}).map(([name, about]) => [name, text(about)])),
@@ -67,7 +68,7 @@ function success(e: Endpoint, example: unknown): object {
       content: { [returns.raw]: { schema: isText ? { type: 'string' } : { type: 'string', format: 'binary' } } },
     }
   }
-  const records = entitiesOf(e).map(({ name }) => ref('schemas', name))
+  const records = entities.map(({ name }) => ref('schemas', name))
   const record = records.length === 1 ? records[0]! : { anyOf: records }
   const isList = paged || 'list' in returns
   const schema = isList ? { type: 'array', items: record } : record

@@ -26,6 +26,23 @@ export async function readersAmong(
   return [...new Set(rows.map(({ id }) => id))]
 }
 
+/** The users of these names, in lower case, who may read noteables of this kind in a project. */
+export const readersByName = (
+  db: Db,
+  type: NoteableType,
+  projectId: number,
+  names: readonly string[],
+): Promise<{ id: number; username: string }[]> =>
+  db.rows(
+    { id: integer, username: text },
+    sql`
+      select u.id, u.username
+      from users u join projects p on p.id = ${projectId}
+      where lower(u.username) = any(${names}::text[]) and ${readersOf(type)}
+      order by u.id
+    `,
+  )
+
 /** Replaces the users with a task in a noteable, such as its assignees; returns the added and the removed ones. */
 export const replaceAssigned = async (
   tx: Tx,

@@ -51,6 +51,20 @@ export const findAward = (db: Db, awardable: Awardable, id: number): Promise<Awa
     `,
   )
 
+/** The id of the award of a user with this emoji. */
+export const findAwardByName = async (
+  db: Db,
+  awardable: Awardable,
+  userId: number,
+  name: string,
+): Promise<number | undefined> =>
+  (
+    await db.row(
+      { id: integer },
+      sql`select a.id from award_emoji a where ${of(awardable)} and a.user_id = ${userId} and a.name = ${name}`,
+    )
+  )?.id
+
 /** Undefined if the user has given it before, or if the noteable or note is deleted. */
 export const insertAward = (
   tx: Tx,

@@ -6,13 +6,15 @@ import { isEmoji } from '../../accounts/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed } from '../noteables/noteable.ts'
 import { finishTodos } from '../todos/service.ts'
-import { type Awardable, type AwardRow, deleteAward, findAward, insertAward } from './queries.ts'
+import { type Awardable, type AwardRow, deleteAward, findAward, findAwardByName, insertAward } from './queries.ts'
 
 /** What is awarded: a noteable, or a note of it. */
-export type Awarded = Awardable & { readonly noteable: Discussed }
+export type Awarded = Awardable & { readonly noteable: Pick<Discussed, 'type' | 'id' | 'iid' | 'project_id'> }
 
 /** The two names of a thumb are one award, so that votes are counted by one of them. */
 const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
+
+const usualName = (wanted: string): string => (Object.hasOwn(usualNames, wanted) ? usualNames[wanted]! : wanted)
 
 const refuse = (violation: string) => invalidFields({ name: [violation] }, 'award emoji')
 
@@ -32,7 +34,7 @@ export async function getAward(ctx: Ctx, awarded: Awarded, id: number): Promise<
 /** Awards an emoji; one user gives each emoji once. */
 export async function giveAward(ctx: Ctx, awarded: Awarded, wanted: string): Promise<AwardRow> {
   if (!isEmoji(wanted)) throw refuse('is not included in the list')
-  const name = Object.hasOwn(usualNames, wanted) ? usualNames[wanted]! : wanted
+  const name = usualName(wanted)
   const userId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
     const award = await insertAward(tx, awarded, userId, name)
@@ -46,6 +48,13 @@ export async function giveAward(ctx: Ctx, awarded: Awarded, wanted: string): Pro
     })
     return award
   })
+}
+
+/** Awards an emoji, or withdraws the award of the caller. */
+export async function toggleAward(ctx: Ctx, awarded: Awarded, wanted: string): Promise<void> {
+  const mine = ctx.actor && (await findAwardByName(ctx.db, awarded, ctx.actor.id, usualName(wanted)))
+  if (mine) await withdrawAward(ctx, awarded, mine)
+  else await giveAward(ctx, awarded, wanted)
 }
 
 /** Deletes an award. Compat: for another user's award, callers other than administrators get 401 instead of 403. */

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Subject } from '../../../api/endpoint.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { Position, WantedPlace } from '../positions/position.ts'
+import type { QuickActions } from '../quick-actions/apply.ts'
 import { kindOf, type NoteableType } from './kinds.ts'
 
 /** Something that can be discussed. */
@@ -28,6 +29,8 @@ export type Discussed = Noteable & {
   readonly policy: Policy<NoteAbility> & Partial<Policy<ResolvingAbility>>
   /** Locks its row until the transaction ends and sets the time of its last change. False if it is gone. */
   touch(tx: Tx): Promise<boolean>
+  /** The quick actions that its texts may have. */
+  readonly quickActions?: QuickActions
   /** The position in its diff, for kinds that have one. Throws if the diff does not show it. */
   placeOf?(ctx: Ctx, wanted: WantedPlace): Promise<Position>
 }

@@ -1,15 +1,16 @@
 import type { TObject } from 'typebox'
 import type { Facts } from '../../../access/policy.ts'
-import { endpoint, type Subject } from '../../../api/endpoint.ts'
+import { as, endpoint, type Subject, variants } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Flag, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../../api/params/types.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { type DiscussedSubject, type ResolvingAbility, withArticle } from '../noteables/noteable.ts'
+import { AppliedActions } from '../quick-actions/entity.ts'
 import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
 import { Discussion, Note } from './entity.ts'
-import { noteBody as body, discussionId as discussion_id, lineParams } from './params.ts'
+import { noteBody as body, discussionId as discussion_id, lineParams, quickActions } from './params.ts'
 import { discussionRow, discussionsOf, noteRow, notesOfDiscussion } from './record-queries.ts'
-import { removeNote } from './service.ts'
+import { isApplied, removeNote } from './service.ts'
 import { noteOfDiscussion } from './subject.ts'
 
 const created_at = Optional(Timestamp({ description: 'Creation time; only for owners' }))
@@ -73,17 +74,19 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       method: 'POST',
       path,
       summary: `Create ${withArticle(about.noun)} discussion`,
-      ...(resolvable && { description: 'A position places the discussion on the diff.' }),
+      description: `${resolvable ? 'A position places the discussion on the diff. ' : ''}${quickActions}`,
       subject: about.subject,
       allow: 'comment',
       params: Params({ body, ...(resolvable ? { position } : ({} as { position: typeof position })), created_at }),
-      returns: Discussion,
-      handle: ({ subject, params, ctx }) =>
-        beginDiscussion(ctx, about.discussed(subject), {
+      returns: variants(Discussion, AppliedActions),
+      async handle({ subject, params, ctx }) {
+        const made = await beginDiscussion(ctx, about.discussed(subject), {
           body: params.body,
           createdAt: params.created_at,
           wanted: params.position,
-        }),
+        })
+        return isApplied(made) ? as(AppliedActions, made) : as(Discussion, made)
+      },
     }),
 
     endpoint({
@@ -109,13 +112,16 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       subject: about.subject,
       allow: 'comment',
       params: Params({ discussion_id, body, created_at }),
-      returns: Note,
-      handle: ({ subject, params, ctx }) =>
-        answer(ctx, about.discussed(subject), {
+      description: quickActions,
+      returns: variants(Note, AppliedActions),
+      async handle({ subject, params, ctx }) {
+        const made = await answer(ctx, about.discussed(subject), {
           discussionId: params.discussion_id,
           body: params.body,
           createdAt: params.created_at,
-        }),
+        })
+        return isApplied(made) ? as(AppliedActions, made) : as(Note, made)
+      },
     }),
 
     endpoint({

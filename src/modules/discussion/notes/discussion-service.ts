@@ -6,14 +6,12 @@ import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
 import type { WantedPlace } from '../positions/position.ts'
+import type { Applied } from '../quick-actions/apply.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { findRoot, hasUnresolved, makeThread, type Resolvable, resolveNotes, unresolveNotes } from './queries.ts'
 import { type DiscussionRow, findDiscussion, type NoteRow } from './record-queries.ts'
-import { addSystemNote, editNote, getNote, holdNoteable, saveNote } from './service.ts'
+import { addSystemNote, editNote, getNote, holdNoteable, type NewText, saveNote, withQuickActions } from './service.ts'
 import type { NoteSubject } from './subject.ts'
-import { requireText } from './text.ts'
-
-type NewText = { readonly body: string; readonly createdAt: Date | undefined }
 
 export async function getDiscussion(ctx: Ctx, noteable: Noteable, discussionId: string): Promise<DiscussionRow> {
   const found = await findDiscussion(ctx.db, noteable, ctx.actor, discussionId)
@@ -26,15 +24,16 @@ export async function beginDiscussion(
   ctx: Ctx,
   discussed: Discussed,
   { body, createdAt, wanted }: NewText & { wanted: WantedPlace | undefined },
-): Promise<DiscussionRow> {
-  requireText(body)
+): Promise<DiscussionRow | Applied> {
   const position = wanted && discussed.placeOf ? await discussed.placeOf(ctx, wanted) : null
-  const discussionId = newDiscussionId()
-  await ctx.transaction(async (tx) => {
-    await holdNoteable(tx, discussed)
-    await saveNote(tx, ctx, discussed, { discussionId, body, threaded: true, position, createdAt })
+  return withQuickActions(ctx, discussed, body, async (text) => {
+    const discussionId = newDiscussionId()
+    await ctx.transaction(async (tx) => {
+      await holdNoteable(tx, discussed)
+      await saveNote(tx, ctx, discussed, { discussionId, body: text, threaded: true, position, createdAt })
+    })
+    return getDiscussion(ctx, discussed, discussionId)
   })
-  return getDiscussion(ctx, discussed, discussionId)
 }
 
 /**
@@ -45,18 +44,20 @@ export async function answer(
   ctx: Ctx,
   discussed: Discussed,
   { discussionId, body, createdAt }: NewText & { discussionId: string },
-): Promise<NoteRow> {
-  const id = await ctx.transaction(async (tx) => {
-    await holdNoteable(tx, discussed)
-    const root = await findRoot(tx, discussed, discussionId)
-    if (!root) throw notFound('Discussion')
-    if (root.system) throw invalid('Discussion is an individual note.')
-    requireText(body)
-    if (!root.threaded) await makeThread(tx, discussed, discussionId)
-    const { position, resolved } = root
-    return saveNote(tx, ctx, discussed, { discussionId, body, threaded: true, position, resolved, createdAt })
+): Promise<NoteRow | Applied> {
+  await getDiscussion(ctx, discussed, discussionId)
+  return withQuickActions(ctx, discussed, body, async (text) => {
+    const id = await ctx.transaction(async (tx) => {
+      await holdNoteable(tx, discussed)
+      const root = await findRoot(tx, discussed, discussionId)
+      if (!root) throw notFound('Discussion')
+      if (root.system) throw invalid('Discussion is an individual note.')
+      if (!root.threaded) await makeThread(tx, discussed, discussionId)
+      const { position, resolved } = root
+      return saveNote(tx, ctx, discussed, { discussionId, body: text, threaded: true, position, resolved, createdAt })
+    })
+    return getNote(ctx, discussed, id)
   })
-  return getNote(ctx, discussed, id)
 }
 
 /** Resolves a discussion or one note of it, or reopens it. Adds a system note when every discussion is resolved. */

@@ -4,6 +4,8 @@ import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { kindOf, noteableTypes } from '../noteables/kinds.ts'
+import type { Applied } from '../quick-actions/apply.ts'
+import { appliedOf, optionalApplied } from '../quick-actions/entity.ts'
 import type { DiscussionRow, NoteRow } from './record-queries.ts'
 
 const sha = Type.String()
@@ -51,6 +53,7 @@ const NoteSchema = Type.Object(
     resolved_by: Type.Optional(
       nullable(UserReferenceSchema, { description: 'User who resolved the note; null if it is not resolved' }),
     ),
+    ...optionalApplied,
   },
   { title: 'Note' },
 )
@@ -61,7 +64,10 @@ const typeOf = ({ position, threaded }: NoteRow): string | null =>
 
 const isResolvable = ({ threaded, noteable_type }: NoteRow): boolean => threaded && kindOf(noteable_type).resolvable
 
-const present = (note: NoteRow, ctx: Ctx) => ({
+/** A note, in the answer to its creation with what its quick actions did. */
+type Noted = NoteRow & { readonly applied?: Applied }
+
+const present = (note: Noted, ctx: Ctx) => ({
   id: note.id,
   type: typeOf(note),
   body: note.body,
@@ -79,6 +85,7 @@ const present = (note: NoteRow, ctx: Ctx) => ({
     resolved: note.resolved_at !== null,
     resolved_by: note.resolved_by && userReference(note.resolved_by, ctx),
   }),
+  ...(note.applied && appliedOf(note.applied)),
 })
 
 export const Note = entity({ name: 'Note', schema: NoteSchema, present })
@@ -91,10 +98,12 @@ export const Discussion = entity({
       description: 'True for a single note without replies; the first reply makes it a discussion',
     }),
     notes: Type.Array(NoteSchema, { description: 'Notes, oldest first' }),
+    ...optionalApplied,
   }),
-  present: ({ discussion_id, notes }: DiscussionRow, ctx) => ({
+  present: ({ discussion_id, notes, applied }: DiscussionRow & { readonly applied?: Applied }, ctx) => ({
     id: discussion_id,
     individual_note: !notes[0]!.threaded,
     notes: notes.map((note) => present(note, ctx)),
+    ...(applied && appliedOf(applied)),
   }),
 })

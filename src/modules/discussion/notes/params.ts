@@ -14,3 +14,7 @@ export const lineParams = {
 
 export const discussionId = Text({ description: 'ID of the discussion' })
 export const noteBody = Text({ description: 'Text of the note in Markdown' })
+
+/** For the documentation of endpoints that take a text with quick actions. */
+export const quickActions =
+  'Lines that begin with a slash and the name of a quick action, such as `/close`, are applied and removed from the text; a text of nothing else creates no note.'

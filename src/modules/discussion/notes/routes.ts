@@ -1,13 +1,14 @@
 import type { TObject } from 'typebox'
 import type { Facts } from '../../../access/policy.ts'
-import { endpoint } from '../../../api/endpoint.ts'
+import { as, endpoint, variants } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { OneOf, Optional, Params, Timestamp } from '../../../api/params/types.ts'
 import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
+import { AppliedActions } from '../quick-actions/entity.ts'
 import { Note } from './entity.ts'
-import { noteBody as body } from './params.ts'
+import { noteBody as body, quickActions } from './params.ts'
 import { noteRow, notesOf } from './record-queries.ts'
-import { createNote, editNote, removeNote } from './service.ts'
+import { createNote, editNote, isApplied, removeNote } from './service.ts'
 import { noteOf } from './subject.ts'
 
 /** Endpoints of notes of one kind of noteable. */
@@ -51,9 +52,15 @@ export function noteRoutesOf<T extends { readonly facts: Facts }, A extends stri
       subject: about.subject,
       allow: 'comment',
       params: Params({ body, created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })) }),
-      returns: Note,
-      handle: ({ subject, params, ctx }) =>
-        createNote(ctx, about.discussed(subject), { body: params.body, createdAt: params.created_at }),
+      description: quickActions,
+      returns: variants(Note, AppliedActions),
+      async handle({ subject, params, ctx }) {
+        const made = await createNote(ctx, about.discussed(subject), {
+          body: params.body,
+          createdAt: params.created_at,
+        })
+        return isApplied(made) ? as(AppliedActions, made) : as(Note, made)
+      },
     }),
 
     endpoint({

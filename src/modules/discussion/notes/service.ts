@@ -7,6 +7,8 @@ import { rowNotFound } from '../../../kernel/failure.ts'
 import { recordActivity } from '../../projects/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
+import type { Applied } from '../quick-actions/apply.ts'
+import { parseQuickActions } from '../quick-actions/parse.ts'
 import { mailNoteJob } from '../subscriptions/jobs.ts'
 import { finishTodos } from '../todos/service.ts'
 import { newDiscussionId } from './discussion-id.ts'
@@ -59,19 +61,43 @@ export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: No
   return id
 }
 
-/** Comments on a noteable, outside of its discussions. */
+/** A text of a request that creates a note. */
+export type NewText = { readonly body: string; readonly createdAt: Date | undefined }
+
+/**
+ * Comments on a noteable, outside of its discussions. Resolves to what quick actions did instead of a note if the text has nothing but
+ * quick actions.
+ */
 export async function createNote(
   ctx: Ctx,
   discussed: Discussed,
-  { body, createdAt }: { body: string; createdAt: Date | undefined },
-): Promise<NoteRow> {
-  requireText(body)
-  const id = await ctx.transaction(async (tx) => {
-    await holdNoteable(tx, discussed)
-    return saveNote(tx, ctx, discussed, { discussionId: newDiscussionId(), body, createdAt })
+  { body, createdAt }: NewText,
+): Promise<NoteRow | Applied> {
+  return withQuickActions(ctx, discussed, body, async (text) => {
+    const id = await ctx.transaction(async (tx) => {
+      await holdNoteable(tx, discussed)
+      return saveNote(tx, ctx, discussed, { discussionId: newDiscussionId(), body: text, createdAt })
+    })
+    return getNote(ctx, discussed, id)
   })
-  return getNote(ctx, discussed, id)
 }
+
+/** Saves the text without its quick actions, if there is any, and applies these. The note then says what they did. */
+export async function withQuickActions<Saved extends object>(
+  ctx: Ctx,
+  { quickActions }: Discussed,
+  body: string,
+  save: (text: string) => Promise<Saved>,
+): Promise<(Saved & { readonly applied?: Applied }) | Applied> {
+  requireText(body)
+  const { text, actions } = quickActions ? parseQuickActions(body, quickActions.known) : { text: body, actions: [] }
+  const saved = text.trim() === '' && actions.length > 0 ? undefined : await save(text)
+  if (!quickActions || actions.length === 0) return saved!
+  const applied = await quickActions.apply(ctx, actions)
+  return saved ? { ...saved, applied } : applied
+}
+
+export const isApplied = (result: object): result is Applied => 'summary' in result
 
 /** Loads a note that existed a moment ago; throws if it is deleted. */
 export async function getNote(ctx: Ctx, noteable: Noteable, noteId: number): Promise<NoteRow> {

@@ -192,6 +192,7 @@ const belongings: readonly string[] = [
   'gpg_keys',
   'group_access',
   'identities',
+  'issue_assignees',
   'label_subscriptions',
   'mail_links',
   'members',

@@ -12,19 +12,25 @@ type Planned = {
   readonly state: string
 }
 
+type Texts = readonly (string | false | undefined)[]
+
+/** Texts of one kind of noteable: one that replaces the note about the title, and notes before and after those about assignees. */
+type More = { readonly title?: string | undefined; readonly beforeAssignees?: Texts; readonly afterAssignees?: Texts }
+
 /** The texts of the system notes about changed attributes, in their order. Labels have events of their own. */
 export async function changeNotes(
   tx: Tx,
   noun: string,
   before: Planned,
   now: Planned,
-  more: { readonly title?: string | undefined; readonly others?: readonly (string | false | undefined)[] } = {},
+  { title, beforeAssignees = [], afterAssignees = [] }: More = {},
 ): Promise<string[]> {
   const notes = [
-    before.title !== now.title && (more.title ?? `changed title from **${before.title}** to **${now.title}**`),
+    before.title !== now.title && (title ?? `changed title from **${before.title}** to **${now.title}**`),
     before.description !== now.description && 'changed the description',
+    ...beforeAssignees,
     await peopleNote(tx, before.assignee_ids, now.assignee_ids, ['assigned to', 'unassigned']),
-    ...(more.others ?? []),
+    ...afterAssignees,
     before.milestone_id !== now.milestone_id &&
       (now.milestone_id === null
         ? 'removed milestone'

@@ -33,8 +33,8 @@ export const insertIssue = (tx: Tx, m: NewIssue): Promise<{ id: number; iid: num
         }
       )
       insert into issues (
-        iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id, due_date, weight,
-        created_at, updated_at
+        iid, project_id, title, description, author_id, confidential, discussion_locked, milestone_id,
+        due_date, weight, created_at, updated_at
       )
       select ${m.iid === undefined ? raw('numbered.last') : sql`${m.iid}::integer`}, ${m.projectId}, ${m.title},
         ${m.description}, ${m.authorId}, ${m.confidential}, ${m.discussionLocked}::boolean, ${m.milestoneId}::bigint,

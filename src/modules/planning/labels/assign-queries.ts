@@ -1,4 +1,4 @@
-import type { Tx } from '../../../db/db.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { integer, text } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, isAbout, labelsTableOf, type Noteable } from '../../discussion/index.ts'
@@ -9,11 +9,11 @@ import { reaching } from '../../groups/index.ts'
  * has already, else the project's own, else that of the nearest group.
  */
 export const findUsableLabels = (
-  tx: Tx,
+  db: Db,
   noteable: Noteable,
   titles: readonly string[],
 ): Promise<{ id: number; title: string }[]> =>
-  tx.rows(
+  db.rows(
     { id: integer, title: text },
     sql`
       select distinct on (l.title) l.id, l.title

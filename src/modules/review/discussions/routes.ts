@@ -1,6 +1,7 @@
 import { awardEmojiRoutesOf, discussionRoutesOf, noteRoutesOf, timeTrackingRoutesOf } from '../../discussion/index.ts'
 import { labelEventRoutesOf } from '../../planning/index.ts'
-import { discussedMergeRequest, tracked } from './subject.ts'
+import { tracked } from '../merge-requests/tracked.ts'
+import { discussedMergeRequest } from './subject.ts'
 
 export const noteRoutes = noteRoutesOf(discussedMergeRequest)
 export const discussionRoutes = discussionRoutesOf(discussedMergeRequest)

@@ -1,10 +1,9 @@
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
-import { type Discussed, discussedSubject, type Tracked } from '../../discussion/index.ts'
-import { saveTimeEstimate } from '../merge-requests/edit-queries.ts'
-import { emitMergeRequest } from '../merge-requests/events.ts'
+import { type Discussed, discussedSubject } from '../../discussion/index.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { touchMergeRequest } from '../merge-requests/queries.ts'
 import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
+import { mergeRequestActions } from '../quick-actions/commands.ts'
 import { placeOf } from './place.ts'
 
 const discussed = (subject: MergeRequestSubject): Discussed => ({
@@ -14,15 +13,8 @@ const discussed = (subject: MergeRequestSubject): Discussed => ({
   facts: subject.facts,
   policy: mergeRequestPolicy,
   touch: (tx) => touchMergeRequest(tx, subject.id),
+  quickActions: mergeRequestActions(subject),
   placeOf: (ctx, wanted) => placeOf(ctx, subject, wanted),
-})
-
-/** A merge request with time tracking. */
-export const tracked = ({ id, project_id }: MergeRequestSubject): Tracked => ({
-  ...asNoteable({ id, project_id }),
-  saveEstimate: (tx, seconds) => saveTimeEstimate(tx, id, seconds),
-  touch: (tx) => touchMergeRequest(tx, id),
-  emitUpdated: (tx, actorId, changes) => emitMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes }),
 })
 
 /** Merge requests as the subject of endpoints for notes, discussions, awards and time tracking. */

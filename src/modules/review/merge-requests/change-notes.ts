@@ -18,11 +18,11 @@ export async function addChangeNotes(
   ])
   const notes = await changeNotes(tx, 'merge request', before, now, {
     title: draftNote(before.title, now.title),
-    others: [
+    beforeAssignees: [
       before.target_branch !== now.target_branch &&
         `changed target branch from \`${before.target_branch}\` to \`${now.target_branch}\``,
-      asked,
     ],
+    afterAssignees: [asked],
   })
   for (const note of notes) await addSystemNote(tx, noteable, authorId, note)
 }

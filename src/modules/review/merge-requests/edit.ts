@@ -45,6 +45,9 @@ export type MergeRequestEdit = {
   readonly add_assignee_ids?: readonly number[]
   readonly remove_assignee_ids?: readonly number[]
   readonly reviewer_ids?: readonly number[]
+  /** Added to the reviewers at the time of the change, and removed from them. */
+  readonly add_reviewer_ids?: readonly number[]
+  readonly remove_reviewer_ids?: readonly number[]
   readonly labels?: readonly string[]
   readonly add_labels?: readonly string[]
   readonly remove_labels?: readonly string[]
@@ -62,6 +65,7 @@ type Prepared = {
   readonly assignees: readonly number[] | undefined
   readonly addedAssignees: readonly number[]
   readonly reviewers: readonly number[] | undefined
+  readonly addedReviewers: readonly number[]
   readonly milestoneId: number | null | undefined
   /** Present if the target branch changes or the merge request is reopened. */
   readonly version: Version | undefined
@@ -121,6 +125,8 @@ const withoutAdministered = ({
   add_assignee_ids: _addedAssignees,
   remove_assignee_ids: _removedAssignees,
   reviewer_ids: _reviewers,
+  add_reviewer_ids: _addedReviewers,
+  remove_reviewer_ids: _removedReviewers,
   labels: _labels,
   add_labels: _added,
   remove_labels: _removed,
@@ -134,17 +140,18 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
   const branch = edit.target_branch ?? subject.target_branch
   const isMoved = branch !== subject.target_branch || edit.state_event === 'reopen'
   const source = await sourceOf(ctx, subject)
-  const [assignees, addedAssignees, reviewers, milestoneId, version] = await Promise.all([
+  const [assignees, addedAssignees, reviewers, addedReviewers, milestoneId, version] = await Promise.all([
     edit.assignee_ids && assignableOf(ctx, project, edit.assignee_ids),
     assignableOf(ctx, project, edit.add_assignee_ids),
     edit.reviewer_ids && assignableOf(ctx, project, edit.reviewer_ids),
+    assignableOf(ctx, project, edit.add_reviewer_ids),
     usableMilestone(ctx, project, edit.milestone_id),
     isMoved && subject.state !== 'merged'
       ? versionInto(ctx, subject, source, branch, edit.state_event === 'reopen')
       : undefined,
   ])
   const mayAllow = source !== null && mayAllowCollaboration(ctx, source, project)
-  return { assignees, addedAssignees, reviewers, milestoneId, version, mayAllowCollaboration: mayAllow }
+  return { assignees, addedAssignees, reviewers, addedReviewers, milestoneId, version, mayAllowCollaboration: mayAllow }
 }
 
 /** The milestone to set; `undefined` (ignored) if the project cannot use it. */
@@ -205,8 +212,16 @@ async function apply(
   const actorId = ctx.actor!.id
   const before = await readFacts(tx, id)
   await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))
-  const { reviewers } = prepared
-  const assignees = assigneesAfter(ctx, before, edit, prepared)
+  const assignees = peopleAfter(ctx, before.assignee_ids, {
+    replaced: prepared.assignees,
+    added: prepared.addedAssignees,
+    removed: edit.remove_assignee_ids,
+  })
+  const reviewers = peopleAfter(ctx, before.reviewer_ids, {
+    replaced: prepared.reviewers,
+    added: prepared.addedReviewers,
+    removed: edit.remove_reviewer_ids,
+  })
   const noteable = asNoteable(row)
   const assigned = assignees && (await replaceAssigned(tx, 'merge_request_assignees', noteable, assignees))
   const asked = reviewers && (await replaceAssigned(tx, 'merge_request_reviewers', noteable, reviewers))
@@ -226,17 +241,23 @@ async function apply(
   await emitChanges(tx, id, actorId, changes, now)
 }
 
-/** The new assignees; `undefined` if the edit does not change them. One assignee on a plan with single assignees: the first added. */
-function assigneesAfter(
+/** The new assignees or reviewers; `undefined` if the edit does not change them. On a plan with single ones: the first added. */
+function peopleAfter(
   ctx: Ctx,
-  before: MergeRequestFacts,
-  { remove_assignee_ids: removed = [] }: MergeRequestEdit,
-  { assignees, addedAssignees }: Prepared,
+  before: readonly number[],
+  {
+    replaced,
+    added,
+    removed = [],
+  }: {
+    readonly replaced: readonly number[] | undefined
+    readonly added: readonly number[]
+    readonly removed: readonly number[] | undefined
+  },
 ): readonly number[] | undefined {
-  if (!assignees && addedAssignees.length + removed.length === 0) return undefined
-  const remaining =
-    planOffers(ctx.plan, 'starter') || addedAssignees.length === 0 ? (assignees ?? before.assignee_ids) : []
-  return [...new Set([...remaining, ...addedAssignees])].filter((id) => !removed.includes(id))
+  if (!replaced && added.length + removed.length === 0) return undefined
+  const remaining = planOffers(ctx.plan, 'starter') || added.length === 0 ? (replaced ?? before) : []
+  return [...new Set([...remaining, ...added])].filter((id) => !removed.includes(id))
 }
 
 /** The target branch cannot change once the merge request is merged or locked. */

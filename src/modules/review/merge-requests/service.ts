@@ -63,7 +63,7 @@ export async function createMergeRequest(
   ctx: Ctx,
   source: ProjectSubject,
   { draft, ...given }: MergeRequestInput,
-): Promise<{ readonly target: ProjectSubject; readonly id: number }> {
+): Promise<{ readonly target: ProjectSubject; readonly id: number; readonly iid: number }> {
   const input = { ...given, title: titleAs(cleanTitle(given.title), draft) }
   const target = await findTarget(ctx, source, input.target_project_id)
   requireRules(input)
@@ -79,11 +79,11 @@ export async function createMergeRequest(
   const repo = openRepository(ctx, target)
   const authorId = ctx.actor!.id
   try {
-    const id = await ctx.transaction(async (tx) => {
-      const made = await insertMergeRequest(tx, values)
-      if (!made) throw notFound('Project')
-      const noteable = asNoteable({ id: made.id, project_id: target.id })
-      await recordVersion(tx, repo, made, version)
+    const made = await ctx.transaction(async (tx) => {
+      const inserted = await insertMergeRequest(tx, values)
+      if (!inserted) throw notFound('Project')
+      const noteable = asNoteable({ id: inserted.id, project_id: target.id })
+      await recordVersion(tx, repo, inserted, version)
       await replaceAssigned(tx, 'merge_request_assignees', noteable, assignees)
       await replaceAssigned(tx, 'merge_request_reviewers', noteable, reviewers)
       if (input.labels && mayAdminister(ctx, target)) await setLabels(tx, ctx, noteable, input.labels, { create: true })
@@ -91,10 +91,10 @@ export async function createMergeRequest(
       await addTodos(tx, noteable, [...assignees.map(assignment(authorId)), ...reviewers.map(reviewRequest(authorId))])
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
       await recordActivity(tx, target.id)
-      await emitMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
-      return made.id
+      await emitMergeRequest(tx, inserted.id, { kind: 'merge_request_opened', actorId: authorId })
+      return inserted
     })
-    return { target, id }
+    return { target, ...made }
   } catch (error) {
     if (violatedUnique(error) !== onePerBranches) throw error
     throw anotherOpen(await findOpenFor(ctx.db, values))

@@ -1,13 +1,18 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { CommaList, Filled, Flag, Id, Nullable, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
 import { project } from '../../projects/index.ts'
-import { getDetail } from './detail.ts'
-import { MergeRequestDetail } from './detail-entity.ts'
-import { editMergeRequest } from './edit.ts'
-import { approvals_before_merge, assignee_id, attributeParams, description, namedOnce } from './params.ts'
-import { removeMergeRequest } from './remove.ts'
-import { createMergeRequest } from './service.ts'
-import { mergeRequest } from './subject.ts'
+import { getDetail } from '../merge-requests/detail.ts'
+import { MergeRequestDetail } from '../merge-requests/detail-entity.ts'
+import {
+  approvals_before_merge,
+  assignee_id,
+  attributeParams,
+  description,
+  namedOnce,
+} from '../merge-requests/params.ts'
+import { removeMergeRequest } from '../merge-requests/remove.ts'
+import { mergeRequest } from '../merge-requests/subject.ts'
+import { createDescribed, editDescribed } from './described.ts'
 
 export const mergeRequestRoutes = [
   /** A walk of the commits and one `diff-tree`; for a fork also a fetch of its commits. */
@@ -15,6 +20,7 @@ export const mergeRequestRoutes = [
     method: 'POST',
     path: '/projects/:id/merge_requests',
     summary: 'Create a merge request',
+    description: 'Quick actions in the description, such as `/label ~bug`, are applied and removed from it.',
     subject: project,
     allow: 'create_merge_request_from',
     params: Params({
@@ -32,7 +38,7 @@ export const mergeRequestRoutes = [
     }),
     returns: MergeRequestDetail,
     async handle({ subject, params, ctx }) {
-      const { target, id } = await createMergeRequest(ctx, subject, namedOnce(params))
+      const { target, id } = await createDescribed(ctx, subject, namedOnce(params))
       return getDetail(ctx, target, id, {
         within: { of: 'project', id: subject.id, full_path: subject.full_path },
       })
@@ -44,7 +50,8 @@ export const mergeRequestRoutes = [
     method: 'PUT',
     path: '/projects/:id/merge_requests/:merge_request_iid',
     summary: 'Update a merge request',
-    description: '`state_event` closes or reopens it.',
+    description:
+      '`state_event` closes or reopens it. Quick actions in the description are applied and removed from it.',
     subject: mergeRequest,
     allow: 'update_merge_request',
     params: Params(
@@ -84,7 +91,7 @@ export const mergeRequestRoutes = [
     ),
     returns: MergeRequestDetail,
     async handle({ subject, params, ctx }) {
-      await editMergeRequest(ctx, subject, namedOnce(params))
+      await editDescribed(ctx, subject, namedOnce(params))
       return getDetail(ctx, subject.project, subject.id)
     },
   }),

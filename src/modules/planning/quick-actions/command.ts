@@ -1,0 +1,113 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { Failure, type FailureKind } from '../../../kernel/failure.ts'
+import type { Applied, Noteable, QuickAction, QuickActions, Tracked } from '../../discussion/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+
+/** Attributes that quick actions of all kinds change. Absent fields stay unchanged. */
+export type SharedEdit = {
+  title?: string
+  state_event?: 'close' | 'reopen'
+  assignee_ids?: readonly number[]
+  add_assignee_ids?: readonly number[]
+  remove_assignee_ids?: readonly number[]
+  labels?: readonly string[]
+  add_labels?: readonly string[]
+  remove_labels?: readonly string[]
+  milestone_id?: number | null
+  discussion_locked?: boolean
+}
+
+/** Rights that quick actions of all kinds need; each kind says which of its abilities they are. */
+export type Right = 'read' | 'update' | 'admin' | 'reopen' | 'award'
+
+/** What quick actions change. */
+export type Commanded<E extends SharedEdit> = {
+  readonly noteable: Noteable & { readonly iid: number }
+  /** `merge request` */
+  readonly noun: string
+  readonly tracked: Tracked
+  readonly project: ProjectSubject
+  readonly state: string
+  readonly may: (ctx: Ctx, right: Right) => boolean
+  /** Updates it, with the consequences of an update through the API. */
+  readonly update: (ctx: Ctx, edit: E) => Promise<unknown>
+}
+
+/** The effect of one action: a change of the common update, or something done after it. */
+type Effect = { readonly says: string; readonly run?: (ctx: Ctx) => Promise<unknown> }
+
+/** A quick action. */
+export type Command<E extends SharedEdit, T extends Commanded<E> = Commanded<E>> = {
+  readonly names: readonly string[]
+  readonly needs: Right
+  /**
+   * Adds what the action asks to the common update `edit`, or returns what to run after it. Undefined if the argument means nothing,
+   * or if the caller may not do that.
+   */
+  plan(input: {
+    readonly ctx: Ctx
+    readonly subject: T
+    readonly argument: string
+    readonly edit: E
+  }): Promise<Effect | undefined> | Effect | undefined
+}
+
+/** Failures that concern only the action: it is reported, and the others are applied. */
+const reported: ReadonlySet<FailureKind> = new Set<FailureKind>([
+  'invalid',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'wrong_state',
+  'unauthenticated',
+  'unprocessable',
+])
+
+/** Runs it; false if it fails for a reason that concerns only this action. */
+async function succeeds(run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await run()
+    return true
+  } catch (error) {
+    if (error instanceof Failure && reported.has(error.kind)) return false
+    throw error
+  }
+}
+
+const couldNot = (name: string): string => `Could not apply ${name} command.`
+
+/** The quick actions of one noteable, from the commands of its kind. */
+export function quickActionsOf<E extends SharedEdit, T extends Commanded<E>>(
+  commands: readonly Command<E, T>[],
+  subject: T,
+): QuickActions {
+  const byName = new Map(commands.flatMap((command) => command.names.map((name) => [name, command] as const)))
+  return {
+    known: new Set(byName.keys()),
+    apply: (ctx, actions) => apply(ctx, byName, subject, actions),
+  }
+}
+
+/** Applies actions in their order: all attributes in one update, then the rest. An action that fails changes nothing. */
+async function apply<E extends SharedEdit, T extends Commanded<E>>(
+  ctx: Ctx,
+  commands: ReadonlyMap<string, Command<E, T>>,
+  subject: T,
+  actions: readonly QuickAction[],
+): Promise<Applied> {
+  const edit = {} as E
+  const planned: { readonly name: string; readonly effect: Effect | undefined }[] = []
+  for (const { name, argument } of actions) {
+    const command = commands.get(name)!
+    const effect = subject.may(ctx, command.needs) ? await command.plan({ ctx, subject, argument, edit }) : undefined
+    planned.push({ name, effect })
+  }
+  const isUpdated = Object.keys(edit).length === 0 || (await succeeds(() => subject.update(ctx, edit)))
+  const summary: string[] = []
+  for (const { name, effect } of planned) {
+    const { run } = effect ?? {}
+    const isDone = effect !== undefined && (run ? await succeeds(() => run(ctx)) : isUpdated)
+    summary.push(isDone ? effect.says : couldNot(name))
+  }
+  return { changes: isUpdated ? edit : {}, summary }
+}

@@ -1,0 +1,174 @@
+import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { planOffers } from '../../../kernel/plan.ts'
+import type { QuickActions } from '../../discussion/index.ts'
+import {
+  type Command,
+  type Commanded,
+  quickActionsOf,
+  type Right,
+  type SharedEdit,
+  sharedCommands,
+  usersNamed,
+} from '../../planning/index.ts'
+import { approve, unapprove } from '../approvals/service.ts'
+import { approvable } from '../approvals/subject.ts'
+import { editMergeRequest, type MergeRequestEdit } from '../merge-requests/edit.ts'
+import { asNoteable } from '../merge-requests/noteable.ts'
+import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
+import { tracked } from '../merge-requests/tracked.ts'
+import { merge } from '../merging/merge-service.ts'
+import { requestRebase } from '../merging/rebase.ts'
+
+type Edit = SharedEdit & { -readonly [K in keyof Omit<MergeRequestEdit, keyof SharedEdit>]: MergeRequestEdit[K] }
+type Subject = Commanded<Edit> & { readonly mergeRequest: MergeRequestSubject }
+type MergeRequestCommand = Command<Edit, Subject>
+
+const abilities = {
+  read: 'read_merge_request',
+  update: 'update_merge_request',
+  admin: 'admin_merge_request',
+  reopen: 'update_merge_request',
+  award: 'award',
+} as const satisfies Record<Right, keyof typeof mergeRequestPolicy>
+
+/** The merge request as it is now, with the facts about approvals: an action before may have changed it. */
+async function reload(ctx: Ctx, { iid, project_id }: MergeRequestSubject): Promise<MergeRequestSubject> {
+  const found = await approvable.load({ id: String(project_id), merge_request_iid: iid }, ctx)
+  if (!found) throw rowNotFound()
+  return found
+}
+
+const may = (ctx: Ctx, ability: keyof typeof mergeRequestPolicy, { facts }: MergeRequestSubject): boolean =>
+  allows(mergeRequestPolicy[ability], ctx.actor, facts)
+
+const drafting = (names: readonly string[], draft: boolean): MergeRequestCommand => ({
+  names,
+  needs: 'update',
+  plan({ edit }) {
+    edit.draft = draft
+    return { says: `Marked this merge request as ${draft ? 'a draft' : 'ready'}.` }
+  },
+})
+
+const targetBranch: MergeRequestCommand = {
+  names: ['target_branch'],
+  needs: 'update',
+  plan({ argument, edit }) {
+    if (argument === '') return undefined
+    edit.target_branch = argument
+    return { says: `Set target branch to ${argument}.` }
+  },
+}
+
+const requestReview: MergeRequestCommand = {
+  names: ['assign_reviewer', 'reviewer', 'request_review'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    const { ids, text } = await usersNamed(ctx, subject, argument)
+    if (ids.length === 0) return undefined
+    edit.add_reviewer_ids = [...(edit.add_reviewer_ids ?? []), ...ids]
+    return { says: `Requested a review from ${text}.` }
+  },
+}
+
+const removeReviewer: MergeRequestCommand = {
+  names: ['unassign_reviewer', 'remove_reviewer'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    if (argument === '') {
+      delete edit.add_reviewer_ids
+      edit.reviewer_ids = []
+      return { says: 'Removed all reviewers.' }
+    }
+    const { ids, text } = await usersNamed(ctx, subject, argument)
+    if (ids.length === 0) return undefined
+    edit.remove_reviewer_ids = [...(edit.remove_reviewer_ids ?? []), ...ids]
+    return { says: `Removed the request to ${text} to review.` }
+  },
+}
+
+/** Approves the head that the author of the text saw last: the current one. */
+const approveIt: MergeRequestCommand = {
+  names: ['approve'],
+  needs: 'read',
+  async plan({ ctx, subject }) {
+    const current = await reload(ctx, subject.mergeRequest)
+    if (!planOffers(ctx.plan, 'starter') || !may(ctx, 'approve', current)) return undefined
+    return {
+      says: 'Approved the current merge request.',
+      run: (context) => approve(context, current, { sha: undefined, password: undefined }),
+    }
+  },
+}
+
+const unapproveIt: MergeRequestCommand = {
+  names: ['unapprove'],
+  needs: 'read',
+  async plan({ ctx, subject }) {
+    const current = await reload(ctx, subject.mergeRequest)
+    if (!planOffers(ctx.plan, 'starter') || !may(ctx, 'unapprove', current)) return undefined
+    return { says: 'Unapproved the current merge request.', run: (context) => unapprove(context, current) }
+  },
+}
+
+/** The protection of the target branch decides in `merge`. */
+const mergeIt: MergeRequestCommand = {
+  names: ['merge'],
+  needs: 'read',
+  plan({ ctx, subject: { mergeRequest: found } }) {
+    if (!may(ctx, 'merge', found)) return undefined
+    return {
+      says: 'Merged this merge request.',
+      run: async (context) => {
+        const current = await mergeRequest.load({ id: String(found.project_id), merge_request_iid: found.iid }, context)
+        if (!current) throw rowNotFound()
+        const sha = found.head_oid ?? undefined
+        await merge(context, current, { merge_when_pipeline_succeeds: false, ...(sha !== undefined && { sha }) })
+      },
+    }
+  },
+}
+
+const rebaseIt: MergeRequestCommand = {
+  names: ['rebase'],
+  needs: 'read',
+  plan({ ctx, subject: { mergeRequest: found } }) {
+    if (!may(ctx, 'rebase', found)) return undefined
+    return {
+      says: `Scheduled a rebase of branch ${found.source_branch}.`,
+      run: (context) => requestRebase(context, found),
+    }
+  },
+}
+
+const commands: readonly MergeRequestCommand[] = [
+  ...sharedCommands,
+  drafting(['draft', 'wip'], true),
+  drafting(['ready'], false),
+  targetBranch,
+  requestReview,
+  removeReviewer,
+  approveIt,
+  unapproveIt,
+  mergeIt,
+  rebaseIt,
+]
+
+/** Their names. */
+export const mergeRequestActionNames: ReadonlySet<string> = new Set(commands.flatMap(({ names }) => names))
+
+/** The quick actions of a merge request, with the facts of the caller. */
+export const mergeRequestActions = (subject: MergeRequestSubject): QuickActions =>
+  quickActionsOf<Edit, Subject>(commands, {
+    noteable: { ...asNoteable(subject), iid: subject.iid },
+    noun: 'merge request',
+    tracked: tracked(subject),
+    project: subject.project,
+    state: subject.state,
+    may: (ctx, right) => may(ctx, abilities[right], subject),
+    update: (ctx, edit) => editMergeRequest(ctx, subject, edit),
+    mergeRequest: subject,
+  })

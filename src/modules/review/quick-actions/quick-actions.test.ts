@@ -1,0 +1,141 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
+
+describe('quick actions of merge requests', () => {
+  test('a note that consists of quick actions changes the merge request and is not stored', async ({ world }) => {
+    const [dev, eve] = await Promise.all([world.user(), world.user()])
+    const { project, at } = await openMergeRequest(world, {
+      members: [
+        [dev, 'developer'],
+        [eve, 'developer'],
+      ],
+    })
+    for (const name of ['bug', 'two words'])
+      await world.root.post(`/projects/${project.id}/labels`, { name, color: '#ff0000' })
+    await world.root.post(`/projects/${project.id}/milestones`, { title: 'v 1' })
+    const body = [
+      '/label ~bug ~"two words" ~missing',
+      '/milestone %"v 1"',
+      `/assign @${eve.username} me`,
+      `/request_review @${eve.username}`,
+      '/title Better',
+      '/lock',
+      '/estimate 1h 30m',
+      '/spend 30m',
+      '/award :tada:',
+      '/subscribe',
+      '/todo',
+      '/draft',
+    ].join('\n')
+    expect(await dev.post(`${at}/notes`, { body })).toMatchObject({
+      status: 202,
+      json: {
+        commands_changes: { title: 'Better', add_labels: ['bug', 'two words'], discussion_locked: true },
+        summary: [
+          'Added ~"bug" ~"two words" labels.',
+          'Set the milestone to %"v 1".',
+          expect.stringMatching(/^Assigned @\S+ and @\S+\.$/),
+          `Requested a review from @${eve.username}.`,
+          'Changed the title to "Better".',
+          'Locked the discussion.',
+          'Set time estimate to 1h 30m.',
+          'Added 30m spent time.',
+          'Toggled :tada: emoji award.',
+          'Subscribed to this merge request.',
+          'Added a to-do item.',
+          'Marked this merge request as a draft.',
+        ],
+      },
+    })
+    expect((await dev.get(at)).json).toMatchObject({
+      title: 'Draft: Better',
+      labels: ['bug', 'two words'],
+      milestone: { title: 'v 1' },
+      reviewers: [{ id: eve.id }],
+      discussion_locked: true,
+      time_stats: { time_estimate: 5400, total_time_spent: 1800 },
+      subscribed: true,
+      draft: true,
+      user_notes_count: 0,
+    })
+    expect((await dev.get(at)).json.assignees.map(({ id }: any) => id).sort()).toEqual([dev.id, eve.id].sort())
+    expect((await dev.get('/todos')).json).toMatchObject([{ action_name: 'marked' }])
+    expect((await dev.get(`${at}/award_emoji`)).json).toMatchObject([{ name: 'tada' }])
+
+    const undone =
+      '/unlabel ~bug\n/remove_milestone\n/unassign\n/unlock\n/ready\n/remove_estimate\n/remove_time_spent\n/award tada\n/done\n/unsubscribe\n/close'
+    const second = await dev.post(`${at}/notes`, { body: `Enough.\n${undone}` })
+    expect(second).toMatchObject({
+      status: 201,
+      json: { body: 'Enough.', summary: expect.arrayContaining(['Closed this merge request.']) },
+    })
+    expect((await dev.get(at)).json).toMatchObject({
+      title: 'Better',
+      state: 'closed',
+      labels: ['two words'],
+      milestone: null,
+      assignees: [],
+      discussion_locked: false,
+      time_stats: { time_estimate: 0, total_time_spent: 0 },
+      subscribed: false,
+    })
+    expect((await dev.get(`${at}/award_emoji`)).json).toEqual([])
+    expect((await dev.get('/todos')).json).toEqual([])
+  })
+
+  test('a quick action that the caller may not take is reported and changes nothing, and the others are applied', async ({
+    world,
+  }) => {
+    const [stranger, author] = await Promise.all([world.user(), world.user()])
+    const { project, at } = await openMergeRequest(world)
+    await world.root.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#ff0000' })
+    const before = (await world.root.get(at)).json
+    const body = '/close\n/label ~bug\n/approve\n/merge\n/title Mine\n/award tada\n/assign me\n/estimate 1h\n/lock'
+    expect((await stranger.post(`${at}/notes`, { body })).json.summary).toEqual([
+      'Could not apply close command.',
+      'Could not apply label command.',
+      'Could not apply approve command.',
+      'Could not apply merge command.',
+      'Could not apply title command.',
+      'Toggled :tada: emoji award.',
+      'Could not apply assign command.',
+      'Could not apply estimate command.',
+      'Could not apply lock command.',
+    ])
+    const after = (await world.root.get(at)).json
+    expect({ ...after, updated_at: before.updated_at, subscribed: before.subscribed }).toEqual(before)
+    expect((await author.post(`${at}/notes`, { body: '/nothing like that' })).status).toBe(201)
+  })
+
+  test('quick actions approve and merge', async ({ world }) => {
+    const dev = await world.user()
+    const { at } = await openMergeRequest(world, { members: [[dev, 'maintainer']] })
+    expect(await dev.post(`${at}/discussions`, { body: '/approve\n/merge' })).toMatchObject({
+      status: 202,
+      json: { summary: ['Approved the current merge request.', 'Merged this merge request.'] },
+    })
+    expect((await dev.get(at)).json).toMatchObject({ state: 'merged' })
+    expect((await dev.get(`${at}/approvals`)).json.approved_by).toMatchObject([{ user: { id: dev.id } }])
+  })
+
+  test('quick actions of a description are applied when it is created and changed, and are not stored', async ({
+    world,
+  }) => {
+    const dev = await world.user()
+    const project = await storedProject(world, { members: [[dev, 'developer']] })
+    await world.root.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#ff0000' })
+    const { at, record } = await openMergeRequest(world, {
+      project,
+      author: dev,
+      description: 'Text\n\n/label ~bug\n/assign me',
+    })
+    expect(record).toMatchObject({ description: 'Text', labels: ['bug'], assignees: [{ id: dev.id }] })
+    expect((await dev.put(at, { description: '/unlabel\n/close' })).json).toMatchObject({
+      description: '',
+      labels: [],
+      state: 'closed',
+    })
+  })
+})
