@@ -23,14 +23,14 @@ export const closesIssues: Sql = sql`(m.state = 'merged' or ${closesWhenMerged})
 export const closingReadable = (caller: Caller): Sql => sql`
   from merge_requests_closing_issues c
   where exists (
-      select
-      from merge_requests m join projects p on p.id = m.project_id
-      where m.id = c.merge_request_id
-        and not p.deleting
-        and ${closesIssues}
-        and ${visibleProjects(caller)}
-        and ${readableRow('MergeRequest', caller)}
-    )
+    select
+    from merge_requests m join projects p on p.id = m.project_id
+    where m.id = c.merge_request_id
+      and not p.deleting
+      and ${closesIssues}
+      and ${visibleProjects(caller)}
+      and ${readableRow('MergeRequest', caller)}
+  )
 `
 
 /** How many merge requests close the issue `m`, of those that the caller may read. */

@@ -73,8 +73,7 @@ const columnsFor = (caller: Caller): Sql => sql`
   ${labelsJson(type, id)} as labels, ${milestoneJson('ms')} as milestone, ${awardsSql(type, id, 'thumbsup')} as upvotes,
   ${awardsSql(type, id, 'thumbsdown')} as downvotes,
   (select count(*)::integer from notes n where n.issue_id = m.id and not n.system) as user_notes_count,
-  ${closingCount(caller)} as merge_requests_count,
-  m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent
+  ${closingCount(caller)} as merge_requests_count, m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent
 `
 
 const tables = raw(

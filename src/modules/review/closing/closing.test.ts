@@ -133,7 +133,9 @@ describe('merge requests of an issue', () => {
 })
 
 describe('a merge', () => {
-  test('into the default branch closes the issues that the merge request names, once', async ({ world }) => {
+  test('D3-ISSUE-CLOSED-BY: a merge into the default branch closes the issues that the merge request names, once', async ({
+    world,
+  }) => {
     const ann = await world.user()
     const { request, issue } = await closingPair(world, { members: [[ann, 'maintainer']] })
     await merge(ann, request)

@@ -54,9 +54,11 @@ export const mergeRequestsRelatedTo = (caller: Caller, issueId: number): List =>
       select n.source_merge_request_id
       from notes n
       where n.issue_id = ${issueId} and n.source_merge_request_id is not null
-      union select n.merge_request_id
+      union
+      select n.merge_request_id
       from notes n
       where n.source_issue_id = ${issueId} and n.merge_request_id is not null
-      union ${closing(issueId)}
+      union
+      ${closing(issueId)}
     `,
   )

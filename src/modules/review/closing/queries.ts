@@ -65,12 +65,12 @@ export const takeTurnOfMergeRequest = async (tx: Tx, issueId: number, mergeReque
       where i.id = ${issueId} and m.id = ${mergeRequestId}
       on conflict do nothing
       returning not exists (
-          select
-          from merge_requests m
-            join merge_request_commits mc on mc.diff_id = m.diff_id
-            join issue_closings c on c.commit_oid = mc.oid and c.issue_id = ${issueId}
-          where m.id = ${mergeRequestId}
-        ) as first
+        select
+        from merge_requests m
+          join merge_request_commits mc on mc.diff_id = m.diff_id
+          join issue_closings c on c.commit_oid = mc.oid and c.issue_id = ${issueId}
+        where m.id = ${mergeRequestId}
+      ) as first
     `,
   )
   return taken?.first ?? false

@@ -37,14 +37,14 @@ export const unresolvedOf = (
         ) as others
       from notes n join users u on u.id = n.author_id
       where n.id in (
-          select min(r.id)
-          from notes r
-          where r.merge_request_id = ${mergeRequestId}
-            and r.threaded
-            and r.resolved_at is null
-            and ${discussionId === undefined ? raw('true') : sql`r.discussion_id = ${discussionId}`}
-          group by r.discussion_id
-        )
+        select min(r.id)
+        from notes r
+        where r.merge_request_id = ${mergeRequestId}
+          and r.threaded
+          and r.resolved_at is null
+          and ${discussionId === undefined ? raw('true') : sql`r.discussion_id = ${discussionId}`}
+        group by r.discussion_id
+      )
       order by n.id
       limit 100
     `,

@@ -86,14 +86,13 @@ const {
 
 const closing = sql`
   (
-    select
-      coalesce(
-        json_agg(
-          json_build_object('iid', i.iid, 'project_id', i.project_id, 'full_path', o.full_path)
-          order by i.project_id <> m.project_id, i.id
-        ),
-        '[]'
-      )
+    select coalesce(
+      json_agg(
+        json_build_object('iid', i.iid, 'project_id', i.project_id, 'full_path', o.full_path)
+        order by i.project_id <> m.project_id, i.id
+      ),
+      '[]'
+    )
     from merge_requests_closing_issues c
       join issues i on i.id = c.issue_id and not i.confidential
       join projects o on o.id = i.project_id
