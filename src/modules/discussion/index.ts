@@ -28,7 +28,7 @@ export {
   readersOf,
   tableOf,
 } from './noteables/queries.ts'
-export { pathWithin, ReferencesSchema, references, type Within } from './noteables/reference.ts'
+export { ReferencesSchema, references, type Within } from './noteables/reference.ts'
 export { countTasks, TaskCompletionSchema } from './noteables/tasks.ts'
 export { cleanTitle, textViolations } from './noteables/texts.ts'
 export { insertCrossReference } from './notes/cross-reference-queries.ts'
