@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox'
 import type { Ctx } from '../api/ctx.ts'
 import type { Tx } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
+import type { JobLimits } from './limits.ts'
 import { waitingJob } from './worker-internals.ts'
 
 /** Work that runs in the jobs process after the transaction that enqueued it has committed. */
@@ -14,6 +15,8 @@ export type Job<I extends TObject = TObject> = {
   readonly throttled?: boolean
   /** Jobs of the same queue run one at a time. */
   readonly queue?: (input: Static<I>) => string
+  /** Limits that the job counts against while it runs; while one is reached, it waits in the queue. Needs a key. */
+  readonly limits?: (input: Static<I>, ctx: Ctx) => Promise<JobLimits | undefined>
   /** Maximum attempts, with exponential back-off between them. */
   readonly attempts: number
   /** Schedule and its input: `minute hour day month weekday`, UTC. */

@@ -11,6 +11,7 @@ import { Activity } from '../kernel/activity.ts'
 import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job } from './job.ts'
+import { Limits } from './limits.ts'
 import { jobsAtOnce, saveTaken } from './queue-state.ts'
 import { Throttle } from './throttle.ts'
 import { lockHolders, moveToPresent } from './worker-internals.ts'
@@ -83,6 +84,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
+  const limits = new Limits()
   const watch = new Watch({ concurrency, times, open, log })
   const start = async (): Promise<Runner> => {
     await mapConnectionError(releaseJobs(pool))
@@ -104,7 +106,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
               (payload: unknown) =>
                 watch.taking(async () => {
                   const end = activity.begin('jobs')
-                  await runJob(job, payload, { open, log, throttle }).finally(end)
+                  await runJob(job, payload, { open, log, throttle, limits }).finally(end)
                 }),
             ]),
           ),
@@ -274,17 +276,21 @@ class Watch {
   }
 }
 
-type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { throttle: Throttle }
+type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { throttle: Throttle; limits: Limits }
 
-async function runJob(job: Job<any>, payload: unknown, { open, log, throttle }: RunParts): Promise<void> {
+async function runJob(job: Job<any>, payload: unknown, { open, log, throttle, limits }: RunParts): Promise<void> {
   if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: invalid input: ${JSON.stringify(payload)}`)
   const ctx = await open()
+  const later = (delayMs: number) => ctx.transaction((tx) => enqueue(tx, job, payload, delayMs))
   const key = job.throttled ? job.key?.(payload) : undefined
   const delayMs = key === undefined ? 0 : throttle.delayMs(key)
-  if (delayMs > 0) return void (await ctx.transaction((tx) => enqueue(tx, job, payload, delayMs)))
+  if (delayMs > 0) return void (await later(delayMs))
+  const limited = await job.limits?.(payload, ctx)
+  const entered = limited && limits.enter(job.key!(payload), limited)
+  if (entered && 'retryMs' in entered) return void (await later(entered.retryMs))
   const began = performance.now()
   const run = () => job.run(payload, ctx)
-  await (key === undefined ? run() : throttle.run(key, run))
+  await (key === undefined ? run() : throttle.run(key, run)).finally(entered?.leave)
   const tookMs = performance.now() - began
   log[job.every ? 'debug' : 'info']({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
 }

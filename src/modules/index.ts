@@ -154,6 +154,7 @@ import { closeUnlinked } from './review/merging/unlinked.ts'
 import { updateMergeRequests } from './review/merging/update-job.ts'
 import { applyPushOptions } from './review/push-options/jobs.ts'
 import { commitMergeRequestRoutes } from './review/reading/commit-routes.ts'
+import { deploymentMergeRequestRoutes } from './review/reading/deployment-routes.ts'
 import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
@@ -208,6 +209,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
     ...mergeRequestPeopleRoutes,
     ...commitMergeRequestRoutes,
     ...closedIssueRoutes,
+    ...deploymentMergeRequestRoutes,
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],

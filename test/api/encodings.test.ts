@@ -82,9 +82,9 @@ describe('D1-PARAM-ENCODINGS', () => {
     })
   })
 
-  test('an empty body of type JSON has no parameters', async ({ world }) => {
+  test.for(['', 'null'])('a body of type JSON without an object has no parameters: "%s"', async (body, { world }) => {
     expect(
-      await world.root.send('POST', '/projects', { headers: { 'content-type': 'application/json' }, body: '' }),
+      await world.root.send('POST', '/projects', { headers: { 'content-type': 'application/json' }, body }),
     ).toMatchObject({
       status: 400,
       json: { error: 'name, path are missing, at least one parameter must be provided' },

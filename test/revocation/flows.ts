@@ -187,6 +187,12 @@ async function viaGit(stage: Stage, to: StoredProject, branch: string, push: (wo
   return push(work)
 }
 
+const urlOf = ({ world, guarded }: Stage): string => sshUrl(world, guarded)
+
+/** Runs git with the deploy key of the guarded project. */
+const withDeployKey = ({ world, deployKey }: Stage, folder: string, ...words: string[]) =>
+  gitSsh(world, deployKey!, folder, ...words)
+
 const linked = ({ world, fork }: Stage, content: string): Promise<boolean> =>
   isLargeFileOf(world, fork.id, oidOf(content))
 
@@ -206,6 +212,34 @@ export const flows: readonly Flow[] = [
   reading((_, branch) => `/repository/files/WORD.txt/raw?ref=${branch}`),
   reading((_, branch) => `/repository/tree?ref=${branch}&per_page=100`),
   reading((_, branch) => `/search?scope=blobs&search=WORD&ref=${branch}`),
+  {
+    name: 'list refs over SSH with a deploy key',
+    needs: ['deploy_key_read'],
+    begin: async (stage, branch) => ({
+      attempt: async () => {
+        const oid = publish(stage, branch)
+        return (await withDeployKey(stage, stage.folder, 'ls-remote', urlOf(stage))).out.includes(oid)
+      },
+    }),
+  },
+  {
+    name: 'push over SSH with a deploy key',
+    needs: ['deploy_key_push'],
+    begin: async (stage, branch) => {
+      publish(stage, branch)
+      return {
+        attempt: () =>
+          viaGit(
+            stage,
+            stage.guarded,
+            branch,
+            async (work) =>
+              (await withDeployKey(stage, work, 'push', '-q', urlOf(stage), `HEAD:refs/heads/${unique('pushed')}`))
+                .code === 0,
+          ),
+      }
+    },
+  },
   { name: 'fork', needs: ['read', 'token'], begin: forking.atOnce },
   { name: 'fill a fork that was requested before', needs: ['read'], begin: forking.later },
   { name: 'create from a template', needs: ['read', 'token'], begin: template.atOnce },

@@ -1,13 +1,14 @@
 import { levels } from '../../src/access/levels.ts'
 import type { StoredProject } from '../../src/modules/repository/commits/testing.ts'
+import { hasSsh } from '../ssh.ts'
 import { groupsOf } from '../tables/access.ts'
 import { daysAgo } from '../tables/statements.ts'
 import { expireTokens } from '../tables/tokens.ts'
 import { Client, type TestGroup, type World } from '../world.ts'
 import type { Stage } from './stage.ts'
 
-/** What a flow needs: read access to the guarded project, push access to it, or a valid token. */
-export type Need = 'read' | 'push' | 'token'
+/** What a flow needs: read access to the guarded project, push access to it, a valid token, or the same access by its deploy key. */
+export type Need = 'read' | 'push' | 'token' | 'deploy_key_read' | 'deploy_key_push'
 
 type Place = {
   readonly world: World
@@ -32,6 +33,7 @@ export type Right = {
 }
 
 const everything = ['read', 'push', 'token'] as const
+const byDeployKey = ['deploy_key_read', 'deploy_key_push'] as const
 const developer = levels.developer
 
 const member = (kind: 'projects' | 'groups', id: number, { id: userId }: Client) => `/${kind}/${id}/members/${userId}`
@@ -72,6 +74,23 @@ const repositoryForMembers = {
   merge_requests_access_level: 'private',
   builds_access_level: 'private',
 }
+
+const deployKeyRights: readonly Right[] = [
+  {
+    name: 'the deploy key is removed',
+    takes: byDeployKey,
+    grant: inProject,
+    revoke: ({ world, guarded, deployKey }) =>
+      world.root.delete(`/projects/${guarded.id}/deploy_keys/${deployKey!.id}`),
+  },
+  {
+    name: 'the deploy key becomes read-only',
+    takes: ['deploy_key_push'],
+    grant: inProject,
+    revoke: ({ world, guarded, deployKey }) =>
+      world.root.put(`/projects/${guarded.id}/deploy_keys/${deployKey!.id}`, { can_push: false }),
+  },
+]
 
 export const rights: readonly Right[] = [
   { name: 'the membership is removed', takes: ['read', 'push'], grant: inProject, revoke: leaveProject },
@@ -121,7 +140,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'the repository is switched off',
-    takes: ['read', 'push'],
+    takes: ['read', 'push', ...byDeployKey],
     grant: inProject,
     revoke: edit(repositoryOff),
   },
@@ -166,7 +185,7 @@ export const rights: readonly Right[] = [
   },
   {
     name: 'the project is archived',
-    takes: ['push'],
+    takes: ['push', 'deploy_key_push'],
     grant: inProject,
     revoke: ({ world, guarded }) => world.root.post(`/projects/${guarded.id}/archive`),
   },
@@ -201,4 +220,5 @@ export const rights: readonly Right[] = [
       stage.ann = new Client(stage.world.origin, { id: ann.id, username: ann.username, token: json.token })
     },
   },
+  ...(hasSsh ? deployKeyRights : []),
 ]

@@ -1,7 +1,7 @@
 import type { Oid } from '../../src/git/format/oid.ts'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { forkOf } from '../../src/modules/review/merge-requests/testing.ts'
-import { type KeyPair, withKey } from '../ssh.ts'
+import { type KeyPair, keyPair, withKey } from '../ssh.ts'
 import { type Client, type TestGroup, unique, type World } from '../world.ts'
 import type { Right } from './rights.ts'
 
@@ -11,6 +11,8 @@ export type Stage = {
   /** The user whose right is revoked. A right of a token replaces the client. */
   ann: Client
   readonly key: KeyPair | undefined
+  /** A deploy key of the guarded project that may push. */
+  readonly deployKey: (KeyPair & { readonly id: number }) | undefined
   /** A user with rights of their own in every project. */
   readonly dan: Client
   readonly group: TestGroup
@@ -39,7 +41,15 @@ export async function setStage(world: World, right: Right, folder: string, hasSs
   await world.root.post(`/projects/${fork.id}/members`, { user_id: dan.id, access_level: 40 })
   await world.root.post(`/projects/${danFork.id}/members`, { user_id: ann.id, access_level: 20 })
   const key = hasSsh ? await withKey(folder, ann) : undefined
-  return { world, ann, key, dan, group, guarded, fork, danFork, tips, folder }
+  const deployKey = hasSsh ? await withDeployKey(folder, world, guarded) : undefined
+  return { world, ann, key, deployKey, dan, group, guarded, fork, danFork, tips, folder }
+}
+
+async function withDeployKey(folder: string, world: World, { id }: StoredProject): Promise<KeyPair & { id: number }> {
+  const key = await keyPair(folder)
+  const added = await world.root.post(`/projects/${id}/deploy_keys`, { title: 'robot', key: key.text, can_push: true })
+  if (added.status !== 201) throw new Error(added.text)
+  return { ...key, id: added.json.id }
 }
 
 /** Whether a repository has an object. */

@@ -8,6 +8,17 @@ export const agePipeline = (world: World, id: number) => change(world, 'pipeline
 
 export const ageDeployment = (world: World, id: number) => change(world, 'deployments', { id }, { updated_at: longAgo })
 
+export const ageEnvironment = (world: World, id: number) =>
+  change(world, 'environments', { id }, { updated_at: longAgo })
+
+/** Available environments that changed long ago. */
+export const addOldEnvironments = (world: World, projectId: number, count: number) =>
+  world.rows(
+    `insert into environments (project_id, name, slug, tier, updated_at)
+      select $1, 'old ' || n, 'old-' || n, 'other', $3::timestamptz from generate_series(1, $2::integer) n`,
+    [projectId, count, longAgo],
+  )
+
 /** The status `a` of a pipeline started a minute ago, the others half a minute ago. */
 export const startStatuses = (world: World, pipelineId: number) =>
   world.rows(

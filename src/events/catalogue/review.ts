@@ -56,15 +56,15 @@ export const reviewEvents = {
     payload: { changed: texts },
     audit: { verb: 'change', noun: 'approval_settings' },
   }),
-  approval_rule_created: event('A project or merge request gets a rule for approvals', ['project'], {
+  approval_rule_created: event('A group, project or merge request gets a rule for approvals', holder, {
     ...approvalRule,
     audit: { verb: 'add', noun: 'approval_rule', target: approvalRuleTarget },
   }),
-  approval_rule_updated: event('A rule for approvals changes', ['project'], {
+  approval_rule_updated: event('A rule for approvals changes', holder, {
     ...approvalRule,
     audit: { verb: 'change', noun: 'approval_rule', target: approvalRuleTarget },
   }),
-  approval_rule_deleted: event('A rule for approvals is deleted', ['project'], {
+  approval_rule_deleted: event('A rule for approvals is deleted', holder, {
     ...approvalRule,
     audit: { verb: 'remove', noun: 'approval_rule', target: approvalRuleTarget },
   }),

@@ -1,3 +1,5 @@
+export { findPreviousCommit } from './deployments/queries.ts'
+export { getDeployment } from './deployments/service.ts'
 export { Pipeline, PipelineDetail, PipelineReferenceSchema, pipelineReference } from './pipelines/entity.ts'
 export {
   choosePipeline,

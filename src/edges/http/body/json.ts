@@ -6,7 +6,7 @@ import { decodeUtf8 } from './urlencoded.ts'
 
 const notAsDeclared = 'message body does not match declared format'
 
-/** Parses a JSON object; blank text is an empty object, any other value a `ParameterError`. */
+/** Parses a JSON object; blank text and `null` are an empty object, any other value a `ParameterError`. */
 export function parseJson(bytes: Uint8Array): RawParams {
   const text = decodeUtf8(bytes)
   if (text.trim() === '') return emptyHash()
@@ -16,7 +16,9 @@ export function parseJson(bytes: Uint8Array): RawParams {
   } catch (error) {
     throw new ParameterError(notAsDeclared, { cause: error })
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ParameterError(notAsDeclared)
+  // Compat: the Go client library sends `null` if a call has no options.
+  if (value === null) return emptyHash()
+  if (typeof value !== 'object' || Array.isArray(value)) throw new ParameterError(notAsDeclared)
   return value as RawParams
 }
 

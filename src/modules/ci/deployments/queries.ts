@@ -1,6 +1,6 @@
 import type { Direction, List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, json, type RowOf } from '../../../db/row.ts'
+import { integer, json, type RowOf, textOf } from '../../../db/row.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { nextNumber } from '../../projects/index.ts'
@@ -68,6 +68,21 @@ export const findDeployment = (
     placedRow,
     sql`${selected} where d.project_id = ${projectId} and d.id = ${id} ${lock ? raw('for no key update of d') : empty}`,
   )
+
+/** The commit of the newest successful deployment to the same environment before this one. */
+export const findPreviousCommit = async (db: Db, { id, environment_id }: PlacedRow): Promise<Oid | undefined> =>
+  (
+    await db.row(
+      { sha: textOf<Oid>() },
+      sql`
+        select d.sha
+        from deployments d
+        where d.environment_id = ${environment_id} and d.status = 'success' and d.id < ${id}
+        order by d.id desc
+        limit 1
+      `,
+    )
+  )?.sha
 
 /** Whether it is the newest successful deployment to its environment. */
 export const isCurrent = (tx: Tx, { id, environment_id }: PlacedRow): Promise<boolean> =>

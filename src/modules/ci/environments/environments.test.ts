@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { environmentRow } from '../../../../test/tables/ci.ts'
+import { addOldEnvironments, ageEnvironment, environmentRow } from '../../../../test/tables/ci.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
 import { test, type World } from '../../../../test/world.ts'
@@ -137,4 +137,49 @@ test.for([
   ['gl', 'other'],
 ] as const)('the tier of %j is %s', ([name, tier]) => {
   expect(tierOf(name)).toBe(tier)
+})
+
+describe('POST /projects/:id/environments/stop_stale', () => {
+  test('environments without change and deployment since a time are stopped at once', async ({ world }) => {
+    const names = ['old', 'deployed', 'new', 'stopped']
+    const { project, developer, reporter, at, ids } = await withEnvironments(world, ...names)
+    const [old, deployed, , stopped] = ids
+    await developer.post(`${at}/${stopped}/stop`)
+    const commit = {
+      branch: 'main',
+      commit_message: 'First',
+      actions: [{ action: 'create', file_path: 'a', content: '' }],
+    }
+    const sha = (await world.root.post(`/projects/${project.id}/repository/commits`, commit)).json.id
+    const deployment = { environment: 'deployed', sha, ref: 'main', status: 'success' }
+    expect((await developer.post(`/projects/${project.id}/deployments`, deployment)).status).toBe(201)
+    for (const id of [old!, deployed!, stopped!]) await ageEnvironment(world, id)
+    const stale = { before: '2021-01-01T00:00:00Z' }
+    expect((await reporter.post(`${at}/stop_stale`, stale)).status).toBe(403)
+    expect(await developer.post(`${at}/stop_stale`, stale)).toMatchObject({
+      status: 200,
+      json: { message: 'Successfully requested stop for all stale environments' },
+    })
+    const states = (await developer.get(at)).json.map(({ state }: { state: string }) => state)
+    expect(states).toEqual(['stopped', 'available', 'available', 'stopped'])
+    const kinds = await eventsOf(world, { project: project.id, kind: 'environment_stopped' }, 'kind')
+    expect(kinds).toHaveLength(2)
+  })
+
+  test('more environments than one transaction stops are stopped', async ({ world }) => {
+    const { project, developer, at } = await withEnvironments(world)
+    await addOldEnvironments(world, project.id, 101)
+    expect((await developer.post(`${at}/stop_stale`, { before: '2021-01-01' })).status).toBe(200)
+    expect(await developer.get(`${at}?states=available`)).toMatchObject({ json: [] })
+  })
+
+  test.for([
+    ['tomorrow', 1],
+    ['yesterday', -1],
+    ['eleven years ago', -11 * 365],
+  ] as const)('400 when stale environments are to be stopped since %s', async ([, days], { world }) => {
+    const { developer, at } = await withEnvironments(world)
+    const before = new Date(Date.now() + days * 86_400_000).toISOString()
+    expect(await developer.post(`${at}/stop_stale`, { before })).toMatchObject({ status: 400 })
+  })
 })

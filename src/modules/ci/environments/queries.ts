@@ -54,6 +54,25 @@ export const findEnvironment = (
     `,
   )
 
+/** The ids of available environments without change or deployment since `before`, oldest first, locked. */
+export const lockStale = async (tx: Tx, projectId: number, before: Date, limit: number): Promise<number[]> =>
+  (
+    await tx.rows(
+      { id: integer },
+      sql`
+        select e.id
+        from environments e
+        where e.project_id = ${projectId}
+          and e.state = 'available'
+          and e.updated_at < ${before}
+          and not exists (select from deployments d where d.environment_id = e.id and d.updated_at >= ${before})
+        order by e.id
+        limit ${limit}
+        for no key update of e
+      `,
+    )
+  ).map(({ id }) => id)
+
 export const findEnvironmentByName = (tx: Tx, projectId: number, name: string): Promise<EnvironmentRow | undefined> =>
   tx.row(
     environmentRow,

@@ -1,12 +1,21 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
-import { Filled, Flag, Id, Nullable, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { Filled, Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { wallClockMs } from '../../../kernel/clock.ts'
 import { invalid } from '../../../kernel/failure.ts'
+import { Message } from '../../instance/index.ts'
 import { project } from '../../projects/index.ts'
 import { Environment, EnvironmentDetail } from './entity.ts'
 import { tiers } from './names.ts'
 import { environmentRow, environmentsOf, states } from './queries.ts'
-import { createEnvironment, editEnvironment, getEnvironment, removeEnvironment, stopEnvironment } from './service.ts'
+import {
+  createEnvironment,
+  editEnvironment,
+  getEnvironment,
+  removeEnvironment,
+  stopEnvironment,
+  stopStaleEnvironments,
+} from './service.ts'
 
 const environment_id = Id({ description: 'ID of the environment' })
 
@@ -17,6 +26,10 @@ const values = {
 }
 
 const shortestSearch = 3
+
+const dayMs = 86_400_000
+/** Bounds of `before` when stale environments are stopped: a week and ten years, as in the API of later releases. */
+const [leastStaleDays, mostStaleDays] = [7, 3653]
 
 export const environmentRoutes = [
   endpoint({
@@ -92,6 +105,26 @@ export const environmentRoutes = [
     status: 200,
     returns: Environment,
     handle: ({ subject, params, ctx }) => stopEnvironment(ctx, subject, params.environment_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/environments/stop_stale',
+    summary: 'Stop stale environments',
+    description: 'Stops environments that neither changed nor had a deployment since a time.',
+    subject: project,
+    allow: 'update_environment',
+    params: Params({
+      before: Timestamp({ description: 'Time since which nothing happened; between ten years and one week ago' }),
+    }),
+    status: 200,
+    returns: Message,
+    async handle({ subject, params: { before }, ctx }) {
+      const days = (wallClockMs() - before.getTime()) / dayMs
+      if (days < leastStaleDays || days > mostStaleDays) throw invalid('Invalid Date')
+      await stopStaleEnvironments(ctx, subject, before)
+      return { message: 'Successfully requested stop for all stale environments' }
+    },
   }),
 
   endpoint({

@@ -13,6 +13,7 @@ import {
   findEnvironment,
   findEnvironmentByName,
   insertEnvironment,
+  lockStale,
   setState,
   takenBy,
   updateEnvironment,
@@ -150,6 +151,31 @@ export const stopEnvironment = (ctx: Ctx, project: ProjectSubject, id: number): 
     await emitChange(tx, ctx, 'environment_stopped', project, environment)
     return environment
   })
+
+/** Environments that one transaction stops. */
+const stoppedAtOnce = 100
+
+/**
+ * Stops the available environments that neither changed nor had a deployment since `before`, in several transactions if they are many.
+ * Returns how many.
+ */
+export async function stopStaleEnvironments(ctx: Ctx, project: ProjectSubject, before: Date): Promise<number> {
+  const stopSome = () =>
+    ctx.transaction(async (tx) => {
+      await requireProject(tx, project)
+      const stale = await lockStale(tx, project.id, before, stoppedAtOnce)
+      for (const id of stale)
+        await emitChange(tx, ctx, 'environment_stopped', project, await setState(tx, id, 'stopped'))
+      return stale.length
+    })
+  let count = 0
+  let stopped: number
+  do {
+    stopped = await stopSome()
+    count += stopped
+  } while (stopped === stoppedAtOnce)
+  return count
+}
 
 /** A stopped environment is available again, because something was deployed there. */
 export async function makeAvailable(

@@ -4,17 +4,16 @@ import { branchName } from '../../../git/format/ref-name.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { mirror } from '../../../git/transfer/mirror.ts'
 import { job } from '../../../jobs/job.ts'
+import { remoteLimits } from '../remotes/limits.ts'
 import { reachRemote } from '../remotes/reach.ts'
 import { RemoteRefusal, sentenceFor } from '../remotes/refusal.ts'
 import { endInFailure, type Filling, fillRepository } from './fill.ts'
 import { urlPurpose } from './purpose.ts'
-import { type ImportRow, stuckImports } from './queries.ts'
+import { findImport, type ImportRow, stuckImports } from './queries.ts'
 import { importRules } from './rules.ts'
 
 const mebibyte = 1024 * 1024
 const timeoutMs = 3 * 60 * 60_000
-/** Maximum concurrent imports, so that slow servers do not block other jobs. */
-const maxConcurrentImports = 2
 const stuckAfterHours = 15
 
 /** Imports a new project's repository from a URL. */
@@ -26,7 +25,12 @@ export const importFromUrl = job({
     defaultBranch: Type.Optional(Type.String({ description: 'Requested default branch, used if it exists' })),
   }),
   key: ({ projectId }) => `import_from_url:${projectId}`,
-  queue: ({ projectId }) => `imports:${projectId % maxConcurrentImports}`,
+  async limits({ projectId }, ctx) {
+    const pending = await findImport(ctx.db, projectId)
+    if (!pending?.sealed_url) return undefined
+    const url = ctx.secrets.open(pending.sealed_url, urlPurpose(projectId))
+    return remoteLimits('import', { url, userId: pending.actor_id })
+  },
   attempts: 10,
   run: ({ defaultBranch, ...place }, ctx) =>
     fillRepository(ctx, place, async (repo, pending) => {

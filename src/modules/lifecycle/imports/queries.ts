@@ -32,6 +32,16 @@ export const scheduleImport = async (
     `,
   ))!.repository_storage
 
+/** The source of an import that waits or runs, and the user who started it. */
+export const findImport = (
+  db: Db,
+  projectId: number,
+): Promise<Pick<ImportRow, 'actor_id' | 'sealed_url'> | undefined> =>
+  db.row(
+    { actor_id: importRow.actor_id, sealed_url: importRow.sealed_url },
+    sql`select actor_id, sealed_url from project_imports where project_id = ${projectId}`,
+  )
+
 /** Starts an import, or restarts an interrupted one. Undefined if it has ended or the project is gone. */
 export const beginImport = (db: Db, projectId: number): Promise<ImportRow | undefined> =>
   db.row(

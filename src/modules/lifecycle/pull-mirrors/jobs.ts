@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { enqueueEach, job } from '../../../jobs/job.ts'
 import { planOffers } from '../../../kernel/plan.ts'
+import { remoteLimits } from '../remotes/limits.ts'
 import { RemoteRefusal } from '../remotes/refusal.ts'
-import { mirrorQueue } from '../remotes/schedule.ts'
 import { followSource } from './follow-source.ts'
-import { beginUpdate, countQueued, leaveQueue, queueDue } from './queries.ts'
+import { beginUpdate, countQueued, findPullRemote, leaveQueue, queueDue } from './queries.ts'
 import { type Outcome, settleUpdate } from './settle.ts'
 
 /** Updates a pull mirror from its source. */
@@ -12,7 +12,10 @@ export const updatePullMirror = job({
   name: 'update_pull_mirror',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `update_pull_mirror:${projectId}`,
-  queue: ({ projectId }) => mirrorQueue(projectId),
+  async limits({ projectId }, ctx) {
+    const remote = await findPullRemote(ctx.db, projectId)
+    return remote && remoteLimits('mirror', { url: remote.shown_url, userId: remote.user_id })
+  },
   // Requests in quick succession must not hold one of the few slots of mirrors.
   throttled: true,
   // Only failures of this service are retried at once; those of the source wait for the next update.

@@ -28,6 +28,20 @@ export const findPullMirror = (db: Db, projectId: number): Promise<PullMirrorRow
     `,
   )
 
+/** The source of a mirror, and the user whose rights its updates have. */
+export const findPullRemote = (
+  db: Db,
+  projectId: number,
+): Promise<{ shown_url: string; user_id: number | null } | undefined> =>
+  db.row(
+    { shown_url: text, user_id: nullable(integer) },
+    sql`
+      select m.shown_url, p.mirror_user_id as user_id
+      from pull_mirrors m join projects p on p.id = m.project_id
+      where m.project_id = ${projectId}
+    `,
+  )
+
 /** What a project says of its mirror. The project exists. */
 export const findMirrorUser = async (
   tx: Tx,

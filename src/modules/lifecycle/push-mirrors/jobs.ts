@@ -4,14 +4,16 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { enqueue, enqueueEach, enqueueWhere, job } from '../../../jobs/job.ts'
+import { remoteLimits } from '../remotes/limits.ts'
 import { RemoteRefusal } from '../remotes/refusal.ts'
-import { delaySeconds, maxFailures, mirrorQueue } from '../remotes/schedule.ts'
+import { delaySeconds, maxFailures } from '../remotes/schedule.ts'
 import {
   beginPush,
   cancelPush,
   disableMirrorsOf,
   dueRetries,
   endPush,
+  findPushRemote,
   hasPushMirrors,
   lockPushFailures,
   schedulePushes,
@@ -28,7 +30,10 @@ export const pushToMirror = job({
   name: 'push_to_mirror',
   input: Type.Object({ projectId: Type.Integer(), mirrorId: Type.Integer() }),
   key: ({ mirrorId }) => `push_to_mirror:${mirrorId}`,
-  queue: ({ projectId }) => mirrorQueue(projectId),
+  async limits({ mirrorId }, ctx) {
+    const remote = await findPushRemote(ctx.db, mirrorId)
+    return remote && remoteLimits('mirror', { url: remote.shown_url, userId: remote.user_id })
+  },
   // Constant pushes must not hold one of the few slots of mirrors.
   throttled: true,
   // Only failures of this service are retried at once; those of the remote wait.

@@ -34,6 +34,16 @@ export const pushMirrorsOf = (projectId: number): List => ({
 export const findPushMirror = (db: Db, projectId: number, id: number): Promise<PushMirrorRow | undefined> =>
   db.row(pushMirrorRow, sql`select ${columns} from push_mirrors m where m.project_id = ${projectId} and m.id = ${id}`)
 
+/** The target of a mirror, and the user who set it up. */
+export const findPushRemote = (
+  db: Db,
+  id: number,
+): Promise<{ shown_url: string; user_id: number | null } | undefined> =>
+  db.row(
+    { shown_url: text, user_id: nullable(integer) },
+    sql`select shown_url, user_id from push_mirrors where id = ${id}`,
+  )
+
 export const countPushMirrors = async (tx: Tx, projectId: number): Promise<number> =>
   (await tx.row({ count: integer }, sql`select count(*) as count from push_mirrors where project_id = ${projectId}`))!
     .count

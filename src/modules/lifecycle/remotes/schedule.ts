@@ -5,11 +5,5 @@ export const maxFailures = 14
 export const delaySeconds = (baseSeconds: number, failures: number, maxSeconds: number): number =>
   Math.min(baseSeconds * 2 ** failures, maxSeconds)
 
-/** Maximum mirrors that are updated at once, so that slow servers do not block other jobs. */
-const maxAtOnce = 2
-
-/** Queue of the jobs that update mirrors of a project: one at a time. */
-export const mirrorQueue = (projectId: number): string => `mirrors:${projectId % maxAtOnce}`
-
 /** Timeout of a connection of a mirror, in milliseconds. */
 export const mirrorTimeoutMs = 30 * 60_000

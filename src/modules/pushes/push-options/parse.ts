@@ -10,6 +10,7 @@ export type PushOptions = {
   readonly merge_request?: {
     readonly create?: boolean
     readonly target?: string
+    readonly target_project?: string
     readonly title?: string
     readonly description?: string
     readonly draft?: boolean
@@ -42,6 +43,7 @@ const known: Readonly<Record<string, ReadonlyMap<string, Kind>>> = {
   merge_request: new Map<string, Kind>([
     ['create', 'flag'],
     ['target', 'text'],
+    ['target_project', 'text'],
     ['title', 'text'],
     ['description', 'text'],
     ['draft', 'flag'],

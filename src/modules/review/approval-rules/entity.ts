@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { nullable } from '../../../api/schema.ts'
+import { described, nullable } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { GroupReference } from '../../groups/index.ts'
 import { findProtectedRefs, ProtectedBranch, type ProtectedRefRow } from '../../pushes/index.ts'
@@ -9,6 +9,12 @@ import { type AppliedRuleRow, findRules, type RuleRow, ruleTypes } from './queri
 import type { ProjectApprovalSettings } from './settings-queries.ts'
 
 const noCodeOwners = 'Always false: approvals of code owners are not distinguished'
+
+/** How a project handles approvals, and its rule of approvers. */
+export type ApprovalConfigurationRow = {
+  readonly settings: ProjectApprovalSettings
+  readonly approvers: RuleRow | undefined
+}
 
 /** How a project handles approvals. */
 export const ApprovalConfiguration = entity({
@@ -27,12 +33,28 @@ export const ApprovalConfiguration = entity({
       description: 'Users who committed to a merge request may not approve it',
     }),
     require_password_to_approve: Type.Boolean({ description: 'An approval requires the password of the user' }),
+    approvers: Type.Array(
+      Type.Object({ user: described(UserReferenceSchema, 'User who may approve') }, { title: 'ProjectApprover' }),
+      { description: 'Users of the rule `Default`' },
+    ),
+    approver_groups: Type.Array(
+      Type.Object(
+        { group: described(GroupReference.schema, 'Group whose members may approve') },
+        { title: 'ApproverGroup' },
+      ),
+      { description: 'Groups of the rule `Default` that the caller can see' },
+    ),
   }),
-  present: (settings: ProjectApprovalSettings) => ({ ...settings, selective_code_owner_removals: false }),
+  present: ({ settings, approvers }: ApprovalConfigurationRow, ctx) => ({
+    ...settings,
+    selective_code_owner_removals: false,
+    approvers: (approvers?.users ?? []).map((user) => ({ user: userReference(user, ctx) })),
+    approver_groups: (approvers?.groups ?? []).map((each) => ({ group: GroupReference.present(each, ctx, undefined) })),
+  }),
 })
 
 const common = {
-  name: Type.String({ description: 'Name, unique within the project or merge request' }),
+  name: Type.String({ description: 'Name, unique within the group, project or merge request' }),
   rule_type: Type.String({
     enum: [...ruleTypes],
     description:
@@ -67,7 +89,7 @@ type Protected = ReadonlyMap<number, ProtectedRefRow>
 /** The protections of the project of these rules, by id; nothing is loaded if no rule names one. */
 async function protectionsOf(rows: readonly RuleRow[], ctx: Ctx): Promise<Protected> {
   const limited = rows.find(({ protected_ref_ids }) => protected_ref_ids.length > 0)
-  const found = limited ? await findProtectedRefs(ctx.db, limited.project_id, ctx.actor) : []
+  const found = limited ? await findProtectedRefs(ctx.db, limited.project_id!, ctx.actor) : []
   return new Map(found.map((row) => [row.id, row]))
 }
 
@@ -91,7 +113,7 @@ const projectRuleOf = (row: RuleRow, ctx: Ctx, protections: Protected) => ({
   applies_to_all_protected_branches: row.applies_to_all_protected_branches,
 })
 
-/** A rule of a project. */
+/** A rule of a project, or of all projects below a group. */
 export const ApprovalRule = entity({
   name: 'ApprovalRule',
   schema: Type.Object(projectRuleFields),
@@ -109,7 +131,7 @@ export const MergeRequestApprovalRule = entity({
   schema: Type.Object({ id, ...common, source_rule: sourceRule }),
   async gather(rows: readonly RuleRow[], ctx) {
     const ids = rows.flatMap(({ source_rule_id }) => source_rule_id ?? [])
-    const sources = ids.length === 0 ? [] : await findRules(ctx.db, rows[0]!.project_id, ctx.actor, ids)
+    const sources = ids.length === 0 ? [] : await findRules(ctx.db, rows[0]!.project_id!, ctx.actor, ids)
     return { sources, protections: await protectionsOf(sources, ctx) }
   },
   present: (row: RuleRow, ctx, { sources, protections }) => {

@@ -7,20 +7,18 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import { readersOf } from '../../discussion/index.ts'
 import type { GroupReferenceRow } from '../../groups/index.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
-import { appliesRule, isExcluded, isNamedBy, requiredOfRule } from '../merge-requests/approval-queries.ts'
+import { appliesRule, isExcluded, isHeldFor, isNamedBy, requiredOfRule } from '../merge-requests/approval-queries.ts'
 
 export const ruleTypes = ['any_approver', 'regular'] as const
 export type RuleType = (typeof ruleTypes)[number]
 
-/** What a rule belongs to: a project, or one merge request. */
-export type RuleHolder =
-  | { readonly of: 'project'; readonly id: number }
-  | { readonly of: 'merge_request'; readonly id: number }
+/** What a rule belongs to: all projects below a group, a project, or one merge request. */
+export type RuleHolder = { readonly of: 'group' | 'project' | 'merge_request'; readonly id: number }
 
 export const ruleRow = {
   id: integer,
-  /** The project, or the target project of the merge request. */
-  project_id: integer,
+  /** The project, or the target project of the merge request; null for a rule of a group. */
+  project_id: nullable(integer),
   /** The rule of the project that this rule of a merge request replaces. */
   source_rule_id: nullable(integer),
   name: text,
@@ -49,7 +47,7 @@ const userList = (condition: Sql): Sql => sql`
 
 const ofRule = raw('g.id in (select rg.group_id from approval_rule_groups rg where rg.approval_rule_id = r.id)')
 
-/** Columns of the rule `r` of the project `p`, and of its merge request `m` if `eligible` looks at it. */
+/** Columns of the rule `r` of the project `p`, if it has one, and of its merge request `m` if `eligible` looks at it. */
 const columns = (caller: Caller, eligible: Sql): Sql => sql`
   r.id, p.id as project_id, r.source_rule_id, r.name, r.rule_type, ${requiredOfRule} as approvals_required,
   r.applies_to_all_protected_branches,
@@ -69,7 +67,7 @@ const columns = (caller: Caller, eligible: Sql): Sql => sql`
   ) as groups,
   exists (select from namespaces g where ${ofRule} and not ${visibleGroups(caller)}) as hides_groups,
   ${userList(sql`
-    ${readersOf('MergeRequest')}
+    (r.group_id is not null or ${readersOf('MergeRequest')})
     and u.id in (
       select ru.user_id
       from approval_rule_users ru
@@ -89,17 +87,16 @@ const columns = (caller: Caller, eligible: Sql): Sql => sql`
   ) as protected_ref_ids
 `
 
-const held = ({ of, id }: RuleHolder): Sql =>
-  of === 'project' ? sql`r.project_id = ${id}` : sql`r.merge_request_id = ${id}`
+const held = ({ of, id }: RuleHolder): Sql => sql`${raw(`r.${of}_id`)} = ${id}`
 
 const select = (caller: Caller): Sql => sql`
   select ${columns(caller, raw('true'))}
   from approval_rules r
     left join merge_requests m on m.id = r.merge_request_id
-    join projects p on p.id = coalesce(r.project_id, m.project_id)
+    left join projects p on p.id = coalesce(r.project_id, m.project_id)
 `
 
-/** The rules of a project or merge request, oldest first. */
+/** The rules of a group, project or merge request, oldest first. */
 export const rulesOf = (holder: RuleHolder, caller: Caller): List => ({
   type: 'ApprovalRule',
   select: select(caller),
@@ -143,15 +140,13 @@ export const appliedRules = (db: Db, mergeRequestId: number, caller: Caller): Pr
             and (r.rule_type = 'any_approver' or ${isNamedBy(raw('u.id'))})
         ) as approved_by,
         r.merge_request_id is not null as is_own
-      from merge_requests m
-        join projects p on p.id = m.project_id
-        join approval_rules r on r.project_id = m.project_id or r.merge_request_id = m.id
+      from merge_requests m join projects p on p.id = m.project_id join approval_rules r on ${isHeldFor}
       where m.id = ${mergeRequestId} and ${appliesRule}
       order by r.id
     `,
   )
 
-/** Maximum rules of a project, and of a merge request. */
+/** Maximum rules of a group, of a project, and of a merge request. */
 export const maxRules = 100
 
 export const countRules = async (tx: Tx, holder: RuleHolder): Promise<number> =>
@@ -175,12 +170,12 @@ export const insertRule = async (
     { id: integer },
     sql`
       insert into approval_rules (
-        project_id, merge_request_id, source_rule_id, name, rule_type, approvals_required,
+        ${raw(`${of}_id`)}, source_rule_id, name, rule_type, approvals_required,
         applies_to_all_protected_branches
       )
       values (
-        ${of === 'project' ? id : null}, ${of === 'merge_request' ? id : null}, ${rule.sourceRuleId},
-        ${rule.name}, ${rule.type}, ${rule.approvalsRequired}, ${rule.appliesToAllProtectedBranches}
+        ${id}, ${rule.sourceRuleId}, ${rule.name}, ${rule.type}, ${rule.approvalsRequired},
+        ${rule.appliesToAllProtectedBranches}
       )
       returning id
     `,
@@ -259,6 +254,16 @@ export async function replacePart(
     on conflict do nothing
   `)
 }
+
+/** The rule of a project with this name. */
+export const findRuleNamed = (db: Db, projectId: number, caller: Caller, name: string): Promise<RuleRow | undefined> =>
+  db.row(ruleRow, sql`${select(caller)} where r.project_id = ${projectId} and r.name = ${name}`)
+
+/** The ids of the users among these. */
+export const usersAmong = async (db: Db, ids: readonly number[]): Promise<number[]> =>
+  (await db.rows({ id: integer }, sql`select u.id from users u where u.id = any(${ids}::bigint[]) order by u.id`)).map(
+    ({ id }) => id,
+  )
 
 /** The ids of the users with these names, and of the groups among these that the caller may see. */
 export const findNamed = async (

@@ -1,20 +1,23 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Filled, Flag, Id, List, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { group } from '../../groups/index.ts'
 import { project } from '../../projects/index.ts'
 import { mergeRequest } from '../merge-requests/subject.ts'
+import { setApprovers } from './approvers.ts'
 import { ApprovalConfiguration, ApprovalRule, ApprovalState, MergeRequestApprovalRule } from './entity.ts'
 import { ruleRow, rulesOf, ruleTypes } from './queries.ts'
-import { createRule, editRule, getRule, ofMergeRequest, ofProject, removeRule } from './service.ts'
-import { changeApprovalSettings, getApprovalSettings } from './settings.ts'
+import { createRule, editRule, getRule, ofGroup, ofMergeRequest, ofProject, removeRule } from './service.ts'
+import { changeApprovalSettings, getApprovalConfiguration } from './settings.ts'
 import { getApprovalState } from './state.ts'
 
 const tier = 'starter'
+const ofGroups = '/groups/:id'
 const ofProjects = '/projects/:id'
 const ofMergeRequests = '/projects/:id/merge_requests/:merge_request_iid'
 
 const approval_rule_id = Id({ description: 'ID of the rule' })
-const name = Filled({ description: 'Name, unique within the project or merge request; at most 255 characters' })
+const name = Filled({ description: 'Name, unique within the group, project or merge request; at most 255 characters' })
 const approvals_required = Whole({
   minimum: 0,
   maximum: 100,
@@ -37,6 +40,12 @@ const people = {
       maxItems,
       description: 'Groups whose members count at the time of use, without those that the caller cannot see',
     }),
+  ),
+}
+const peopleOfGroups = {
+  ...people,
+  user_ids: Optional(
+    List(Id(), { maxItems, description: 'Users to name by ID; they approve where they may read merge requests' }),
   ),
 }
 const branches = {
@@ -81,7 +90,7 @@ const projectRoutes = [
     subject: project,
     allow: 'read_merge_request',
     returns: ApprovalConfiguration,
-    handle: ({ subject, ctx }) => getApprovalSettings(ctx, subject.id),
+    handle: ({ subject, ctx }) => getApprovalConfiguration(ctx, subject.id),
   }),
 
   endpoint({
@@ -93,7 +102,32 @@ const projectRoutes = [
     allow: 'admin_project',
     params: Params(settings, { atLeastOneOf: Object.keys(settings) as (keyof typeof settings)[] }),
     returns: ApprovalConfiguration,
-    handle: ({ subject, params, ctx }) => changeApprovalSettings(ctx, subject, params),
+    async handle({ subject, params, ctx }) {
+      await changeApprovalSettings(ctx, subject, params)
+      return getApprovalConfiguration(ctx, subject.id)
+    },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${ofProjects}/approvers`,
+    summary: 'Set approvers of a project',
+    description:
+      'Compat: clients from before approval rules. The users and groups become those of the rule `Default`, which requires no approvals of its own, but whose users may approve.',
+    tier,
+    subject: project,
+    allow: 'admin_project',
+    params: Params(
+      { approver_ids: people.user_ids, approver_group_ids: people.group_ids },
+      {
+        atLeastOneOf: ['approver_ids', 'approver_group_ids'],
+      },
+    ),
+    returns: ApprovalConfiguration,
+    async handle({ subject, params, ctx }) {
+      await setApprovers(ctx, subject, params)
+      return getApprovalConfiguration(ctx, subject.id)
+    },
   }),
 
   endpoint({
@@ -159,6 +193,78 @@ const projectRoutes = [
     params: Params({ approval_rule_id }),
     returns: null,
     handle: ({ subject, params, ctx }) => removeRule(ctx, ofProject(subject), params.approval_rule_id),
+  }),
+]
+
+const groupRoutes = [
+  endpoint({
+    method: 'GET',
+    path: `${ofGroups}/approval_rules`,
+    summary: 'List approval rules of a group',
+    description: 'Oldest first.',
+    tier,
+    subject: group,
+    allow: 'admin_group',
+    paged: true,
+    returns: ApprovalRule,
+    handle: ({ subject, page, ctx }) =>
+      fetchPage(ctx.db, ruleRow, rulesOf({ of: 'group', id: subject.id }, ctx.actor), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${ofGroups}/approval_rules/:approval_rule_id`,
+    summary: 'Get a group approval rule',
+    tier,
+    subject: group,
+    allow: 'admin_group',
+    params: Params({ approval_rule_id }),
+    returns: ApprovalRule,
+    handle: ({ subject, params, ctx }) => getRule(ctx, { of: 'group', id: subject.id }, params.approval_rule_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${ofGroups}/approval_rules`,
+    summary: 'Create a group approval rule',
+    description:
+      'Merges into protected branches of all projects below the group wait until the rule has its approvals. Projects and merge requests cannot replace it. At most 100 rules.',
+    tier,
+    subject: group,
+    allow: 'admin_group',
+    params: Params({ name, approvals_required, rule_type, ...peopleOfGroups }),
+    returns: ApprovalRule,
+    handle: ({ subject, params, ctx }) => createRule(ctx, ofGroup(subject), params),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${ofGroups}/approval_rules/:approval_rule_id`,
+    summary: 'Update a group approval rule',
+    tier,
+    subject: group,
+    allow: 'admin_group',
+    params: Params({
+      approval_rule_id,
+      name: Optional(name),
+      approvals_required: Optional(approvals_required),
+      ...peopleOfGroups,
+    }),
+    returns: ApprovalRule,
+    handle: ({ subject, params: { approval_rule_id: id, ...input }, ctx }) =>
+      editRule(ctx, ofGroup(subject), id, input),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: `${ofGroups}/approval_rules/:approval_rule_id`,
+    summary: 'Delete a group approval rule',
+    tier,
+    subject: group,
+    allow: 'admin_group',
+    params: Params({ approval_rule_id }),
+    returns: null,
+    handle: ({ subject, params, ctx }) => removeRule(ctx, ofGroup(subject), params.approval_rule_id),
   }),
 ]
 
@@ -252,4 +358,4 @@ const mergeRequestRoutes = [
   }),
 ]
 
-export const approvalRuleRoutes = [...projectRoutes, ...mergeRequestRoutes]
+export const approvalRuleRoutes = [...groupRoutes, ...projectRoutes, ...mergeRequestRoutes]

@@ -7,6 +7,7 @@ import { emit } from '../../../events/log.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
 import { readersAmong } from '../../discussion/index.ts'
+import { type GroupSubject, lockGroup } from '../../groups/index.ts'
 import { lockProject, type ProjectSubject } from '../../projects/index.ts'
 import { findProtectedRefs } from '../../pushes/index.ts'
 import { lockMergeRequest } from '../merge-requests/queries.ts'
@@ -25,6 +26,7 @@ import {
   type RuleType,
   replacePart,
   updateRule,
+  usersAmong,
 } from './queries.ts'
 import { findApprovalSettings } from './settings-queries.ts'
 
@@ -46,13 +48,16 @@ export type NewRuleInput = RuleInput & {
   readonly approval_project_rule_id?: number
 }
 
-/** Where a rule is created or changed, and its project. */
+/** Where a rule is created or changed. */
 type Place = {
   readonly holder: RuleHolder
-  readonly project: ProjectSubject
+  /** Absent for rules of a group. */
+  readonly project?: ProjectSubject
   /** The caller may replace rules of the project for the merge request. */
   readonly mayReplace?: boolean
 }
+
+export const ofGroup = ({ id }: GroupSubject): Place => ({ holder: { of: 'group', id } })
 
 export const ofProject = (project: ProjectSubject): Place => ({ holder: { of: 'project', id: project.id }, project })
 
@@ -83,19 +88,18 @@ type Named = { readonly users?: number[]; readonly groups?: number[]; readonly b
 const maxNameLength = 255
 
 /**
- * The users and groups that the rule may name: users who may read merge requests of the project, and groups that the caller can see;
- * others are left out. Throws `invalid` for protected branches of other projects.
+ * The users and groups that the rule may name: users who may read merge requests of the project (for a group: all users), and groups
+ * that the caller can see; others are left out. Throws `invalid` for protected branches of other projects.
  */
 async function namedIn(ctx: Ctx, { project }: Place, input: RuleInput): Promise<Named> {
   if (input.name !== undefined && [...input.name].length > maxNameLength)
     throw invalidFields({ name: [tooLong(maxNameLength)] })
   const { user_ids, usernames, group_ids, protected_branch_ids } = input
   const found = await findNamed(ctx.db, ctx.actor, { usernames: usernames ?? [], groupIds: group_ids ?? [] })
-  const users =
-    user_ids || usernames
-      ? await readersAmong(ctx.db, 'MergeRequest', project.id, [...(user_ids ?? []), ...found.userIds])
-      : undefined
-  if (protected_branch_ids?.length) {
+  const ids = [...(user_ids ?? []), ...found.userIds]
+  const named = () => (project ? readersAmong(ctx.db, 'MergeRequest', project.id, ids) : usersAmong(ctx.db, ids))
+  const users = user_ids || usernames ? await named() : undefined
+  if (project && protected_branch_ids?.length) {
     const known = await findProtectedRefs(ctx.db, project.id, ctx.actor)
     const isKnown = (id: number) => known.some((ref) => ref.kind === 'branch' && ref.id === id)
     if (!protected_branch_ids.every(isKnown))
@@ -116,16 +120,21 @@ function requireType(type: RuleType, { users = [], groups = [] }: Named): void {
 
 /** Locks what holds the rules, so that their number can be limited. */
 async function lockHolder(tx: Tx, { of, id }: RuleHolder): Promise<{ readonly merge_request_id?: number }> {
-  const row = of === 'project' ? await lockProject(tx, id) : await lockMergeRequest(tx, id)
-  if (!row) throw rowNotFound()
-  return of === 'project' ? {} : { merge_request_id: id }
+  const lock = { group: lockGroup, project: lockProject, merge_request: lockMergeRequest }[of]
+  if (!(await lock(tx, id))) throw rowNotFound()
+  return of === 'merge_request' ? { merge_request_id: id } : {}
 }
+
+/** The group or project in whose log events about a rule are. */
+const loggedIn = ({ holder, project }: Place) => (project ? { projectId: project.id } : { groupId: holder.id })
 
 const taken = ['has already been taken']
 /** Violations by the name of the unique index. */
 const duplicates: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   approval_rules_project: { name: taken },
   approval_rules_merge_request: { name: taken },
+  approval_rules_group: { name: taken },
+  approval_rules_any_of_group: { rule_type: ['any-approver for the group already exists'] },
   approval_rules_any_of_project: { rule_type: ['any-approver for the project already exists'] },
   approval_rules_any_of_merge_request: { rule_type: ['any-approver for the merge request already exists'] },
   approval_rules_replaced: { approval_project_rule_id: taken },
@@ -156,12 +165,13 @@ async function saveNamed(tx: Tx, id: number, { users, groups, branches }: Named)
 export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): Promise<RuleRow> {
   const { holder, project } = place
   const named = await namedIn(ctx, place, input)
+  const isOfGroup = holder.of === 'group'
   const id = await withoutDuplicates(
     ctx.transaction(async (tx) => {
       const of = await lockHolder(tx, holder)
       if ((await countRules(tx, holder)) >= maxRules) throw invalidFields({ base: [`at most ${maxRules} rules`] })
       const sourceId = holder.of === 'merge_request' ? input.approval_project_rule_id : undefined
-      const source = sourceId === undefined ? undefined : await findSource(tx, project.id, sourceId)
+      const source = sourceId === undefined ? undefined : await findSource(tx, project!.id, sourceId)
       if (sourceId !== undefined && !source) throw rowNotFound()
       if (source && !place.mayReplace) throw forbidden()
       if (source && input.approvals_required < source.approvals_required) throw atLeast(source.approvals_required)
@@ -173,12 +183,12 @@ export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): P
         sourceRuleId: sourceId ?? null,
         name: input.name,
         approvalsRequired: input.approvals_required,
-        appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? false,
+        appliesToAllProtectedBranches: input.applies_to_all_protected_branches ?? isOfGroup,
       })
       await saveNamed(tx, ruleId, all)
       await emit(tx, {
         kind: 'approval_rule_created',
-        projectId: project.id,
+        ...loggedIn(place),
         actorId: ctx.actor!.id,
         payload: { approval_rule_id: ruleId, ...of },
         facts: { name: input.name },
@@ -191,7 +201,7 @@ export async function createRule(ctx: Ctx, place: Place, input: NewRuleInput): P
 
 /** Changes the given fields of a rule. Fails as `createRule` does. */
 export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleInput): Promise<RuleRow> {
-  const { holder, project } = place
+  const { holder } = place
   const named = await namedIn(ctx, place, input)
   await withoutDuplicates(
     ctx.transaction(async (tx) => {
@@ -212,7 +222,7 @@ export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleIn
       await saveNamed(tx, id, named)
       await emit(tx, {
         kind: 'approval_rule_updated',
-        projectId: project.id,
+        ...loggedIn(place),
         actorId: ctx.actor!.id,
         payload: { approval_rule_id: id, ...of },
         facts: { name },
@@ -222,15 +232,16 @@ export async function editRule(ctx: Ctx, place: Place, id: number, input: RuleIn
   return getRule(ctx, holder, id)
 }
 
-export const removeRule = (ctx: Ctx, { holder, project }: Place, id: number): Promise<void> =>
+export const removeRule = (ctx: Ctx, place: Place, id: number): Promise<void> =>
   ctx.transaction(async (tx) => {
+    const { holder } = place
     const of = await lockHolder(tx, holder)
     const rule = await lockRule(tx, holder, id)
     if (!rule) throw rowNotFound()
     await deleteRule(tx, id)
     await emit(tx, {
       kind: 'approval_rule_deleted',
-      projectId: project.id,
+      ...loggedIn(place),
       actorId: ctx.actor!.id,
       payload: { approval_rule_id: id, ...of },
       facts: { name: rule.name },

@@ -43,6 +43,8 @@ describe('approval settings of a project', () => {
       merge_requests_author_approval: false,
       merge_requests_disable_committers_approval: false,
       require_password_to_approve: false,
+      approvers: [],
+      approver_groups: [],
     }
     expect((await dan.get(at)).json).toEqual(defaults)
     expect((await dan.post(at, { reset_approvals_on_push: false })).status).toBe(403)

@@ -2,12 +2,24 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
 import { editProject, lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { ruleOfApprovers } from './approvers.ts'
+import type { ApprovalConfigurationRow } from './entity.ts'
+import { findRuleNamed } from './queries.ts'
 import { findApprovalSettings, type ProjectApprovalSettings, saveApprovalSettings } from './settings-queries.ts'
 
-export async function getApprovalSettings(ctx: Ctx, projectId: number): Promise<ProjectApprovalSettings> {
+async function getApprovalSettings(ctx: Ctx, projectId: number): Promise<ProjectApprovalSettings> {
   const settings = await findApprovalSettings(ctx.db, projectId)
   if (!settings) throw rowNotFound()
   return settings
+}
+
+/** The settings of a project, and its rule of approvers. */
+export async function getApprovalConfiguration(ctx: Ctx, projectId: number): Promise<ApprovalConfigurationRow> {
+  const [settings, approvers] = await Promise.all([
+    getApprovalSettings(ctx, projectId),
+    findRuleNamed(ctx.db, projectId, ctx.actor, ruleOfApprovers),
+  ])
+  return { settings, approvers }
 }
 
 export type ApprovalSettingsInput = {
@@ -22,7 +34,7 @@ export async function changeApprovalSettings(
   ctx: Ctx,
   project: ProjectSubject,
   { selective_code_owner_removals, approvals_before_merge, ...settings }: ApprovalSettingsInput,
-): Promise<ProjectApprovalSettings> {
+): Promise<void> {
   if (selective_code_owner_removals)
     throw invalidFields({
       selective_code_owner_removals: ['is not supported: approvals of code owners are like others'],
@@ -44,5 +56,4 @@ export async function changeApprovalSettings(
         payload: { changed },
       })
     })
-  return getApprovalSettings(ctx, project.id)
 }

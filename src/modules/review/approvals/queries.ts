@@ -1,9 +1,11 @@
+import type { Caller } from '../../../access/actor.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { visibleGroups } from '../../namespaces/index.ts'
 import {
   appliesRule,
   approvalSetting,
@@ -11,6 +13,7 @@ import {
   approvalsOfProject,
   isApprovedSql,
   isExcluded,
+  isHeldFor,
   isNamedBy,
   requiredApprovals,
 } from '../merge-requests/approval-queries.ts'
@@ -107,11 +110,7 @@ export const findApprover = (
     sql`
       select exists (select from approvers a where a.merge_request_id = m.id and a.user_id = ${userId})
         or exists (
-          select
-          from approval_rules r
-          where (r.project_id = m.project_id or r.merge_request_id = m.id)
-            and ${appliesRule}
-            and ${isNamedBy(sql`${userId}::bigint`)}
+          select from approval_rules r where ${isHeldFor} and ${appliesRule} and ${isNamedBy(sql`${userId}::bigint`)}
         ) as approver,
         ${isExcluded(sql`${userId}::bigint`)} as excluded
       from merge_requests m
@@ -176,3 +175,21 @@ export async function replaceApprovers(tx: Tx, mergeRequestId: number, userIds: 
   )
   return rows.map(({ user_id }) => user_id)
 }
+
+/** Maximum members of groups who are asked to approve. */
+export const maxAskedMembers = 500
+
+/** The ids of the current members of those groups that the caller may see; of more than `maxAskedMembers`, one more than that. */
+export const membersOfGroups = async (db: Db, caller: Caller, groupIds: readonly number[]): Promise<number[]> =>
+  (
+    await db.rows(
+      { user_id: integer },
+      sql`
+        select distinct x.user_id
+        from namespaces g join group_access x on x.group_id = g.id and x.expires_on > current_date
+        where g.id = any(${groupIds}::bigint[]) and g.kind = 'group' and ${visibleGroups(caller)}
+        order by x.user_id
+        limit ${maxAskedMembers + 1}
+      `,
+    )
+  ).map(({ user_id }) => user_id)

@@ -61,10 +61,16 @@ export const approvalRoutes = [
         maxItems: 100,
         description: 'User IDs of the approvers; replaces the list, ignoring users who may not read the merge request',
       }),
+      approver_group_ids: Optional(
+        List(Id(), {
+          maxItems: 100,
+          description: 'Group IDs: their current members are asked, too, without groups that the caller cannot see',
+        }),
+      ),
     }),
     returns: Approvals,
     async handle({ subject, params, ctx }) {
-      await askApprovers(ctx, subject, params.approver_ids)
+      await askApprovers(ctx, subject, params.approver_ids, params.approver_group_ids)
       return shown(ctx, subject)
     },
   }),

@@ -16,6 +16,8 @@ import {
   type HeldForApproval,
   insertApproval,
   lockForApproval,
+  maxAskedMembers,
+  membersOfGroups,
   replaceApprovers,
   saveRequiredApprovals,
 } from './queries.ts'
@@ -101,15 +103,22 @@ export async function requireApprovals(ctx: Ctx, mergeRequest: MergeRequestSubje
   })
 }
 
-/** Replaces the requested approvers. Users who cannot read the merge request, and its author, are skipped. */
+/**
+ * Replaces the requested approvers by users and by the members of groups. Users who cannot read the merge request, and its author,
+ * are skipped; so are groups that the caller cannot see. Throws `invalid` if the groups have too many members.
+ */
 export async function askApprovers(
   ctx: Ctx,
   mergeRequest: MergeRequestSubject,
   userIds: readonly number[],
+  groupIds: readonly number[] = [],
 ): Promise<void> {
   const { id: mergeRequestId, project_id: projectId, author_id } = mergeRequest
   await requireOverriding(ctx, projectId)
-  const readers = await readersAmong(ctx.db, 'MergeRequest', projectId, userIds)
+  const members = groupIds.length === 0 ? [] : await membersOfGroups(ctx.db, ctx.actor, groupIds)
+  if (members.length > maxAskedMembers)
+    throw invalidFields({ approver_group_ids: [`must have at most ${maxAskedMembers} members`] })
+  const readers = await readersAmong(ctx.db, 'MergeRequest', projectId, [...userIds, ...members])
   const authorId = ctx.actor!.id
   await changing(ctx, mergeRequest, async (tx, { state }) => {
     const asked = readers.filter((id) => id !== author_id)

@@ -54,7 +54,7 @@ const branchPattern = raw(
   String.raw`replace(replace(replace(replace(b.name, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')`,
 )
 
-/** Condition on the rule `r` of a project: it applies to the target branch of the merge request `m`. */
+/** Condition on the rule `r` of a project or group: it applies to the target branch of the merge request `m`. */
 const coversTarget: Sql = sql`
   (
     case
@@ -73,11 +73,24 @@ const coversTarget: Sql = sql`
   )
 `
 
-/** Condition on a rule `r`: it applies to the merge request `m`. A rule of the merge request replaces its source. */
+/** The ids of the groups above the project of the merge request `m`. */
+const groupsAbove: Sql = raw(
+  `(select d.traversal_ids from projects g join namespaces d on d.id = g.namespace_id where g.id = m.project_id)::bigint[]`,
+)
+
+/** Condition on a rule `r`: it belongs to the merge request `m`, to its project, or to a group above. Each part has an index. */
+export const isHeldFor: Sql = sql`
+  (r.project_id = m.project_id or r.merge_request_id = m.id or r.group_id = any(${groupsAbove}))
+`
+
+/**
+ * Condition on a rule `r` for which `isHeldFor` holds: it applies to the merge request `m`. A rule of the merge request replaces
+ * its source; rules of groups cannot be replaced.
+ */
 export const appliesRule: Sql = sql`
   (
     (
-      r.project_id = m.project_id
+      r.merge_request_id is null
       and ${coversTarget}
       and not (
         ${mayOverride}
@@ -88,10 +101,8 @@ export const appliesRule: Sql = sql`
   )
 `
 
-/** The rules that apply to the merge request `m`, as `r`. Two conditions, so that each uses its index. */
-const applyingRules: Sql = sql`
-  from approval_rules r where (r.project_id = m.project_id or r.merge_request_id = m.id) and ${appliesRule}
-`
+/** The rules that apply to the merge request `m`, as `r`. */
+const applyingRules: Sql = sql`from approval_rules r where ${isHeldFor} and ${appliesRule}`
 
 /** How many approvals the rule `r` requires: at least as many as the rule that it replaces. */
 export const requiredOfRule: Sql = raw(

@@ -13,7 +13,7 @@ import { loadMergeRequest, type MergeRequestSubject } from '../merge-requests/su
 import { titleAs } from '../merge-requests/title.ts'
 import { readBranch } from '../merging/heads.ts'
 import { mergeOncePipelineSucceeds } from '../merging/merge-service.ts'
-import { defaultTarget, mayCreate, proposable } from './branches.ts'
+import { defaultTarget, findTargetProject, mayCreate, proposable } from './branches.ts'
 import { type FoundRow, findForPush, findSource } from './queries.ts'
 import { textFromCommits } from './text.ts'
 import { findWish, type MergeRequestOptions } from './wish.ts'
@@ -67,7 +67,11 @@ async function applyAs(ctx: Ctx, push: Push, options: MergeRequestOptions): Prom
   const source = await loadProject(String(push.projectId), ctx)
   if (!source || !allows(projectPolicy.read_project, ctx.actor, source.facts)) return refused(denied)
   const settings = await findSource(ctx.db, source.id)
-  const target = await defaultTarget(ctx, source, settings?.forked_from ?? null)
+  const { target_project: named } = options
+  const target = named
+    ? await findTargetProject(ctx, source, named)
+    : await defaultTarget(ctx, source, settings?.forked_from ?? null)
+  if (!target) return refused(`The target project ${shown(named!)} does not exist or is not in the same fork network`)
   const branches = proposable(push.changes, target)
   if (target.facts.features['merge_requests'] === 0)
     return refused(`Merge requests are not enabled for project ${target.full_path}`)
@@ -123,7 +127,7 @@ const findFor = (ctx: Ctx, { pushId, source, target, options }: Proposal, branch
     sourceBranch: branch,
     targetProjectId: target.id,
     targetBranch: options.target,
-    onlyInTarget: options.create === true,
+    onlyInTarget: options.create === true || options.target_project !== undefined,
   })
 
 async function create(ctx: Ctx, proposal: Proposal, branch: string): Promise<readonly string[]> {

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import { branchName } from '../../../git/format/ref-name.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { findForkRelation } from '../../repository/index.ts'
 
 /** The branches that a push created or moved, except the default branch. */
 export const proposable = (changes: readonly RefChange[], target: ProjectSubject): string[] =>
@@ -28,6 +29,18 @@ export async function defaultTarget(
     allows(projectPolicy.create_merge_request_in, ctx.actor, parent.facts) &&
     isAsOpenAs(source, parent)
   return isUsable ? parent : source
+}
+
+/** The project that an option names, by ID or full path, if the caller can see it and it is in the fork network of `source`. */
+export async function findTargetProject(
+  ctx: Ctx,
+  source: ProjectSubject,
+  name: string,
+): Promise<ProjectSubject | undefined> {
+  const target = await loadProject(name, ctx)
+  if (!target || !allows(projectPolicy.read_project, ctx.actor, target.facts)) return undefined
+  const isRelated = target.id === source.id || (await findForkRelation(ctx.db, source.id, target.id)).related
+  return isRelated ? target : undefined
 }
 
 /** Whether visibility and code access of a fork are not narrower than those of its parent. */

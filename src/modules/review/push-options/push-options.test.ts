@@ -3,7 +3,7 @@ import { contextFor, locate } from '../../../../test/contexts.ts'
 import { gitSsh, hasSsh, keyPair, sshUrl, withKey } from '../../../../test/ssh.ts'
 import { pushesTo, pushRows, reopenPush } from '../../../../test/tables/pushes.ts'
 import { waitMs } from '../../../../test/waiting.ts'
-import { type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
 import { openRepository } from '../../projects/index.ts'
 import { applyPushOptions } from './jobs.ts'
@@ -359,6 +359,44 @@ describe('rights of push options', () => {
       expect((await world.root.get(`/projects/${theirs.project.id}/repository/commits/${made.sha}`)).status).toBe(404)
     },
   )
+
+  test.for([
+    ['path', ({ full_path }: TestProject) => full_path],
+    ['id', ({ id }: TestProject) => String(id)],
+  ] as const)('merge_request.target_project names the target project by %s', async ([, nameOf], { world }) => {
+    await using folder = await temporaryFolder()
+    const eve = await world.user()
+    const { theirs, copy } = await forkedCopy(world, folder.path, eve)
+    await commitOn(copy, 'topic')
+    expect(warningsOf(await push(copy, ['topic'], 'mr.create', `mr.target_project=${nameOf(copy.project)}`))).toEqual(
+      [],
+    )
+    expect(await mergeRequests(eve, copy)).toMatchObject([{ target_project_id: copy.project.id }])
+    expect(await mergeRequests(eve, theirs)).toEqual([])
+    await commitOn(copy, 'topic')
+    await push(copy, ['topic'], 'mr.create', `mr.target_project=${nameOf(theirs.project)}`)
+    expect(await mergeRequests(eve, theirs)).toMatchObject([{ target_project_id: theirs.project.id }])
+    await commitOn(copy, 'topic')
+    await push(copy, ['topic'], `mr.target_project=${nameOf(copy.project)}`, 'mr.title=Of the fork')
+    expect(await mergeRequests(eve, copy)).toMatchObject([{ title: 'Of the fork' }])
+    expect(await mergeRequests(eve, theirs)).toMatchObject([{ title: 'Topic' }])
+  })
+
+  test('a target project that is hidden, missing or outside the fork network has the same warning', async ({
+    world,
+  }) => {
+    await using at = await withTopic(world)
+    const hidden = await world.project({ visibility: 'private' })
+    const other = await world.project({ visibility: 'public' })
+    for (const name of [hidden.full_path, other.full_path, 'no/such']) {
+      const lines = await push(at.copy, ['topic'], 'mr.create', `mr.target_project=${name}`)
+      expect(warningsOf(lines)).toEqual(
+        warnings(`The target project '${name}' does not exist or is not in the same fork network`),
+      )
+      await commitOn(at.copy, 'topic')
+    }
+    expect(await mergeRequests(at.ann, at.copy)).toEqual([])
+  })
 
   test('a push to a fork of an archived project opens the merge request in the fork', async ({ world }) => {
     await using folder = await temporaryFolder()

@@ -83,7 +83,7 @@ const draftFilters = {
 }
 
 /** Mutually exclusive parameters, in every list. */
-const rules = {
+export const listRules = {
   mutuallyExclusive: [
     ['author_id', 'author_username'],
     ['assignee_id', 'assignee_username'],
@@ -95,13 +95,13 @@ export const allParams = Params(
   {
     ...listParams('created_by_me'),
     in: Optional(
-      CommaList(Text(), {
-        description: 'Fields to search: `title`, `description`; default: both. Other words are ignored',
+      OneOf(['title', 'description', 'title,description', 'description,title'], {
+        description: 'Fields that `search` searches; default: both',
       }),
     ),
     ...draftFilters,
   },
-  { mutuallyExclusive: [...rules.mutuallyExclusive, ['wip', 'draft']] },
+  { mutuallyExclusive: [...listRules.mutuallyExclusive, ['wip', 'draft']] },
 )
 
 export const projectParams = Params(
@@ -110,7 +110,7 @@ export const projectParams = Params(
     iids: Optional(List(Id(), { description: 'Numbers within the project' })),
     ...draftFilters,
   },
-  { mutuallyExclusive: [...rules.mutuallyExclusive, ['wip', 'draft']] },
+  { mutuallyExclusive: [...listRules.mutuallyExclusive, ['wip', 'draft']] },
 )
 
 export const groupParams = Params(
@@ -118,13 +118,16 @@ export const groupParams = Params(
     ...listParams('all'),
     non_archived: Flag({ default: true, description: 'Exclude merge requests of archived projects' }),
   },
-  rules,
+  listRules,
 )
 
 /** The parsed parameters of any list. */
 export type ListInput = ParamsOf<typeof allParams> &
   Partial<Pick<ParamsOf<typeof projectParams>, 'iids'>> &
-  Partial<Pick<ParamsOf<typeof groupParams>, 'non_archived'>>
+  Partial<Pick<ParamsOf<typeof groupParams>, 'non_archived'>> & {
+    /** Only these, which the caller of the list has found. */
+    readonly ids?: readonly number[]
+  }
 
 /** Sort orders of lists. */
 export const orderOf = ({ order_by, sort }: Pick<ListInput, 'order_by' | 'sort'>): MergeRequestOrder => ({
@@ -177,10 +180,9 @@ function approvedByOf(ids: ListInput['approved_by_ids']) {
 
 const searchColumns = ['title', 'description'] as const
 
-function searchOf({ search: text, in: wanted = [] }: ListInput) {
+function searchOf({ search: text, in: wanted }: ListInput) {
   if (text === undefined) return undefined
-  const columns = searchColumns.filter((column) => wanted.includes(column))
-  return { text, in: columns.length > 0 ? columns : searchColumns }
+  return { text, in: searchColumns.filter((column) => wanted?.split(',').includes(column) ?? true) }
 }
 
 /** The filters that the parameters of a list request. */
@@ -204,6 +206,7 @@ export function filtersOf(input: ListInput, plan: Plan): MergeRequestFilters {
     search: searchOf(input),
     draft: input.draft ?? (input.wip && input.wip === 'yes'),
     iids: input.iids,
+    ids: input.ids,
     createdAfter: input.created_after,
     createdBefore: input.created_before,
     updatedAfter: input.updated_after,

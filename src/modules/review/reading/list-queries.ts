@@ -44,6 +44,7 @@ export type MergeRequestFilters = {
   readonly search?: { readonly text: string; readonly in: readonly ('title' | 'description')[] }
   readonly draft?: boolean
   readonly iids?: readonly number[]
+  readonly ids?: readonly number[]
   readonly createdAfter?: Date
   readonly createdBefore?: Date
   readonly updatedAfter?: Date
@@ -177,6 +178,7 @@ function conditions(caller: Caller, f: MergeRequestFilters): Sql[] {
     )
   if (f.draft !== undefined) where.push(sql`(m.title ~* ${draftPattern}) = ${f.draft}`)
   if (f.iids !== undefined) where.push(sql`m.iid = any(${f.iids}::bigint[])`)
+  if (f.ids !== undefined) where.push(sql`m.id = any(${f.ids}::bigint[])`)
   if (f.createdAfter) where.push(sql`m.created_at >= ${f.createdAfter}`)
   if (f.createdBefore) where.push(sql`m.created_at < ${after(f.createdBefore)}`)
   if (f.updatedAfter) where.push(sql`m.updated_at >= ${f.updatedAfter}`)

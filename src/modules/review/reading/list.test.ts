@@ -272,8 +272,13 @@ describe('GET /merge_requests', () => {
     const at = `/merge_requests?scope=all&search=${word}`
     expect(ids(await world.root.get(at))).toEqual([text.id, title.id])
     expect(ids(await world.root.get(`${at}&in=title`))).toEqual([title.id])
-    expect(ids(await world.root.get(`${at}&in=description,nonsense`))).toEqual([text.id])
+    expect(ids(await world.root.get(`${at}&in=description`))).toEqual([text.id])
     expect(ids(await world.root.get(`${at}&in=title,description`))).toEqual([text.id, title.id])
+    expect(ids(await world.root.get(`${at}&in=description,title`))).toEqual([text.id, title.id])
+    expect(await world.root.get(`${at}&in=author`)).toMatchObject({
+      status: 400,
+      json: { error: 'in does not have a valid value' },
+    })
   })
 
   test('D3-MR-AUTH: 401 for merge requests without a token', async ({ world }) => {

@@ -1,0 +1,35 @@
+/** Names of limits with the number of jobs that each admits at once. */
+export type JobLimits = Readonly<Record<string, number>>
+
+/** A refused job is tried again after this time, or later if many wait, so that trying costs at most ten runs per second. */
+const [retryMs, retryMsPerWaiting] = [2_000, 100]
+
+/** Admits jobs as long as none of their limits is reached. State is in memory, per runner. */
+export class Limits {
+  readonly #running = new Map<string, number>()
+  readonly #waiting = new Set<string>()
+
+  /** Counts the job with this key against its limits and returns the function that ends that; a delay if a limit is reached. */
+  enter(key: string, limits: JobLimits): { readonly leave: () => void } | { readonly retryMs: number } {
+    const names = Object.keys(limits)
+    if (names.some((name) => this.#count(name) >= limits[name]!)) {
+      this.#waiting.add(key)
+      return { retryMs: Math.max(retryMs, this.#waiting.size * retryMsPerWaiting) }
+    }
+    this.#waiting.delete(key)
+    for (const name of names) this.#running.set(name, this.#count(name) + 1)
+    return {
+      leave: () => {
+        for (const name of names) {
+          const left = this.#count(name) - 1
+          if (left === 0) this.#running.delete(name)
+          else this.#running.set(name, left)
+        }
+      },
+    }
+  }
+
+  #count(name: string): number {
+    return this.#running.get(name) ?? 0
+  }
+}
