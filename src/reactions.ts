@@ -1,6 +1,11 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
-import { forgetNameAfterDeletion } from './modules/discussion/index.ts'
+import {
+  findNamedByIssue,
+  findNamedByMergeRequest,
+  findNamedByNote,
+  forgetNameAfterDeletion,
+} from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
 import {
   disablePushMirrorsOfDeleted,
@@ -21,10 +26,10 @@ import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.
 import {
   answerWithMergeRequests,
   applyPushOptions,
+  closeIssuesAfterMerge,
   closeMergeRequestsOfDeleted,
   closeUnlinked,
-  findNamedByDescription,
-  findNamedByNote,
+  findClosingIssuesLater,
   findNamedByPush,
   followMilestones,
   mergeIfPipelineSucceeded,
@@ -71,17 +76,17 @@ export const reactions: Reactions = {
   gpg_key_revoked: [distrustRevokedKey],
   group_deleted: [closeMergeRequestsOfDeleted],
   issue_closed: [recordIssueState('closed')],
-  issue_opened: [recordIssueMilestone],
+  issue_opened: [findNamedByIssue, recordIssueMilestone],
   issue_reopened: [recordIssueState('reopened')],
-  issue_updated: [recordIssueMilestone],
+  issue_updated: [findNamedByIssue, recordIssueMilestone],
   merge_request_approved: [mergeWhenApproved],
   merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
   merge_request_closed: [recordMergeRequestState('closed')],
   merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
-  merge_request_merged: [recordMergeRequestState('merged')],
-  merge_request_opened: [findNamedByDescription, recordMergeRequestMilestone],
-  merge_request_reopened: [recordMergeRequestState('reopened')],
-  merge_request_updated: [findNamedByDescription, recordMergeRequestMilestone],
+  merge_request_merged: [recordMergeRequestState('merged'), closeIssuesAfterMerge],
+  merge_request_opened: [findNamedByMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
+  merge_request_reopened: [recordMergeRequestState('reopened'), findClosingIssuesLater],
+  merge_request_updated: [findNamedByMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
   milestones_replaced: [followMilestones, followMilestonesOfIssues],
   namespace_renamed: [followNamespace],
   note_created: [findNamedByNote],

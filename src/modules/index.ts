@@ -28,6 +28,7 @@ import { pictureRoutes } from './administration/pictures/routes.ts'
 import { deploymentRoutes } from './ci/deployments/routes.ts'
 import { environmentRoutes } from './ci/environments/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
+import { referToNamedByDescription, referToNamedByNote } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
 import { mailNoteJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
 import { accessRequestRoutes } from './groups/access-requests/routes.ts'
@@ -134,7 +135,9 @@ import { templateRoutes } from './repository/templates/routes.ts'
 import { treeRoutes } from './repository/trees/routes.ts'
 import { approvalRuleRoutes } from './review/approval-rules/routes.ts'
 import { approvalRoutes } from './review/approvals/routes.ts'
-import { referToNamedByCommits, referToNamedByDescription, referToNamedByNote } from './review/cross-references/jobs.ts'
+import { closeIssuesOfMerged, findClosingIssues } from './review/closing/jobs.ts'
+import { closedIssueRoutes, closingMergeRequestRoutes } from './review/closing/routes.ts'
+import { referToNamedByCommits } from './review/cross-references/jobs.ts'
 import {
   awardEmojiRoutes,
   discussionRoutes,
@@ -145,6 +148,7 @@ import {
   timeTrackingRoutes,
 } from './review/discussions/routes.ts'
 import { subscriptionRoutes } from './review/discussions/subscription-routes.ts'
+import { followUpOf } from './review/follow-ups/follow-up.ts'
 import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
 import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
 import { mergeAwaited } from './review/merging/awaited-job.ts'
@@ -199,7 +203,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
-  issues: [...issueRoutes, ...issueMoveRoutes, ...issueAgentRoutes],
+  issues: [...issueRoutes(followUpOf), ...issueMoveRoutes, ...issueAgentRoutes, ...closingMergeRequestRoutes],
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
@@ -213,6 +217,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
     ...mergeRequestVersionRoutes,
     ...mergeRequestPeopleRoutes,
     ...commitMergeRequestRoutes,
+    ...closedIssueRoutes,
     ...deploymentMergeRequestRoutes,
   ],
   merging: mergingRoutes,
@@ -283,6 +288,8 @@ export const jobs: readonly Job<any>[] = [
   checkMergeability,
   closeOrphaned,
   closeUnlinked,
+  closeIssuesOfMerged,
+  findClosingIssues,
   referToNamedByCommits,
   referToNamedByDescription,
   referToNamedByNote,

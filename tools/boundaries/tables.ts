@@ -92,6 +92,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'approval_settings',
     'approvals',
     'approvers',
+    'issue_closings',
     'merge_request_commits',
     'merge_request_committers',
     'merge_request_diffs',

@@ -1,8 +1,5 @@
-export {
-  findNamedByDescription,
-  findNamedByNote,
-  findNamedByPush,
-} from './cross-references/jobs.ts'
+export { closeIssuesAfterMerge, findClosingIssuesLater } from './closing/jobs.ts'
+export { findNamedByPush } from './cross-references/jobs.ts'
 export { MergeRequest } from './merge-requests/entity.ts'
 export { followMilestones, replaceLeftMilestones } from './merge-requests/milestones.ts'
 export { asNoteable } from './merge-requests/noteable.ts'

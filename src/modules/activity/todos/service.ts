@@ -15,7 +15,7 @@ const idsOf = (todos: readonly TodoRow[], type: NoteableType): number[] => [
 async function withTargets(ctx: Ctx, todos: readonly TodoRow[]): Promise<TodoShown[]> {
   const [issueIds, mergeRequestIds] = [idsOf(todos, 'Issue'), idsOf(todos, 'MergeRequest')]
   const [issues, mergeRequests] = await Promise.all([
-    issueIds.length > 0 ? findIssueRecords(ctx.db, issueIds) : [],
+    issueIds.length > 0 ? findIssueRecords(ctx.db, ctx.actor, issueIds) : [],
     mergeRequestIds.length > 0 ? findRecords(ctx.db, ctx.actor!, mergeRequestIds) : [],
   ])
   const targets = new Map<string, TodoTarget>([

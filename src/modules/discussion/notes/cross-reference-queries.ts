@@ -4,16 +4,24 @@ import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, sourceColumnOf, tableOf } from '../noteables/queries.ts'
 import { newDiscussionId } from './discussion-id.ts'
 
-/** What mentions a noteable: another one, with its description and notes, or a commit. */
+/** What mentions or closes a noteable: another one, with its description and notes, or a commit. */
 export type ReferenceSource =
   | { readonly projectId: number; readonly noteable: Pick<Noteable, 'type' | 'id'> }
   | { readonly projectId: number; readonly commit: string }
+
+export type CrossReference = {
+  readonly authorId: number
+  readonly body: string
+  readonly source: ReferenceSource
+  /** The source closed the noteable. Such notes are not limited to one for each source. */
+  readonly closes?: boolean
+}
 
 /** Adds a system note about a source, once. False if there is one, or if the source or the noteable is gone. */
 export const insertCrossReference = async (
   tx: Tx,
   { type, id }: Pick<Noteable, 'type' | 'id'>,
-  { authorId, body, source }: { readonly authorId: number; readonly body: string; readonly source: ReferenceSource },
+  { authorId, body, source, closes = false }: CrossReference,
 ): Promise<boolean> => {
   const [sourceColumn, sourceValue, exists] =
     'commit' in source
@@ -26,10 +34,10 @@ export const insertCrossReference = async (
   return (
     (await tx.run(sql`
       insert into notes (
-        project_id, ${columnOf(type)}, author_id, discussion_id, system, body, source_project_id,
+        project_id, ${columnOf(type)}, author_id, discussion_id, system, closes, body, source_project_id,
         ${sourceColumn}
       )
-      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${body}, p.id, ${sourceValue}
+      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${closes}, ${body}, p.id, ${sourceValue}
       from ${tableOf(type)} m, users u, projects p
       where m.id = ${id} and u.id = ${authorId} and p.id = ${source.projectId} and ${exists}
       on conflict do nothing

@@ -1,10 +1,10 @@
 import { type NoteableType, noteableKinds } from '../noteables/kinds.ts'
 
 /** Maximum references of a sort in one text; further ones are ignored. */
-const maxReferences = 100
+export const maxReferences = 100
 
 /** Replaces code in Markdown (fenced blocks and code spans) by backquotes. */
-function prose(text: string): string {
+export function prose(text: string): string {
   const lines: string[] = []
   let fence: string | undefined
   for (const line of text.split('\n')) {
@@ -52,7 +52,7 @@ export type NamedNoteable = {
 const signed = (signs: string): RegExp =>
   new RegExp(String.raw`(?<![\w/.&@-])((?:[\w.-]+/)*[\w.-]+)?([${signs}])(\d{1,9})(?!\w)`, 'g')
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+export const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /** The same as a URL of the site: `…/group/project/-/merge_requests/1`. */
 const linked = (siteUrl: string, segments: string): RegExp =>

@@ -4,6 +4,7 @@ import type { QuickAction } from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { issueActionNames, issueActions } from '../issue-actions/commands.ts'
 import { editIssue, type IssueEdit } from '../issues/edit.ts'
+import type { FollowUp } from '../issues/follow-up.ts'
 import { findNumber } from '../issues/queries.ts'
 import { createIssue, type IssueInput } from '../issues/service.ts'
 import { type IssueSubject, loadIssue } from '../issues/subject.ts'
@@ -17,9 +18,14 @@ async function apply(ctx: Ctx, projectId: number, iid: number, actions: readonly
 }
 
 /** Creates an issue and applies the quick actions of its description, which does not keep them. Returns its id. */
-export async function createDescribed(ctx: Ctx, project: ProjectSubject, given: IssueInput): Promise<number> {
+export async function createDescribed(
+  ctx: Ctx,
+  project: ProjectSubject,
+  given: IssueInput,
+  followUp: FollowUp | undefined,
+): Promise<number> {
   const { input, actions } = withoutQuickActions(given, issueActionNames)
-  const id = await createIssue(ctx, project, input)
+  const id = await createIssue(ctx, project, input, followUp)
   if (actions.length > 0) await apply(ctx, project.id, await findNumber(ctx.db, id), actions)
   return id
 }

@@ -3,12 +3,13 @@ import { CommaList, Filled, Id, OneOf, Optional, Params, Text, Timestamp } from 
 import { project } from '../../projects/index.ts'
 import { getIssue } from '../issues/detail.ts'
 import { Issue } from '../issues/entity.ts'
+import type { FindFollowUp } from '../issues/follow-up.ts'
 import { attributeParams, namedOnce } from '../issues/params.ts'
 import { removeIssue } from '../issues/remove.ts'
 import { issue, namedIssue } from '../issues/subject.ts'
 import { createDescribed, editDescribed } from './described.ts'
 
-export const issueRoutes = [
+export const issueRoutes = (findFollowUp: FindFollowUp) => [
   endpoint({
     method: 'POST',
     path: '/projects/:id/issues',
@@ -21,10 +22,27 @@ export const issueRoutes = [
       ...attributeParams,
       iid: Optional(Id({ description: 'Number within the project; only for owners' })),
       created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })),
+      merge_request_to_resolve_discussions_of: Optional(
+        Id({
+          description:
+            'Number of a merge request of the project: its discussions are resolved, and the description lists them unless one is given',
+        }),
+      ),
+      discussion_to_resolve: Optional(
+        Text({ description: 'ID of the only discussion of that merge request to resolve' }),
+      ),
     }),
     returns: Issue,
     async handle({ subject, params, ctx }) {
-      return getIssue(ctx, subject, await createDescribed(ctx, subject, withoutNulls(namedOnce(params))))
+      const {
+        merge_request_to_resolve_discussions_of: mergeRequestIid,
+        discussion_to_resolve: discussionId,
+        ...given
+      } = params
+      const followUp =
+        mergeRequestIid === undefined ? undefined : await findFollowUp(ctx, subject, { mergeRequestIid, discussionId })
+      const input = { ...(followUp && { description: followUp.description }), ...withoutNulls(namedOnce(given)) }
+      return getIssue(ctx, subject, await createDescribed(ctx, subject, input, followUp))
     },
   }),
 

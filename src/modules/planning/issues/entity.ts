@@ -50,7 +50,9 @@ export const Issue = entity({
     }),
     author: described(UserReferenceSchema, 'User who created the issue'),
     user_notes_count: Type.Integer({ description: 'Number of comments' }),
-    merge_requests_count: Type.Integer({ description: 'Number of merge requests that close it when they are merged' }),
+    merge_requests_count: Type.Integer({
+      description: 'Number of merge requests that close it when they are merged, of those that the caller may read',
+    }),
     upvotes: Type.Integer({ description: 'Number of `thumbsup` reactions' }),
     downvotes: Type.Integer({ description: 'Number of `thumbsdown` reactions' }),
     due_date: nullable(dateOnly(), { description: 'Day on which it is due; null if there is none' }),

@@ -17,6 +17,7 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
+import { closingCount } from './closing-queries.ts'
 import { issueStates } from './states.ts'
 
 /** Columns of the record of an issue. */
@@ -44,7 +45,7 @@ export const issueRecordRow = {
   upvotes: integer,
   downvotes: integer,
   user_notes_count: integer,
-  /** Merge requests that close it. */
+  /** Merge requests that close it, of those that the caller may read. */
   merge_requests_count: integer,
   time_estimate: integer,
   total_time_spent: integer,
@@ -59,8 +60,8 @@ const id = raw('m.id')
 const person = (column: string): Sql =>
   sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
 
-/** Of a row named `m` with its project `p` and its milestone `ms`. */
-const columns = sql`
+/** Of a row named `m` with its project `p` and its milestone `ms`, for a caller. */
+const columnsFor = (caller: Caller): Sql => sql`
   m.id, m.iid, m.project_id, p.full_path, m.title, m.description, m.state, m.confidential, m.discussion_locked,
   m.due_date, m.weight, m.moved_to_id, m.closed_at, m.created_at, m.updated_at, ${person('author_id')} as author,
   ${person('closed_by_id')} as closed_by,
@@ -72,8 +73,7 @@ const columns = sql`
   ${labelsJson(type, id)} as labels, ${milestoneJson('ms')} as milestone, ${awardsSql(type, id, 'thumbsup')} as upvotes,
   ${awardsSql(type, id, 'thumbsdown')} as downvotes,
   (select count(*)::integer from notes n where n.issue_id = m.id and not n.system) as user_notes_count,
-  (select count(*)::integer from merge_requests_closing_issues c where c.issue_id = m.id) as merge_requests_count,
-  m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent
+  ${closingCount(caller)} as merge_requests_count, m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent
 `
 
 const tables = raw(
@@ -81,15 +81,15 @@ const tables = raw(
 )
 
 /** `select … from issues m …` for records in lists. */
-export const issueSelect: Sql = sql`select ${columns} ${tables}`
+export const issueSelect = (caller: Caller): Sql => sql`select ${columnsFor(caller)} ${tables}`
 
 /** The same with `subscribed`, for the record of one issue. */
 const detailSelect = (caller: Caller): Sql =>
-  sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
+  sql`select ${columnsFor(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
   db.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`)
 
 /** Several records as in lists, unordered. */
-export const findIssueRecords = (db: Db, ids: readonly number[]): Promise<IssueRecordRow[]> =>
-  db.rows(issueRecordRow, sql`${issueSelect} where m.id = any(${ids}::bigint[])`)
+export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>
+  db.rows(issueRecordRow, sql`${issueSelect(caller)} where m.id = any(${ids}::bigint[])`)

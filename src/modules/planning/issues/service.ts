@@ -19,6 +19,7 @@ import { findUsableMilestone } from '../milestones/queries.ts'
 import { agentOf } from './agents.ts'
 import { insertIssue } from './edit-queries.ts'
 import { emitIssue } from './events.ts'
+import type { FollowUp } from './follow-up.ts'
 import { asNoteable } from './noteable.ts'
 
 export type IssueInput = {
@@ -45,9 +46,14 @@ export function requireTexts(written: { readonly title?: string; readonly descri
 
 /**
  * Creates an issue. Assignees, labels, milestone, due date, weight and lock require the ability `admin_issue` and are ignored
- * otherwise, as are number and creation time without `date_issue`. Returns its id.
+ * otherwise, as are number and creation time without `date_issue`. Resolves the discussions that it continues. Returns its id.
  */
-export async function createIssue(ctx: Ctx, project: ProjectSubject, given: IssueInput): Promise<number> {
+export async function createIssue(
+  ctx: Ctx,
+  project: ProjectSubject,
+  given: IssueInput,
+  followUp?: FollowUp,
+): Promise<number> {
   const title = cleanTitle(given.title)
   requireTexts({ ...given, title })
   const may = (ability: 'admin_issue' | 'date_issue') => allows(projectPolicy[ability], ctx.actor, project.facts)
@@ -91,6 +97,7 @@ export async function createIssue(ctx: Ctx, project: ProjectSubject, given: Issu
         actorId: authorId,
         ...(milestoneId && { changes: { milestone_id: [null, milestoneId] } }),
       })
+      await followUp?.resolve(tx)
       return made.id
     })
     .catch((error: unknown) => {

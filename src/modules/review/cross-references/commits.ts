@@ -7,7 +7,7 @@ import { type Commit, readCommit, readCommitsWithin } from '../../../git/objects
 import type { Repository } from '../../../git/repository/repository.ts'
 import { findProject, openRepository } from '../../projects/index.ts'
 import { readBranch } from '../merging/heads.ts'
-import { findOrigin } from './queries.ts'
+import { findOrigin, type Origin } from './queries.ts'
 
 /** Maximum branches of a push, and commits of each and of all together, that are searched for references: the newest. */
 const maxBranches = 10
@@ -16,11 +16,16 @@ const maxCommits = 100
 /** Longer messages are read up to this total. */
 const maxMessageCharacters = 4 * 1024 * 1024
 
-type NewCommits = { readonly fullPath: string; readonly commits: readonly Commit[] }
+export type NewCommits = {
+  readonly origin: Origin
+  readonly commits: readonly Commit[]
+  /** Those that reached the default branch. */
+  readonly arrived: ReadonlySet<Oid>
+}
 
 /**
  * The commits that a push added to branches: without those that the branch had, that the default branch has unless it was pushed
- * itself, and that the project has from which this one was forked. Undefined if the project is gone.
+ * itself, and that the project has from which this one was forked. Oldest first. Undefined if the project is gone.
  */
 export async function newCommits(
   ctx: Ctx,
@@ -32,21 +37,32 @@ export async function newCommits(
   const repo = openRepository(ctx, project)
   const main = project.default_branch
   const tip = main === null ? undefined : await readBranch(repo, main)
-  const oids = new Set<Oid>()
-  const branches = changes.filter(({ name, to }) => to !== null && branchName(name) !== undefined)
-  for (const { name, from, to } of branches.slice(0, maxBranches)) {
+  const [oids, arrived] = [new Set<Oid>(), new Set<Oid>()]
+  for (const { name, from, to } of searched(changes, main)) {
     // Later pushes and housekeeping may have removed commits.
     const [head] = await present(repo, [to!])
     if (!head) continue
-    const excluding = await present(repo, [from, branchName(name) === main ? undefined : tip])
+    const isMain = branchName(name) === main
+    const excluding = await present(repo, [from, isMain ? undefined : tip])
     const added = await listCommitIds(repo, { from: [head], excluding }, { limit: maxCommits })
-    for (const oid of added) if (oids.size < maxCommits) oids.add(oid)
+    for (const oid of added) {
+      if (oids.size < maxCommits) oids.add(oid)
+      if (isMain) arrived.add(oid)
+    }
   }
-  const source = origin.forked_from_id === null ? undefined : await findProject(ctx.db, null, origin.forked_from_id)
+  const forkedFrom = origin.forked_from_project_id
+  const source = forkedFrom === null ? undefined : await findProject(ctx.db, null, forkedFrom)
   const own = source ? await withoutKnown(openRepository(ctx, source), [...oids]) : [...oids]
   const { commits } = await readCommitsWithin(repo, own, maxMessageCharacters)
-  return { fullPath: origin.full_path, commits }
+  return { origin, commits: commits.toReversed(), arrived }
 }
+
+/** The branches of a push that are searched; the default branch first. */
+const searched = (changes: readonly RefChange[], main: string | null): readonly RefChange[] =>
+  changes
+    .filter(({ name, to }) => to !== null && branchName(name) !== undefined)
+    .toSorted((a, b) => Number(branchName(b.name) === main) - Number(branchName(a.name) === main))
+    .slice(0, maxBranches)
 
 async function present(repo: Repository, oids: readonly (Oid | null | undefined)[]): Promise<Oid[]> {
   const wanted = oids.flatMap((oid) => oid ?? [])

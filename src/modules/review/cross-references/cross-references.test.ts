@@ -2,36 +2,17 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { notesOfCommit, notesOfCommitsExceptOn, notesOfCommitsOn } from '../../../../test/tables/discussion.ts'
 import { addClosedMergeRequests } from '../../../../test/tables/review.ts'
-import { type Client, test, type World } from '../../../../test/world.ts'
+import { type Client, test } from '../../../../test/world.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { moveRefs } from '../../pushes/pushes/move-refs.ts'
+import { commitTo, readTexts } from '../closing/testing.ts'
 import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
-import { referToNamedByCommits, referToNamedByDescription, referToNamedByNote } from './jobs.ts'
 
 const notesOf = async (who: Client, at: string): Promise<string[]> =>
   (await who.get(`${at}/notes?sort=asc`)).json.map(({ body }: { body: string }) => body)
 
 const discussionsOf = async (who: Client, at: string): Promise<string[]> =>
   (await who.get(`${at}/discussions`)).json.map(({ notes }: { notes: { body: string }[] }) => notes[0]!.body)
-
-const jobs = [referToNamedByDescription, referToNamedByNote, referToNamedByCommits]
-
-/** Runs the jobs that search for mentions. */
-async function searched(world: World): Promise<void> {
-  const ctx = await contextFor(world, null)
-  for (const job of jobs) for (const { payload } of await world.takeJobs(`${job.name}:%`)) await job.run(payload, ctx)
-}
-
-const commitTo = async (world: World, projectId: number, branch: string, message: string, start = 'main') => {
-  const made = await world.root.post(`/projects/${projectId}/repository/commits`, {
-    branch,
-    ...(start !== branch && { start_branch: start }),
-    commit_message: message,
-    actions: [{ action: 'create', file_path: `${branch}-${message.length}`, content: 'x' }],
-  })
-  expect(made.status).toBe(201)
-  return made.json.id as string
-}
 
 describe('notes about mentions of a merge request', () => {
   test('a description and notes that name a merge request leave one note on it', async ({ world }) => {
@@ -41,14 +22,14 @@ describe('notes about mentions of a merge request', () => {
       branch: 'other',
       description: `As in !${named.iid}, not in \`!99\`. This is !2.`,
     })
-    await searched(world)
+    await readTexts(world)
     const expected = [`mentioned in merge request !${other.iid}`]
     expect(await notesOf(world.root, named.at)).toEqual(expected)
     await world.root.post(`${other.at}/notes`, {
       body: `${world.origin}/${named.project.full_path}/-/merge_requests/1`,
     })
     await world.root.put(other.at, { description: `Still !${named.iid}` })
-    await searched(world)
+    await readTexts(world)
     expect(await notesOf(world.root, named.at)).toEqual(expected)
     expect(await discussionsOf(world.root, named.at)).toEqual(expected)
     // Not on itself.
@@ -58,7 +39,7 @@ describe('notes about mentions of a merge request', () => {
   test('a note of a merge request names one of another project by its path', async ({ world }) => {
     const [named, source] = [await openMergeRequest(world), await openMergeRequest(world)]
     await world.root.post(`${source.at}/notes`, { body: `See ${named.project.full_path.toUpperCase()}!${named.iid}` })
-    await searched(world)
+    await readTexts(world)
     expect(await notesOf(world.root, named.at)).toEqual([
       `mentioned in merge request ${source.project.full_path}!${source.iid}`,
     ])
@@ -67,10 +48,10 @@ describe('notes about mentions of a merge request', () => {
   test('commits that are pushed to any branch are named once each', async ({ world }) => {
     const { project, at, iid } = await openMergeRequest(world)
     const sha = await commitTo(world, project.id, 'side', `Part of !${iid}\n\nand !${iid}`)
-    await searched(world)
+    await readTexts(world)
     expect(await notesOf(world.root, at)).toEqual([`mentioned in commit ${sha}`])
     await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'again', ref: 'side' })
-    await searched(world)
+    await readTexts(world)
     expect(await notesOf(world.root, at)).toEqual([`mentioned in commit ${sha}`])
   })
 
@@ -81,7 +62,7 @@ describe('notes about mentions of a merge request', () => {
     const path = named.project.full_path
     await world.root.put(source.at, { description: `See ${path}!1` })
     const sha = await commitTo(world, source.project.id, 'secret', `See ${path}!1`)
-    await searched(world)
+    await readTexts(world)
     const bodies = [
       `mentioned in merge request ${source.project.full_path}!1`,
       `mentioned in commit ${source.project.full_path}@${sha}`,
@@ -104,14 +85,14 @@ describe('notes about mentions of a merge request', () => {
     const named = await openMergeRequest(world, { visibility: 'private' })
     const source = await openMergeRequest(world)
     await ann.post(`${source.at}/notes`, { body: `${named.project.full_path}!1` })
-    await searched(world)
+    await readTexts(world)
     expect(await notesOf(world.root, named.at)).toEqual([])
   })
 
   test('notes end with their source', async ({ world }) => {
     const named = await openMergeRequest(world)
     const source = await openMergeRequest(world, { description: `${named.project.full_path}!1` })
-    await searched(world)
+    await readTexts(world)
     expect(await notesOf(world.root, named.at)).toHaveLength(1)
     await world.root.delete(source.at)
     expect(await notesOf(world.root, named.at)).toEqual([])
@@ -120,8 +101,8 @@ describe('notes about mentions of a merge request', () => {
   test('commits that a fork has from its source are not named again', async ({ world }) => {
     const ann = await world.user()
     const { project, at } = await openMergeRequest(world)
-    const sha = await commitTo(world, project.id, 'main', 'See !1', 'main')
-    await searched(world)
+    const sha = await commitTo(world, project.id, 'main', 'See !1')
+    await readTexts(world)
     const fork = await forkOf(world, project, ann)
     await ann.post(`/projects/${fork.id}/repository/branches`, { branch: 'copy', ref: sha })
     const own = await ann.post(`/projects/${fork.id}/repository/commits`, {
@@ -129,7 +110,7 @@ describe('notes about mentions of a merge request', () => {
       commit_message: `See ${project.full_path}!1`,
       actions: [{ action: 'create', file_path: 'mine', content: 'x' }],
     })
-    await searched(world)
+    await readTexts(world)
     expect(await notesOf(world.root, at)).toEqual([
       `mentioned in commit ${sha}`,
       `mentioned in commit ${fork.full_path}@${own.json.id}`,
@@ -152,10 +133,10 @@ describe('notes about mentions of a merge request', () => {
     git.git('update-ref', '-d', 'refs/heads/long')
     const ctx = await contextFor(world, world.root)
     await moveRefs(ctx, project.id, git.repo, [{ name: 'refs/heads/long' as RefName, from: null, to: parent }])
-    await searched(world)
+    await readTexts(world)
     expect(await notesOfCommitsOn(world, id)).toHaveLength(100)
     await commitTo(world, project.id, 'wide', all)
-    await searched(world)
+    await readTexts(world)
     expect(await notesOfCommitsExceptOn(world, project.id, id)).toHaveLength(99)
   })
 })

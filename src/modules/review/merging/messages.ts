@@ -1,15 +1,21 @@
 import { type Commit, titleOf } from '../../../git/objects/commits.ts'
+import { references } from '../../discussion/index.ts'
 import type { MergingRow } from './queries.ts'
 
 /** Default message of the merge commit. Source: supplement to the API documents, "Merge". */
-export const mergeMessage = ({ source_branch, target_branch, title, target, iid }: MergingRow): string =>
+export const mergeMessage = (row: MergingRow): string =>
   [
-    `Merge branch '${source_branch}' into '${target_branch}'`,
-    '',
-    title,
-    '',
-    `See merge request ${target.full_path}!${iid}`,
-  ].join('\n')
+    `Merge branch '${row.source_branch}' into '${row.target_branch}'`,
+    row.title,
+    ...(row.closing.length > 0 ? [`Closes ${closedIssues(row)}`] : []),
+    `See merge request ${row.target.full_path}!${row.iid}`,
+  ].join('\n\n')
+
+/** `#1, #2 and #3` */
+function closedIssues({ closing, target: { id, full_path } }: MergingRow): string {
+  const names = closing.map((issue) => references('Issue', issue, { of: 'project', id, full_path }).relative)
+  return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
+}
 
 /** The message has more than a title. */
 const hasBody = ({ message }: Commit): boolean => message.trim() !== titleOf(message).trim()

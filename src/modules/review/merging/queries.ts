@@ -1,8 +1,10 @@
+import { visibilities } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, notNull, nullable, oneOf, pick, type RowOf, text, textOf } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import { closesWhenMerged } from '../../planning/index.ts'
 import { type ProjectSettings, settingDefaults } from '../../projects/index.ts'
 import { approvalSetting } from '../merge-requests/approval-queries.ts'
 import { type MergeStatus, mergeRequestStates, mergeStatuses } from '../merge-requests/states.ts'
@@ -58,6 +60,8 @@ export const mergingRow = {
   head_oid: nullable(textOf<Oid>()),
   start_oid: nullable(textOf<Oid>()),
   commits: integer,
+  /** The issues that it closes, of those of which its merge commit may tell: not confidential ones, nor those of other private projects. */
+  closing: json<{ readonly iid: number; readonly project_id: number; readonly full_path: string }[]>(),
   target: json<
     Located & {
       readonly full_path: string
@@ -80,11 +84,28 @@ const {
   resolve_outdated_diff_discussions: resolves_outdated,
 } = settingDefaults
 
+const closing = sql`
+  (
+    select coalesce(
+      json_agg(
+        json_build_object('iid', i.iid, 'project_id', i.project_id, 'full_path', o.full_path)
+        order by i.project_id <> m.project_id, i.id
+      ),
+      '[]'
+    )
+    from merge_requests_closing_issues c
+      join issues i on i.id = c.issue_id and not i.confidential
+      join projects o on o.id = i.project_id
+      join projects p on p.id = m.project_id and ${closesWhenMerged}
+    where c.merge_request_id = m.id and (o.id = p.id or o.visibility = ${visibilities.public})
+  )
+`
+
 const select = sql`
   select m.id, m.iid, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.title, m.author_id,
     m.state, m.merge_status, m.merge_status_source_oid, m.merge_status_target_oid, m.squash,
     m.force_remove_source_branch, m.auto_merge_user_id, m.auto_merge_oid, m.auto_merge_options, m.rebasing, m.merging,
-    m.diff_id, d.head_oid, d.start_oid, coalesce(d.commits, 0) as commits,
+    m.diff_id, d.head_oid, d.start_oid, coalesce(d.commits, 0) as commits, ${closing} as closing,
     json_build_object(
       'id', t.id, 'repository_storage', t.repository_storage, 'repository_key', t.repository_key, 'full_path',
       t.full_path, 'default_branch', t.default_branch, 'merge_method',

@@ -1,0 +1,76 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { Db } from '../../../db/db.ts'
+import { integer, type RowOf, text, textOf } from '../../../db/row.ts'
+import { join, type Sql, sql } from '../../../db/sql.ts'
+import { visibleProjects } from '../../projects/index.ts'
+import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
+import { columnOf, readableRow, tableOf } from '../noteables/queries.ts'
+import { mayName } from '../notes/references.ts'
+
+const sourceRow = {
+  type: textOf<NoteableType>(),
+  id: integer,
+  iid: integer,
+  project_id: integer,
+  full_path: text,
+  author_id: integer,
+  text,
+}
+export type TextSource = RowOf<typeof sourceRow>
+
+/** Title and description of a noteable. */
+export const findDescription = (db: Db, type: NoteableType, id: number): Promise<TextSource | undefined> =>
+  db.row(
+    sourceRow,
+    sql`
+      select ${type}::text as type, m.id, m.iid, m.project_id, p.full_path, m.author_id,
+        m.title || E'\n\n' || coalesce(m.description, '') as text
+      from ${tableOf(type)} m join projects p on p.id = m.project_id and not p.deleting
+      where m.id = ${id}
+    `,
+  )
+
+/** A note, with its noteable; undefined for system notes, which mention nothing. */
+export const findNoteText = (db: Db, noteId: number): Promise<TextSource | undefined> => {
+  const ofKind = (type: NoteableType): Sql => sql`
+    select ${type}::text as type, m.id, m.iid, m.project_id, p.full_path, n.author_id, n.body as text
+    from notes n
+      join ${tableOf(type)} m on m.id = n.${columnOf(type)}
+      join projects p on p.id = m.project_id and not p.deleting
+    where n.id = ${noteId} and not n.system
+  `
+  return db.row(sourceRow, join(noteableTypes.map(ofKind), ' union all '))
+}
+
+/** Whether title or description of a noteable may mention others. */
+export const descriptionMayName = (type: NoteableType, id: number): Sql => sql`
+  exists (select from ${tableOf(type)} where id = ${id} and (title ~ ${mayName} or description ~ ${mayName}))
+`
+
+export const noteMayName = (noteId: number): Sql =>
+  sql`exists (select from notes where id = ${noteId} and not system and body ~ ${mayName})`
+
+const namedRow = { id: integer, iid: integer, project_id: integer, full_path: text }
+export type NamedRow = RowOf<typeof namedRow>
+
+/** The noteables of a kind with these full paths, in lower case, and numbers, of those that the caller may read. */
+export const findNamed = (
+  db: Db,
+  caller: Caller,
+  type: NoteableType,
+  names: readonly { readonly path: string; readonly iid: number }[],
+): Promise<NamedRow[]> =>
+  db.rows(
+    namedRow,
+    sql`
+      select m.id, m.iid, m.project_id, p.full_path
+      from unnest(
+          ${names.map(({ path }) => path)}::text[], ${names.map(({ iid }) => iid)}::integer[]
+        ) with ordinality as named (path, iid, place)
+        join routes r on r.path_key = named.path
+        join projects p on p.id = r.project_id and not p.deleting
+        join ${tableOf(type)} m on m.project_id = p.id and m.iid = named.iid
+      where ${visibleProjects(caller)} and ${readableRow(type, caller)}
+      order by named.place
+    `,
+  )
