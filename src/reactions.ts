@@ -7,6 +7,7 @@ import {
   startMirrorsAfterChange,
   stopPullMirrorsOfDeleted,
 } from './modules/lifecycle/index.ts'
+import { followMilestonesOnBoards, leaveGroupsOnBoards } from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { type AnswerToPush, refreshRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
@@ -67,7 +68,7 @@ export const reactions: Reactions = {
   merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
   merge_request_opened: [findNamedByDescription],
   merge_request_updated: [findNamedByDescription],
-  milestones_replaced: [followMilestones],
+  milestones_replaced: [followMilestones, followMilestonesOnBoards],
   namespace_renamed: [followNamespace],
   note_created: [findNamedByNote],
   note_updated: [findNamedByNote],
@@ -88,7 +89,7 @@ export const reactions: Reactions = {
       languagesAfterMs,
     ),
   ],
-  projects_left_groups: [replaceLeftMilestones],
+  projects_left_groups: [replaceLeftMilestones, leaveGroupsOnBoards],
   pushed: [
     updateMergeRequestsAfterPush,
     startMirrorsAfterChange,

@@ -72,12 +72,16 @@ import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts
 import { transferRoutes } from './lifecycle/transfers/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
+import { boardListRoutes } from './planning/boards/list-routes.ts'
+import { boardRoutes } from './planning/boards/routes.ts'
 import {
   issueAwardEmojiRoutes,
   issueLabelEventRoutes,
   issueNoteRoutes,
   issueTimeTrackingRoutes,
 } from './planning/issue-discussions/routes.ts'
+import { issueLinkRoutes } from './planning/issue-links/routes.ts'
+import { issueOrderRoutes } from './planning/issue-order/routes.ts'
 import { issueRoutes } from './planning/issues/routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
@@ -168,6 +172,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
+  boards: [...boardRoutes, ...boardListRoutes],
   branches: branchRoutes,
   'broadcast-messages': broadcastMessageRoutes,
   'ci-lint': ciLintRoutes,
@@ -190,6 +195,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
+  'issue-links': issueLinkRoutes,
+  'issue-order': issueOrderRoutes,
   issues: issueRoutes,
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],

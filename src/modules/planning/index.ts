@@ -1,3 +1,4 @@
+export { followMilestonesOnBoards, leaveGroupsOnBoards } from './boards/follow-queries.ts'
 export { changeNotes, peopleNote } from './changes/notes.ts'
 export { Issue, type IssueShown } from './issues/entity.ts'
 export { asNoteable as issueAsNoteable } from './issues/noteable.ts'

@@ -9,11 +9,24 @@ export type ReferenceSource =
   | { readonly projectId: number; readonly noteable: Pick<Noteable, 'type' | 'id'> }
   | { readonly projectId: number; readonly commit: string }
 
-/** Adds a system note about a source, once. False if there is one, or if the source or the noteable is gone. */
+/**
+ * Adds a system note about a source, once, or each time with `aboutLink`, for links between issues. Only those who may read the source see
+ * it. False if there is one, or if the source or the noteable is gone.
+ */
 export const insertCrossReference = async (
   tx: Tx,
   { type, id }: Pick<Noteable, 'type' | 'id'>,
-  { authorId, body, source }: { readonly authorId: number; readonly body: string; readonly source: ReferenceSource },
+  {
+    authorId,
+    body,
+    source,
+    aboutLink = false,
+  }: {
+    readonly authorId: number
+    readonly body: string
+    readonly source: ReferenceSource
+    readonly aboutLink?: boolean
+  },
 ): Promise<boolean> => {
   const [sourceColumn, sourceValue, exists] =
     'commit' in source
@@ -26,10 +39,10 @@ export const insertCrossReference = async (
   return (
     (await tx.run(sql`
       insert into notes (
-        project_id, ${columnOf(type)}, author_id, discussion_id, system, body, source_project_id,
-        ${sourceColumn}
+        project_id, ${columnOf(type)}, author_id, discussion_id, system, body, about_link,
+        source_project_id, ${sourceColumn}
       )
-      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${body}, p.id, ${sourceValue}
+      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${body}, ${aboutLink}, p.id, ${sourceValue}
       from ${tableOf(type)} m, users u, projects p
       where m.id = ${id} and u.id = ${authorId} and p.id = ${source.projectId} and ${exists}
       on conflict do nothing

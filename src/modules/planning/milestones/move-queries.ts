@@ -8,6 +8,12 @@ const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
   select distinct m.project_id, ms.id as milestone_id
   from milestones ms join merge_requests m on m.milestone_id = ms.id
   where ms.namespace_id = any(${leftGroups}::bigint[]) and m.project_id in (${projects})
+  union
+  select b.project_id, ms.id
+  from milestones ms
+    join boards b on b.milestone_id = ms.id
+      or exists (select from board_lists bl where bl.board_id = b.id and bl.milestone_id = ms.id)
+  where ms.namespace_id = any(${leftGroups}::bigint[]) and b.project_id in (${projects})
 `
 
 /** Copies the milestones that the projects use and can no longer use, unless one of the title is available. */
