@@ -71,6 +71,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ],
   repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
   planning: [
+    'board_assignees',
     'board_labels',
     'board_lists',
     'boards',

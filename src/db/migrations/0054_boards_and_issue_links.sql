@@ -6,7 +6,6 @@ create table boards (
   namespace_id bigint references namespaces on delete cascade,
   name text not null,
   -- What issues must have to be on the board.
-  assignee_id bigint references users on delete set null,
   milestone_id bigint references milestones on delete set null,
   weight integer check (weight >= 0),
   hide_backlog_list boolean not null default false,
@@ -17,8 +16,14 @@ create table boards (
 );
 create index boards_project on boards (project_id, id) where project_id is not null;
 create index boards_namespace on boards (namespace_id, id) where namespace_id is not null;
-create index boards_assignee on boards (assignee_id) where assignee_id is not null;
 create index boards_milestone on boards (milestone_id) where milestone_id is not null;
+
+-- The user to whom issues must be assigned to be on the board. A table, so that a deleted user is not replaced by the placeholder.
+create table board_assignees (
+  board_id bigint primary key references boards on delete cascade,
+  user_id bigint not null references users on delete cascade
+);
+create index board_assignees_user on board_assignees (user_id);
 
 -- Labels that issues must have to be on the board.
 create table board_labels (

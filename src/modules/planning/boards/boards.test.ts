@@ -189,6 +189,7 @@ describe.for(['projects', 'groups'] as const)('boards of %s', (of) => {
     await world.root.delete(`/${of}/${here.id}/labels/${label_id}`)
     await world.root.delete(`/${of}/${here.id}/milestones/${milestone_id}`)
     await world.root.delete(`/users/${user.id}?hard_delete=true`)
+    await world.runJobs()
     await expect.poll(async () => (await world.root.get(`/users/${user.id}`)).status, { timeout: 30_000 }).toBe(404)
     expect((await world.root.get(at)).json).toMatchObject({
       labels: [],

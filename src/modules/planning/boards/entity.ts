@@ -1,8 +1,9 @@
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity, withoutHiddenFields } from '../../../api/entity.ts'
-import { nullable } from '../../../api/schema.ts'
+import { nullable, withKeywords } from '../../../api/schema.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
+import type { Tier } from '../../../kernel/plan.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { namespaceUrl } from '../../namespaces/index.ts'
 import { projectReferenceFields } from '../../projects/index.ts'
@@ -13,6 +14,12 @@ import type { BoardProjectRow, BoardRow } from './queries.ts'
 
 const none = '0 if there is none'
 
+const offeredBy =
+  (tier: Tier) =>
+  <S extends TSchema>(schema: S, description: string) =>
+    Type.Optional(withKeywords(schema, { description, tier }))
+const [starter, premium] = [offeredBy('starter'), offeredBy('premium')]
+
 export const BoardList = entity({
   name: 'BoardList',
   schema: Type.Object({
@@ -21,23 +28,11 @@ export const BoardList = entity({
     label: nullable(LabelReferenceSchema, {
       description: 'Label of its issues; null for a list of an assignee or a milestone',
     }),
-    assignee: nullable(UserReferenceSchema, {
-      description: 'Assignee of its issues; null for other lists',
-      tier: 'premium',
-    }),
-    milestone: nullable(MilestoneSchema, {
-      description: 'Milestone of its issues; null for other lists',
-      tier: 'premium',
-    }),
-    max_issue_count: Type.Integer({
-      description: `Maximum number of issues, which clients show; ${none}`,
-      tier: 'premium',
-    }),
-    max_issue_weight: Type.Integer({
-      description: `Maximum sum of weights, which clients show; ${none}`,
-      tier: 'premium',
-    }),
-    limit_metric: Type.Null({ description: 'Always null: both maxima apply', tier: 'premium' }),
+    assignee: premium(nullable(UserReferenceSchema), 'Assignee of its issues; null for other lists'),
+    milestone: premium(nullable(MilestoneSchema), 'Milestone of its issues; null for other lists'),
+    max_issue_count: premium(Type.Integer(), `Maximum number of issues, which clients show; ${none}`),
+    max_issue_weight: premium(Type.Integer(), `Maximum sum of weights, which clients show; ${none}`),
+    limit_metric: premium(Type.Null(), 'Always null: both maxima apply'),
   }),
   present: (row: ListRow, ctx) => ({
     id: row.id,
@@ -82,13 +77,10 @@ export const Board = entity({
     project: nullable(BoardProject, { description: 'Project of the board; null for a board of a group' }),
     group: nullable(BoardGroup, { description: 'Group of the board; null for a board of a project' }),
     lists: Type.Array(BoardList.schema, { description: 'Lists, by position' }),
-    milestone: nullable(MilestoneSchema, { description: scope('Milestone'), tier: 'starter' }),
-    assignee: nullable(UserReferenceSchema, { description: scope('Assignee'), tier: 'starter' }),
-    labels: Type.Array(LabelReferenceSchema, {
-      description: 'Labels that issues must have to be on the board',
-      tier: 'starter',
-    }),
-    weight: nullable(Type.Integer(), { description: scope('Weight'), tier: 'starter' }),
+    milestone: starter(nullable(MilestoneSchema), scope('Milestone')),
+    assignee: starter(nullable(UserReferenceSchema), scope('Assignee')),
+    labels: starter(Type.Array(LabelReferenceSchema), 'Labels that issues must have to be on the board'),
+    weight: starter(nullable(Type.Integer()), scope('Weight')),
   }),
   present: (row: BoardRow, ctx) => ({
     id: row.id,

@@ -6,8 +6,8 @@ const color = '#112233'
 
 /** A project in a group with a board; the group has a label and a milestone. */
 async function scene(world: World) {
-  const group = await world.group()
-  const inner = await world.group({ parent: group })
+  const group = await world.group({ visibility: 'public' })
+  const inner = await world.group({ parent: group, visibility: 'public' })
   const project = await storedProject(world, { group: inner })
   const label = (await world.root.post(`/groups/${group.id}/labels`, { name: 'bug', color })).json
   const milestone = (await world.root.post(`/groups/${group.id}/milestones`, { title: '1.0' })).json
@@ -26,7 +26,7 @@ const boardWith = async (world: World, at: string, label_id: number, milestone_i
 
 describe('boards follow labels and milestones', () => {
   test('a promoted label or milestone replaces that of the project on its boards', async ({ world }) => {
-    const project = await storedProject(world, { group: await world.group() })
+    const project = await storedProject(world, { group: await world.group({ visibility: 'public' }) })
     const at = `/projects/${project.id}`
     const own = (await world.root.post(`${at}/labels`, { name: 'bug', color })).json
     const milestone = (await world.root.post(`${at}/milestones`, { title: '1.0' })).json
@@ -45,7 +45,7 @@ describe('boards follow labels and milestones', () => {
     const { project, label, milestone } = await scene(world)
     const at = `/projects/${project.id}`
     const board = await boardWith(world, at, label.id, milestone.id)
-    const elsewhere = await world.group()
+    const elsewhere = await world.group({ visibility: 'public' })
     expect((await world.root.put(`${at}/transfer`, { namespace: elsewhere.id })).status).toBe(200)
     const { labels, lists, milestone: scope } = (await world.root.get(board)).json
     expect(lists).toMatchObject([{ label: { name: 'bug' } }, { milestone: { title: '1.0', project_id: project.id } }])
@@ -60,7 +60,7 @@ describe('boards follow labels and milestones', () => {
     const board = await boardWith(world, at, label.id, milestone.id)
     const own = (await world.root.post(`${at}/labels`, { name: 'own', color })).json
     await world.root.post(`${board}/lists`, { label_id: own.id })
-    const elsewhere = await world.group()
+    const elsewhere = await world.group({ visibility: 'public' })
     expect((await world.root.post(`${at}/transfer`, { group_id: elsewhere.id })).status).toBe(201)
     expect((await world.root.get(board)).json).toMatchObject({
       labels: [],

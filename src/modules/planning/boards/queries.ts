@@ -53,7 +53,11 @@ const select = sql`
       from namespaces n
       where n.id = b.namespace_id
     ) as "group",
-    (select ${userReferenceJson('u')} from users u where u.id = b.assignee_id) as assignee,
+    (
+      select ${userReferenceJson('u')}
+      from board_assignees ba join users u on u.id = ba.user_id
+      where ba.board_id = b.id
+    ) as assignee,
     ${milestoneJson('ms')} as milestone, b.weight,
     (
       select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
@@ -97,7 +101,8 @@ export const lockBoard = (tx: Tx, holder: ProjectOrGroupHolder, id: number): Pro
   tx.row(
     boardValuesRow,
     sql`
-      select b.name, b.assignee_id, b.milestone_id, b.weight, b.hide_backlog_list, b.hide_closed_list
+      select b.name, (select ba.user_id from board_assignees ba where ba.board_id = b.id) as assignee_id,
+        b.milestone_id, b.weight, b.hide_backlog_list, b.hide_closed_list
       from boards b
       where b.id = ${id} and ${heldBy('b', holder)}
       for no key update
@@ -114,14 +119,23 @@ export const insertBoard = async (tx: Tx, holder: ProjectOrGroupHolder, name: st
   ))!.id
 }
 
-export const updateBoard = (tx: Tx, id: number, values: BoardValues): Promise<number> =>
-  tx.run(sql`
+export async function updateBoard(tx: Tx, id: number, values: BoardValues): Promise<void> {
+  await tx.run(sql`
     update boards
-    set name = ${values.name}, assignee_id = ${values.assignee_id}, milestone_id = ${values.milestone_id},
-      weight = ${values.weight}, hide_backlog_list = ${values.hide_backlog_list},
-      hide_closed_list = ${values.hide_closed_list}, updated_at = now()
+    set name = ${values.name}, milestone_id = ${values.milestone_id}, weight = ${values.weight},
+      hide_backlog_list = ${values.hide_backlog_list}, hide_closed_list = ${values.hide_closed_list}, updated_at = now()
     where id = ${id}
   `)
+  await tx.run(
+    values.assignee_id === null
+      ? sql`delete from board_assignees where board_id = ${id}`
+      : sql`
+        insert into board_assignees (board_id, user_id)
+        values (${id}, ${values.assignee_id})
+        on conflict (board_id) do update set user_id = excluded.user_id
+      `,
+  )
+}
 
 /** Makes these the labels of a board. */
 export const replaceBoardLabels = (tx: Tx, boardId: number, labelIds: readonly number[]): Promise<number> =>

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { entity } from '../../../api/entity.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity, withoutHiddenFields } from '../../../api/entity.ts'
 import { described, timestamp } from '../../../api/schema.ts'
 import { Issue, type IssueShown } from '../issues/entity.ts'
 import { type LinkRow, type LinkType, linkTypes } from './queries.ts'
@@ -46,8 +47,11 @@ export const IssueLink = entity({
   }),
   present: ({ id, type, source, target }: LinkShown, ctx) => ({
     id,
-    source_issue: Issue.present(source, ctx, undefined),
-    target_issue: Issue.present(target, ctx, undefined),
+    source_issue: sideOf(source, ctx),
+    target_issue: sideOf(target, ctx),
     link_type: type as string,
   }),
 })
+
+const sideOf = (shown: IssueShown, ctx: Ctx) =>
+  withoutHiddenFields(Issue, ctx.plan, Issue.present(shown, ctx, undefined))

@@ -95,8 +95,8 @@ describe('PUT /projects/:id/issues/:issue_iid/reorder', () => {
   })
 
   test('issues of projects below one top-level group have one order', async ({ world }) => {
-    const group = await world.group()
-    const inner = await world.group({ parent: group })
+    const group = await world.group({ visibility: 'public' })
+    const inner = await world.group({ parent: group, visibility: 'public' })
     const [here, there] = [await storedProject(world, { group }), await storedProject(world, { group: inner })]
     const [a, b] = [await openIssue(world, { project: here }), await openIssue(world, { project: there })]
     const c = await openIssue(world, { project: here })
@@ -128,7 +128,7 @@ describe('PUT /projects/:id/issues/:issue_iid/reorder', () => {
 
   test('a confidential issue that the caller cannot read is as one that does not exist', async ({ world }) => {
     const ann = await world.user()
-    const group = await world.group()
+    const group = await world.group({ visibility: 'public' })
     const secret = await openIssue(world, { project: await storedProject(world, { group }), confidential: true })
     const project = await storedProject(world, { group, visibility: 'public', members: [[ann, 'reporter']] })
     const own = await openIssue(world, { project })
@@ -145,7 +145,7 @@ describe('PUT /projects/:id/issues/:issue_iid/reorder', () => {
   test('32 concurrent writers lose no move, and the order is that of their moves one after the other', async ({
     world,
   }) => {
-    const group = await world.group()
+    const group = await world.group({ visibility: 'public' })
     const projects = [await storedProject(world, { group }), await storedProject(world, { group })]
     const ids = projects.map(({ id }) => id)
     const issues: OpenedIssue[] = []
