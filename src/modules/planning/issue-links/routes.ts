@@ -34,7 +34,7 @@ export const issueLinkRoutes = [
   endpoint({
     method: 'POST',
     path,
-    summary: 'Link two issues',
+    summary: 'Create an issue link',
     description:
       'The caller must be allowed to administer both issues. 409 if they are linked already; 403 for blocking links on plans without them.',
     subject: issue,
