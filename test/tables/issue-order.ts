@@ -7,6 +7,14 @@ export const orderOfIssues = async (world: World, project_id: readonly number[])
     Number(id),
   )
 
+/** Positions of the issues of a project, by their ids. */
+export const positionsOf = async (world: World, project_id: number): Promise<ReadonlyMap<number, number | null>> => {
+  const rows = await find(world, 'issues', { project_id }, ['id', 'relative_position'])
+  return new Map(
+    rows.map((row) => [Number(row.id), row.relative_position === null ? null : Number(row.relative_position)]),
+  )
+}
+
 /** Ids of the issues of projects that have a position, in their order. */
 export const placedIssues = async (world: World, project_id: readonly number[]): Promise<number[]> => {
   const rows = await find(world, 'issues', { project_id }, ['id', 'relative_position'], 'relative_position, id desc')

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { addIssues, orderOfIssues, placedIssues, placeIssue } from '../../../../test/tables/issue-order.ts'
+import { addIssues, orderOfIssues, placedIssues, placeIssue, positionsOf } from '../../../../test/tables/issue-order.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { type OpenedIssue, openIssue } from '../issues/testing.ts'
@@ -83,15 +83,21 @@ describe('PUT /projects/:id/issues/:issue_iid/reorder', () => {
     }
   })
 
-  test('a place that is used again and again stays usable, and spreads few neighbours', async ({ world }) => {
-    const [anchor] = (await several(world, 1)) as [OpenedIssue]
-    const issues: OpenedIssue[] = []
-    for (let i = 0; i < 45; i++) issues.push(await openIssue(world, { project: anchor.project }))
-    for (const each of issues) await reorder(world.root, each, { move_before_id: anchor.id })
-    expect(await orderOfIssues(world, [anchor.project.id])).toEqual([
-      anchor.id,
-      ...issues.map(({ id }) => id).toReversed(),
-    ])
+  test('a place that is used again and again stays usable, and few neighbours move for it', async ({ world }) => {
+    const [anchor, ...issues] = (await several(world, 46)) as [OpenedIssue, ...OpenedIssue[]]
+    const project = anchor.project.id
+    let [before, displaced] = [new Map<number, number | null>() as ReadonlyMap<number, number | null>, 0]
+    for (const each of issues) {
+      await reorder(world.root, each, { move_before_id: anchor.id })
+      const now = await positionsOf(world, project)
+      const isDisplaced = (id: number) => id !== each.id && before.get(id) != null && before.get(id) !== now.get(id)
+      displaced += [...now.keys()].filter(isDisplaced).length
+      before = now
+    }
+    expect(await orderOfIssues(world, [project])).toEqual([anchor.id, ...issues.map(({ id }) => id).toReversed()])
+    // Twenty issues fit into a place before the first spread, which moves sixteen.
+    expect(displaced).toBeGreaterThan(0)
+    expect(displaced).toBeLessThan(issues.length * 2)
   })
 
   test('issues of projects below one top-level group have one order', async ({ world }) => {

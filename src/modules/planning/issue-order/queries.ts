@@ -139,6 +139,11 @@ export async function unplacedBefore(
   return rows.length > most ? undefined : rows.map((row) => row.id).toSorted((a, b) => b - a)
 }
 
+/** Gives an issue a position, which is a change of it. False if it is deleted. */
+export const moveIssue = async (tx: Tx, { id, position }: Placed): Promise<boolean> =>
+  (await tx.run(sql`update issues set relative_position = ${position}, updated_at = now() where id = ${id}`)) > 0
+
+/** Gives issues positions because another one moves. */
 export const savePlaces = (tx: Tx, places: readonly Placed[]): Promise<number> =>
   tx.run(sql`
     update issues m

@@ -4,12 +4,12 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { invalid, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { emitIssue } from '../issues/events.ts'
-import { touchIssue } from '../issues/queries.ts'
 import { type IssueSubject, loadIssueById } from '../issues/subject.ts'
 import {
   issuesAfter,
   lastBefore,
   lockOrder,
+  moveIssue,
   type Place,
   type Placed,
   placesOf,
@@ -61,8 +61,7 @@ export async function reorderIssue(ctx: Ctx, moved: IssueSubject, { before, afte
           : { before: follower! },
     )
     const was = places.get(moved.id)
-    if (!was || !(await touchIssue(tx, moved.id))) throw rowNotFound()
-    await savePlaces(tx, [{ id: moved.id, position }])
+    if (!was || !(await moveIssue(tx, { id: moved.id, position }))) throw rowNotFound()
     await emitIssue(tx, moved.id, {
       kind: 'issue_updated',
       actorId: ctx.actor!.id,
