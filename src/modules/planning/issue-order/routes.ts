@@ -9,7 +9,7 @@ export const issueOrderRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/issues/:issue_iid/reorder',
-    summary: 'Reorder an issue',
+    summary: 'Update the position of an issue',
     description:
       'Lists ordered by `relative_position` and boards show the order, which spans all projects below a top-level group. The other issues may belong to any of them. The caller must be allowed to update them.',
     subject: issue,
