@@ -14,6 +14,8 @@ import {
 } from './modules/lifecycle/index.ts'
 import {
   followMilestonesOfIssues,
+  followMilestonesOnBoards,
+  leaveGroupsOnBoards,
   recordIssueMilestone,
   recordIssueState,
   recordMergeRequestMilestone,
@@ -87,7 +89,7 @@ export const reactions: Reactions = {
   merge_request_opened: [findNamedByMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
   merge_request_reopened: [recordMergeRequestState('reopened'), findClosingIssuesLater],
   merge_request_updated: [findNamedByMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
-  milestones_replaced: [followMilestones, followMilestonesOfIssues],
+  milestones_replaced: [followMilestones, followMilestonesOfIssues, followMilestonesOnBoards],
   namespace_renamed: [followNamespace],
   note_created: [findNamedByNote],
   note_updated: [findNamedByNote],
@@ -108,7 +110,7 @@ export const reactions: Reactions = {
       languagesAfterMs,
     ),
   ],
-  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues],
+  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues, leaveGroupsOnBoards],
   pushed: [
     updateMergeRequestsAfterPush,
     startMirrorsAfterChange,

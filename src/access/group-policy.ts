@@ -21,6 +21,9 @@ export const groupPolicy = {
   subscribe_to_label: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   read_milestone: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_milestone: { from: 'developer' },
+  read_board: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
+  /** Create, change and delete boards and their lists. */
+  admin_board: { from: 'reporter' },
   read_badge: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_badge: { from: 'owner' },
   read_deploy_token: { from: 'maintainer' },

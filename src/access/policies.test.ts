@@ -128,6 +128,8 @@ describe('abilities on projects', () => {
     ['create_issue', 'guest', 'stranger'],
     ['admin_issue', 'reporter', 'reporter'],
     ['date_issue', 'owner', 'owner'],
+    ['read_board', 'guest', 'stranger'],
+    ['admin_board', 'reporter', 'reporter'],
     ['read_merge_request', 'reporter', 'stranger'],
     ['create_merge_request_in', 'guest', 'stranger'],
     ['create_merge_request_from', 'developer', 'developer'],
@@ -159,7 +161,7 @@ describe('abilities on projects', () => {
         ...['upload_file', 'remove_upload', 'comment_commit', 'admin_note', 'create_commit_status', 'push_code'],
         ...['collaborate', 'push_first_commit', 'admin_tag', 'create_merge_request_in', 'create_merge_request_from'],
         ...['update_environment', 'update_deployment', 'remove_deployment'],
-        ...['create_issue', 'admin_issue', 'date_issue'],
+        ...['create_issue', 'admin_issue', 'date_issue', 'admin_board'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
         'admin_mirror',
       ),
@@ -199,7 +201,7 @@ describe('abilities on projects', () => {
       all(refused, 'read_merge_request', 'create_merge_request_in'),
     )
     expect(changedBy(projectPolicy, without('issues'))).toEqual(
-      all(refused, 'read_issue', 'create_issue', 'admin_issue', 'date_issue'),
+      all(refused, 'read_issue', 'create_issue', 'admin_issue', 'date_issue', 'read_board', 'admin_board'),
     )
     expect(changedBy(projectPolicy, without('builds'))).toEqual(
       all(
@@ -330,6 +332,8 @@ describe('abilities on groups', () => {
     ['subscribe_to_label', 'guest', 'stranger'],
     ['read_milestone', 'guest', 'anonymous'],
     ['admin_milestone', 'developer', 'developer'],
+    ['read_board', 'guest', 'stranger'],
+    ['admin_board', 'reporter', 'reporter'],
     ['rotate_own_token', 'guest', 'guest'],
     ['read_audit_event', 'owner', 'owner'],
     ['transfer_group', 'owner', 'owner'],
@@ -340,7 +344,7 @@ describe('abilities on groups', () => {
     expect(changedBy(groupPolicy, flag('reads_project_inside'))).toEqual({
       ...all('stranger, anonymous', 'read_group', 'read_label', 'read_milestone', 'read_badge'),
       ...all(forUsers, 'read_member', 'search_group', 'request_access', 'set_notifications'),
-      ...all(forUsers, 'list_issues', 'list_merge_requests', 'subscribe_to_label'),
+      ...all(forUsers, 'list_issues', 'list_merge_requests', 'subscribe_to_label', 'read_board'),
     })
   })
 

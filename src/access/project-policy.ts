@@ -54,6 +54,9 @@ export const projectPolicy = {
   admin_issue: { from: 'reporter', feature: 'issues', unless: ['archived'] },
   /** Set number and creation time of new issues. */
   date_issue: { from: 'owner', feature: 'issues', unless: ['archived'] },
+  read_board: { from: 'guest', open: 'signed_in', feature: 'issues' },
+  /** Create, change and delete boards and their lists. */
+  admin_board: { from: 'reporter', feature: 'issues', unless: ['archived'] },
   /** Requires authentication, as the specification says, even where the code is public. */
   read_merge_request: { from: 'reporter', open: 'signed_in', feature: 'merge_requests' },
   /** Create merge requests with this project as the target. */

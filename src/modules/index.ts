@@ -73,6 +73,8 @@ import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts
 import { transferRoutes } from './lifecycle/transfers/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
+import { boardListRoutes } from './planning/boards/list-routes.ts'
+import { boardRoutes } from './planning/boards/routes.ts'
 import { mailDueIssues } from './planning/due-mails/jobs.ts'
 import {
   issueAwardEmojiRoutes,
@@ -83,7 +85,9 @@ import {
   issueTimeTrackingRoutes,
 } from './planning/issue-discussions/routes.ts'
 import { issueSubscriptionRoutes } from './planning/issue-discussions/subscription-routes.ts'
+import { issueLinkRoutes } from './planning/issue-links/routes.ts'
 import { issueMoveRoutes } from './planning/issue-moves/routes.ts'
+import { issueOrderRoutes } from './planning/issue-order/routes.ts'
 import { issueRoutes } from './planning/issue-writing/routes.ts'
 import { issueAgentRoutes } from './planning/issues/agent-routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
@@ -181,6 +185,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
+  boards: [...boardRoutes, ...boardListRoutes],
   branches: branchRoutes,
   'broadcast-messages': broadcastMessageRoutes,
   'ci-lint': ciLintRoutes,
@@ -203,6 +208,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
+  'issue-links': issueLinkRoutes,
+  'issue-order': issueOrderRoutes,
   issues: [...issueRoutes(followUpOf), ...issueMoveRoutes, ...issueAgentRoutes, ...closingMergeRequestRoutes],
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],

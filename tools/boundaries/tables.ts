@@ -71,8 +71,13 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ],
   repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
   planning: [
+    'board_assignees',
+    'board_labels',
+    'board_lists',
+    'boards',
     'issue_agents',
     'issue_labels',
+    'issue_links',
     'issues',
     'label_events',
     'label_priorities',

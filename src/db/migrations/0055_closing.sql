@@ -1,15 +1,12 @@
 -- What closes issues: merge requests and commits, as their texts say.
 
--- The system note says that its source closed the noteable, not only that it mentions it.
-alter table notes add column closes boolean not null default false;
-
 -- Each source is mentioned once in each noteable; a closing is noted besides.
 drop index notes_source_merge_request_issue;
 create unique index notes_source_merge_request_issue on notes (source_merge_request_id, issue_id)
-where source_merge_request_id is not null and issue_id is not null and not closes;
+where source_merge_request_id is not null and issue_id is not null and not repeats;
 drop index notes_source_commit_issue;
 create unique index notes_source_commit_issue on notes (issue_id, source_project_id, source_commit)
-where source_commit is not null and issue_id is not null and not closes;
+where source_commit is not null and issue_id is not null and not repeats;
 
 -- The deletion of an issue deletes the notes about its mentions.
 create index notes_source_issue on notes (source_issue_id) where source_issue_id is not null;

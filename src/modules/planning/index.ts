@@ -1,3 +1,4 @@
+export { followMilestonesOnBoards, leaveGroupsOnBoards } from './boards/follow-queries.ts'
 export { type AttributeChanges, changesOf } from './changes/attributes.ts'
 export { changeNotes, peopleNote } from './changes/notes.ts'
 export { peopleAfter } from './changes/people.ts'

@@ -8,6 +8,7 @@ const commits = tag('Commits', 'Commits, their diffs, signatures, refs and stati
 const repositories = tag('Repositories', 'Trees, blobs, archives, comparisons, submodules and housekeeping')
 const files = tag('Files', 'Files of a repository: content, blame, create, update and delete')
 const projects = tag('Projects', 'Create, list, update, archive, delete and restore projects')
+const issues = tag('Issues', 'Create, update, link and order issues')
 const mergeRequests = tag('Merge requests', 'Create, review, rebase and merge merge requests')
 const pipelines = tag('Pipelines', 'Pipelines that commit statuses form, and checks of their configuration')
 const mirrors = tag(
@@ -31,6 +32,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'award-emoji': tag('Award emoji', 'Emoji reactions to merge requests and notes'),
   badges: tag('Badges', 'Badges of projects and groups'),
   blame: files,
+  boards: tag('Issue boards', 'Boards of projects and groups, and their lists'),
   branches: tag('Branches', 'Branches of a repository'),
   'broadcast-messages': tag('Broadcast messages', 'Messages that all users see, for administrators'),
   'ci-lint': pipelines,
@@ -53,7 +55,9 @@ const tags: Readonly<Record<string, Tag>> = {
   housekeeping: repositories,
   imports: tag('Imports', 'Status of project imports'),
   invitations: tag('Invitations', 'Invitations to projects and groups by email'),
-  issues: tag('Issues', 'Create, change, move and delete issues'),
+  'issue-links': issues,
+  'issue-order': issues,
+  issues,
   'label-events': tag('Label events', 'When labels were added to and removed from issues and merge requests'),
   labels: tag('Labels', 'Labels of projects and groups'),
   languages: projects,

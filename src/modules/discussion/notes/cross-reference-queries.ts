@@ -13,15 +13,18 @@ export type CrossReference = {
   readonly authorId: number
   readonly body: string
   readonly source: ReferenceSource
-  /** The source closed the noteable. Such notes are not limited to one for each source. */
-  readonly closes?: boolean
+  /** Says more than that the source mentions it: closed, moved, linked. There is one such note each time, not one for each source. */
+  readonly repeats?: boolean
 }
 
-/** Adds a system note about a source, once. False if there is one, or if the source or the noteable is gone. */
+/**
+ * Adds a system note about a source, once unless it `repeats`. Only users who may read the source see it. False if there is one, or if
+ * the source or the noteable is gone.
+ */
 export const insertCrossReference = async (
   tx: Tx,
   { type, id }: Pick<Noteable, 'type' | 'id'>,
-  { authorId, body, source, closes = false }: CrossReference,
+  { authorId, body, source, repeats = false }: CrossReference,
 ): Promise<boolean> => {
   const [sourceColumn, sourceValue, exists] =
     'commit' in source
@@ -34,10 +37,10 @@ export const insertCrossReference = async (
   return (
     (await tx.run(sql`
       insert into notes (
-        project_id, ${columnOf(type)}, author_id, discussion_id, system, closes, body, source_project_id,
+        project_id, ${columnOf(type)}, author_id, discussion_id, system, repeats, body, source_project_id,
         ${sourceColumn}
       )
-      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${closes}, ${body}, p.id, ${sourceValue}
+      select m.project_id, m.id, u.id, ${newDiscussionId()}, true, ${repeats}, ${body}, p.id, ${sourceValue}
       from ${tableOf(type)} m, users u, projects p
       where m.id = ${id} and u.id = ${authorId} and p.id = ${source.projectId} and ${exists}
       on conflict do nothing

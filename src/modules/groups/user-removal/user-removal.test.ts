@@ -185,6 +185,8 @@ const belongings: readonly string[] = [
   'approval_rule_users',
   'approvals',
   'approvers',
+  'board_assignees',
+  'board_lists',
   'custom_attributes',
   'email_addresses',
   'emails',

@@ -151,10 +151,12 @@ async function referToEachOther(
     authorId,
     body: `${verb} from ${nameOf(issue, source, target)}`,
     source: { projectId: source.id, noteable: asNoteable(issue) },
+    repeats: true,
   })
   await insertCrossReference(tx, asNoteable(issue), {
     authorId,
     body: `${verb} to ${nameOf(copy, target, source)}`,
     source: { projectId: target.id, noteable: asNoteable(copy) },
+    repeats: true,
   })
 }

@@ -47,15 +47,17 @@ const ownOf = (caller: Caller): Sql =>
       )
     `
 
+const found = (caller: Caller, condition: Sql): Sql => sql`
+  select ${columns}, ${ownOf(caller)} as own, not ${notHidden('Issue', caller)} as hidden
+  from issues m join projects p on p.id = m.project_id
+  where ${condition}
+`
+
 export const findIssue = (db: Db, caller: Caller, projectId: number, iid: number): Promise<IssueRow | undefined> =>
-  db.row(
-    issueRow,
-    sql`
-      select ${columns}, ${ownOf(caller)} as own, not ${notHidden('Issue', caller)} as hidden
-      from issues m join projects p on p.id = m.project_id
-      where m.project_id = ${projectId} and m.iid = ${iid}
-    `,
-  )
+  db.row(issueRow, found(caller, sql`m.project_id = ${projectId} and m.iid = ${iid}`))
+
+export const findIssueById = (db: Db, caller: Caller, id: number): Promise<IssueRow | undefined> =>
+  db.row(issueRow, found(caller, sql`m.id = ${id}`))
 
 /** The number of an issue in its project. */
 export const findNumber = async (db: Db, id: number): Promise<number> => {

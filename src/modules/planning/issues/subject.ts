@@ -7,7 +7,7 @@ import { subject } from '../../../api/endpoint.ts'
 import { Id, Params, Text } from '../../../api/params/types.ts'
 import { Failure, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
-import { findIssue, type IssueRow } from './queries.ts'
+import { findIssue, findIssueById, type IssueRow } from './queries.ts'
 
 export type IssueSubject = IssueRow & { readonly project: ProjectSubject; readonly facts: Facts }
 
@@ -44,6 +44,16 @@ export async function loadIssue(
   const facts = row && issueFacts(row, project)
   if (!row || !facts || !allows(issuePolicy.read_issue, ctx.actor, facts)) throw missing()
   return { ...row, project, facts }
+}
+
+/** An issue by its id, with the facts of the caller; undefined if the caller may not read it. Two statements. */
+export async function loadIssueById(id: number, ctx: Ctx): Promise<IssueSubject | undefined> {
+  const row = await findIssueById(ctx.db, ctx.actor, id)
+  const project = row && (await loadProject(String(row.project_id), ctx))
+  const facts = project && issueFacts(row, project)
+  return facts && allows(issuePolicy.read_project, ctx.actor, facts) && allows(issuePolicy.read_issue, ctx.actor, facts)
+    ? { ...row, project, facts }
+    : undefined
 }
 
 /** An issue with the facts that most operations need. */

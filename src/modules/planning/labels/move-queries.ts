@@ -21,6 +21,14 @@ const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
   select lp.project_id, l.id
   from labels l join label_priorities lp on lp.label_id = l.id
   where l.namespace_id = any(${leftGroups}::bigint[]) and lp.project_id in (${projects})
+  union
+  select b.project_id, l.id
+  from labels l
+    join (
+      select board_id, label_id from board_lists union all select board_id, label_id from board_labels
+    ) as on_board on on_board.label_id = l.id
+    join boards b on b.id = on_board.board_id
+  where l.namespace_id = any(${leftGroups}::bigint[]) and b.project_id in (${projects})
 `
 
 /** Copies the labels that the projects use and can no longer use, unless a label of the title is available. */

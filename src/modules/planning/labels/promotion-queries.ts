@@ -41,7 +41,7 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
   return rows.map(({ id }) => id)
 }
 
-/** Replaces labels by another one in assignments, priorities, subscriptions and events, and deletes them. */
+/** Replaces labels by another one in assignments, priorities, subscriptions, boards and events, and deletes them. */
 export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<void> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
   for (const type of noteableTypes) {
@@ -67,6 +67,19 @@ export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], label
     from label_subscriptions
     where ${gone}
     on conflict do nothing
+  `)
+  await tx.run(sql`
+    insert into board_labels (board_id, label_id)
+    select board_id, ${labelId}
+    from board_labels
+    where ${gone}
+    on conflict do nothing
+  `)
+  // A project has one label of each title, so a board has one such list.
+  await tx.run(sql`
+    update board_lists bl
+    set label_id = ${labelId}
+    where ${gone} and not exists (select from board_lists t where t.board_id = bl.board_id and t.label_id = ${labelId})
   `)
   await tx.run(sql`update label_events set label_id = ${labelId} where ${gone}`)
   await tx.run(sql`delete from labels where id = any(${labelIds}::bigint[])`)

@@ -17,6 +17,12 @@ const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
     ),
     ' union ',
   )}
+  union
+  select b.project_id, ms.id
+  from milestones ms
+    join boards b on b.milestone_id = ms.id
+      or exists (select from board_lists bl where bl.board_id = b.id and bl.milestone_id = ms.id)
+  where ms.namespace_id = any(${leftGroups}::bigint[]) and b.project_id in (${projects})
 `
 
 /** Copies the milestones that the projects use and can no longer use, unless one of the title is available. */
@@ -39,7 +45,7 @@ export const copyLeftMilestones = (tx: Tx, moved: Moved): Promise<number> =>
   `)
 
 /** Rows (project_id, old_id, new_id): milestones that projects can no longer use, with the available ones of the same titles. */
-const replacementsOf = (moved: Moved): Sql => sql`
+export const replacementsOf = (moved: Moved): Sql => sql`
   select distinct on (used.project_id, used.milestone_id) used.project_id, used.milestone_id as old_id, ms.id as new_id
   from (${usesOf(moved)}) as used
     join milestones old on old.id = used.milestone_id

@@ -123,7 +123,7 @@ async function close(ctx: Ctx, issue: NamedRow, from: Source, takesTurn: (tx: Tx
     await insertCrossReference(
       tx,
       { type: 'Issue', id: issue.id },
-      { authorId, body, source: from.source, closes: true },
+      { authorId, body, source: from.source, repeats: true },
     )
   })
 }
