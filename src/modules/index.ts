@@ -78,6 +78,9 @@ import {
   issueNoteRoutes,
   issueTimeTrackingRoutes,
 } from './planning/issue-discussions/routes.ts'
+import { milestoneIssueRoutes } from './planning/issue-lists/milestone-routes.ts'
+import { issueListRoutes } from './planning/issue-lists/routes.ts'
+import { issueStatisticsRoutes } from './planning/issue-lists/statistics-routes.ts'
 import { issueRoutes } from './planning/issues/routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
@@ -190,12 +193,12 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
-  issues: issueRoutes,
+  issues: [...issueListRoutes, ...issueStatisticsRoutes, ...issueRoutes],
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  milestones: [...milestoneRoutes, ...milestoneMergeRequestRoutes],
+  milestones: [...milestoneRoutes, ...milestoneIssueRoutes, ...milestoneMergeRequestRoutes],
   'merge-requests': [
     ...mergeRequestListRoutes,
     ...mergeRequestRoutes,

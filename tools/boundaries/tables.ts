@@ -72,6 +72,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
   planning: [
     'issue_agents',
+    'issue_counts',
     'issue_labels',
     'issues',
     'label_events',

@@ -1,7 +1,14 @@
 export { readersAmong, replaceAssigned, usernamesOf } from './assignees/queries.ts'
 export { awardsSql } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
-export { type AssignedTable, isNoteableType, type NoteableType, noteableTypes } from './noteables/kinds.ts'
+export {
+  type AssignedTable,
+  isNoteableType,
+  kindOf,
+  lowestReader,
+  type NoteableType,
+  noteableTypes,
+} from './noteables/kinds.ts'
 export {
   type Discussed,
   type DiscussedSubject,
@@ -12,6 +19,7 @@ export {
 } from './noteables/noteable.ts'
 export {
   aboutColumns,
+  assigneesTableOf,
   columnOf,
   isAbout,
   isAboutKind,
@@ -30,12 +38,14 @@ export { insertCrossReference, type ReferenceSource } from './notes/cross-refere
 export { newDiscussionId } from './notes/discussion-id.ts'
 export { discussionRoutesOf } from './notes/discussion-routes.ts'
 export { resolveHeld } from './notes/discussion-service.ts'
+export { Note } from './notes/entity.ts'
 export { noteMentions } from './notes/mentions.ts'
 export { forgetNameAfterDeletion } from './notes/name-job.ts'
 export { discussionId, lineParams, noteBody } from './notes/params.ts'
 export { hasUnresolved, unresolvedPositions, unresolvedSql } from './notes/queries.ts'
 export { mayName, namedNoteables } from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
+export { foundNoteRow, notesWith } from './notes/search-queries.ts'
 export { addSystemNote } from './notes/service.ts'
 export { refuseNote, requireText } from './notes/text.ts'
 export { type ChangedLine, linesOf } from './positions/diff-lines.ts'

@@ -8,6 +8,7 @@ const commits = tag('Commits', 'Commits, their diffs, signatures, refs and stati
 const repositories = tag('Repositories', 'Trees, blobs, archives, comparisons, submodules and housekeeping')
 const files = tag('Files', 'Files of a repository: content, blame, create, update and delete')
 const projects = tag('Projects', 'Create, list, update, archive, delete and restore projects')
+const issues = tag('Issues', 'Create, update, link and order issues')
 const mergeRequests = tag('Merge requests', 'Create, review, rebase and merge merge requests')
 const pipelines = tag('Pipelines', 'Pipelines that commit statuses form, and checks of their configuration')
 const mirrors = tag(
@@ -53,6 +54,7 @@ const tags: Readonly<Record<string, Tag>> = {
   housekeeping: repositories,
   imports: tag('Imports', 'Status of project imports'),
   invitations: tag('Invitations', 'Invitations to projects and groups by email'),
+  issues,
   'label-events': tag('Label events', 'When labels were added to and removed from merge requests'),
   labels: tag('Labels', 'Labels of projects and groups'),
   languages: projects,
