@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Actor, Caller } from './actor.ts'
 import { groupPolicy } from './group-policy.ts'
 import { instanceFacts, instancePolicy } from './instance-policy.ts'
-import { levels } from './levels.ts'
 import { issuePolicy } from './issue-policy.ts'
+import { levels } from './levels.ts'
 import { mergeRequestPolicy } from './merge-request-policy.ts'
 import { allows, type Facts, type Policy, type Rule } from './policy.ts'
 import { projectPolicy } from './project-policy.ts'
@@ -125,6 +125,7 @@ describe('abilities on projects', () => {
     ['read_release', 'guest', 'anonymous'],
     ['admin_tag', 'developer', 'developer'],
     ['read_issue', 'guest', 'stranger'],
+    ['read_confidential_issue', 'reporter', 'reporter'],
     ['create_issue', 'guest', 'stranger'],
     ['admin_issue', 'reporter', 'reporter'],
     ['date_issue', 'owner', 'owner'],
@@ -199,7 +200,7 @@ describe('abilities on projects', () => {
       all(refused, 'read_merge_request', 'create_merge_request_in'),
     )
     expect(changedBy(projectPolicy, without('issues'))).toEqual(
-      all(refused, 'read_issue', 'create_issue', 'admin_issue', 'date_issue'),
+      all(refused, 'read_issue', 'read_confidential_issue', 'create_issue', 'admin_issue', 'date_issue'),
     )
     expect(changedBy(projectPolicy, without('builds'))).toEqual(
       all(
