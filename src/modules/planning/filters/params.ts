@@ -5,8 +5,6 @@ import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './f
 
 /** Maximum labels and usernames in one filter. */
 const maxNamed = 100
-/** Maximum numbers in one filter. */
-const maxNumbers = 1_000
 
 export const presences = ['None', 'Any'] as const
 const scopes = ['created_by_me', 'assigned_to_me', 'all', 'created-by-me', 'assigned-to-me'] as const
@@ -46,14 +44,15 @@ export const noteableParams = (scope: 'created_by_me' | 'all') => ({
   updated_before: when('Updated at or before this time'),
 })
 
-/** Names of the columns in which `search` looks. */
+/** Names of the columns in which `search` looks, separated by commas. */
 export const searchedFields = Optional(
-  CommaList(Text({ known: searchColumns }), {
-    description: 'Fields to search: `title`, `description`; default: both. Other words are ignored',
+  Text({
+    known: ['title', 'description', 'title,description', 'description,title'],
+    description: 'Fields to search; default: both. Other words are ignored',
   }),
 )
 
-export const numbers = Optional(List(Id(), { maxItems: maxNumbers, description: 'Numbers within the project' }))
+export const numbers = Optional(List(Id(), { description: 'Numbers within the project' }))
 
 /** The way lists of every kind are shown. */
 export const viewParams = {
@@ -77,7 +76,7 @@ export type MatchingInput = {
   readonly assignee_username?: readonly string[]
   readonly my_reaction_emoji?: string
   readonly search?: string
-  readonly in?: readonly string[]
+  readonly in?: string
   readonly iids?: readonly number[]
 }
 
@@ -126,9 +125,10 @@ function authorOf({ author_id: id, author_username: username }: MatchingInput): 
   return id === undefined || typeof id === 'string' ? id : { id }
 }
 
-function searchOf({ search: text, in: wanted = [] }: MatchingInput): MatchingFilters['search'] {
+function searchOf({ search: text, in: wanted = '' }: MatchingInput): MatchingFilters['search'] {
   if (text === undefined) return undefined
-  const columns = searchColumns.filter((column) => wanted.includes(column))
+  const words = wanted.split(',').map((word) => word.trim())
+  const columns = searchColumns.filter((column) => words.includes(column))
   return { text, in: columns.length > 0 ? columns : searchColumns }
 }
 
