@@ -161,10 +161,6 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
             ),
           ),
           [
-            'issues with a label',
-            listIssues(caller, { of: 'everyone' }, { labels: ['label 3'] }, { by: 'created_at', sort: 'desc' }),
-          ],
-          [
             'issues without a label',
             listIssues(
               caller,

@@ -67,7 +67,7 @@ export const exclusiveUsers = [
 ] as const
 
 /** The parsed parameters that can also be negated. */
-export type MatchingInput = {
+type MatchingInput = {
   readonly labels?: readonly string[]
   readonly milestone?: string
   readonly author_id?: number | 'None'
@@ -80,7 +80,7 @@ export type MatchingInput = {
   readonly iids?: readonly number[]
 }
 
-export type NoteableInput = MatchingInput & {
+type NoteableInput = MatchingInput & {
   readonly scope: (typeof scopes)[number]
   readonly created_after?: Date
   readonly created_before?: Date

@@ -79,8 +79,26 @@ function matching(type: NoteableType, caller: Caller, f: MatchingFilters): Sql[]
 }
 
 /** For each of the filters the condition that the noteable `m` does not meet it. */
-export const notMatching = (type: NoteableType, caller: Caller, filters: MatchingFilters): Sql[] =>
-  matching(type, caller, filters).map(negated)
+export function notMatching(
+  type: NoteableType,
+  caller: Caller,
+  { labels, assignee, reaction, ...others }: MatchingFilters,
+): Sql[] {
+  const where = matching(type, caller, others).map(negated)
+  if (labels !== undefined) where.push(without(labels, (filter) => labelled(type, filter)))
+  if (assignee !== undefined) where.push(without(assignee, (filter) => byUsers(type, assigneesTableOf(type), filter)))
+  if (reaction !== undefined) where.push(without(reaction, (filter) => byReaction(type, caller, filter)))
+  return where
+}
+
+/**
+ * The opposite of a filter whose condition is never null. A bare `not exists` is an anti-join, which ends with the page; otherwise
+ * PostgreSQL might read all labelled rows first.
+ */
+function without<Filter>(filter: Filter | Presence, condition: (filter: Filter | Presence) => Sql): Sql {
+  if (filter === 'Any') return condition('None')
+  return filter === 'None' ? condition('Any') : sql`not (${condition(filter)})`
+}
 
 /** Also true where the condition is null, as for a milestone that is missing. */
 export const negated = (condition: Sql): Sql => sql`(${condition}) is not true`

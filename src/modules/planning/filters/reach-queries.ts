@@ -17,14 +17,14 @@ import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '..
 import type { NoteableSet } from './filters.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
-export type Reach = {
+type Reach = {
   /** `from <table> m join projects p …` */
   readonly from: Sql
   readonly where: readonly Sql[]
   readonly parts?: List['parts']
 }
 
-export type Reached = {
+type Reached = {
   readonly type: NoteableType
   readonly caller: Caller
   readonly set: NoteableSet
@@ -87,7 +87,8 @@ function partsOf({ type, filters, confidential = false }: Reached, caller: Actor
     ...(!caller.limits && { counted }),
   }
   const members = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id')).map((part): ListPart => {
-    const closed = sql`m.audience < ${open} and ${part}`
+    // An array of the projects: they lead to the noteables in every plan.
+    const closed = sql`m.audience < ${open} and m.project_id = any(array(select p.id from projects p where ${part}))`
     return { where: kindOf(type).confidential ? sql`${closed} and ${notHidden(type, caller)}` : closed, few: true }
   })
   const own: ListPart[] = kindOf(type).confidential

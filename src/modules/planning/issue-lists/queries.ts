@@ -90,9 +90,9 @@ export const listIssues = (caller: Caller, set: NoteableSet, filters: IssueFilte
 })
 
 /** Statistics count up to this number of open and of closed issues. */
-export const countedIssues = 100_000
+const countedIssues = 100_000
 
-export const issueCountsRow = { opened: integer, closed: integer }
+const issueCountsRow = { opened: integer, closed: integer }
 export type IssueCounts = RowOf<typeof issueCountsRow>
 
 /** Open and closed issues that the caller may read, each up to `countedIssues`. One statement. */

@@ -34,7 +34,7 @@ const day = 86_400_000
 /** A day from today, in UTC. */
 export const dayFromNow = (days: number): string => new Date(Date.now() + days * day).toISOString().slice(0, 10)
 
-export type ModelMilestone = {
+type ModelMilestone = {
   readonly id: number
   readonly holder: string
   readonly title: string
@@ -43,7 +43,7 @@ export type ModelMilestone = {
   readonly due: string | null
 }
 
-export type ModelProject = {
+type ModelProject = {
   readonly project: TestProject
   readonly visibility: Visibility
   readonly membersOnly: boolean
@@ -53,7 +53,7 @@ export type ModelProject = {
   readonly levels: ReadonlyMap<number, number>
 }
 
-export type ModelLabel = { readonly id: number; readonly title: string }
+type ModelLabel = { readonly id: number; readonly title: string }
 
 export type ModelIssue = {
   readonly id: number

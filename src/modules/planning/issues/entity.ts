@@ -58,7 +58,7 @@ export const Issue = entity({
       description: 'True if only the author, assignees and members from reporters on can read it',
     }),
     discussion_locked: nullable(Type.Boolean(), { description: 'Null until it was first set' }),
-    weight: nullable(Type.Integer(), { description: 'Weight; null if there is none', tier: 'starter' }),
+    weight: Type.Optional(nullable(Type.Integer(), { description: 'Weight; null if there is none', tier: 'starter' })),
     web_url: url('URL of the issue page'),
     reference: Type.String({ description: 'Same as `references.short`', deprecated: true }),
     references: described(ReferencesSchema, 'How texts refer to the issue'),
