@@ -169,7 +169,7 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
               { by: 'created_at', sort: 'desc' },
             ),
           ],
-          ...([{ scope: 'created_by_me' }, { scope: 'assigned_to_me' }, { confidential: true }] as const).map(
+          ...([{ scope: 'created_by_me' }, { scope: 'assigned_to_me' }] as const).map(
             (filters) =>
               [
                 `issues with ${Object.entries(filters).join()}`,
