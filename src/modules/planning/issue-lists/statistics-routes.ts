@@ -23,7 +23,7 @@ const IssueStatistics = entity({
           { title: 'IssueCounts', description: 'Numbers of issues that the caller can read' },
         ),
       },
-      { title: 'IssueStatisticsCounts', description: 'Statistics' },
+      { title: 'IssueStatisticsCounts', description: 'Counts by state' },
     ),
   }),
   present: ({ opened, closed }: IssueCounts) => ({
