@@ -111,5 +111,7 @@ export const unassignIssue = (world: World, issue_id: number) => remove(world, '
 export const issueCountsOf = (world: World, project_id: number) => find(world, 'issue_counts', { project_id })
 
 /** Inserts an issue by the first administrator in a transaction. */
-export const insertIssueIn = (tx: Tx, projectId: number, iid: number) =>
-  tx.run(sql`insert into issues (iid, project_id, title, author_id) values (${iid}, ${projectId}, 'x', 1)`)
+export const insertIssueIn = (tx: Tx, projectId: number, iid: number, state: 'opened' | 'closed' = 'opened') =>
+  tx.run(
+    sql`insert into issues (iid, project_id, title, author_id, state) values (${iid}, ${projectId}, 'x', 1, ${state})`,
+  )

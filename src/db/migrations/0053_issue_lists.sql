@@ -9,15 +9,18 @@ create table issue_counts (
 with (fillfactor = 50);
 
 insert into issue_counts (project_id, opened, confidential)
-select project_id, count(*), count(*) filter (where confidential) from issues where state = 'opened' group by project_id;
+select project_id, count(*) filter (where state = 'opened'), count(*) filter (where state = 'opened' and confidential)
+from issues
+group by project_id;
 
 create function count_issues() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
+    -- A row also for closed issues: later changes update it.
     insert into issue_counts as c (project_id, opened, confidential)
-    select project_id, count(*), count(*) filter (where a.confidential)
+    select project_id, count(*) filter (where a.state = 'opened'),
+      count(*) filter (where a.state = 'opened' and a.confidential)
     from added a
-    where a.state = 'opened'
     group by project_id
     order by project_id
     on conflict (project_id)

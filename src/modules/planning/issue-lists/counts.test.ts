@@ -47,6 +47,17 @@ test('a new issue does not wait for one of another project that is not committed
   expect((await world.root.get(`/projects/${other.project.id}`)).json.open_issues_count).toBe(2)
 })
 
+test('an issue that was closed from the start is counted when it is reopened', async ({ world }) => {
+  const project = await storedProject(world)
+  const ctx = await world.app.open(null)
+  await ctx.transaction((tx) => insertIssueIn(tx, project.id, 1, 'closed'))
+  const count = async () => (await world.root.get(`/projects/${project.id}`)).json.open_issues_count
+  expect(await count()).toBe(0)
+  const [{ id }] = (await world.root.get(`/projects/${project.id}/issues`)).json
+  await changeIssue(world, id, { state: 'opened' })
+  expect(await count()).toBe(1)
+})
+
 test('32 issues that are opened and closed at once are counted exactly', async ({ world }) => {
   const project = await storedProject(world)
   const opened = await Promise.all(Array.from({ length: 32 }, () => openIssue(world, { project })))
