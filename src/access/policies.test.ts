@@ -125,6 +125,7 @@ describe('abilities on projects', () => {
     ['read_release', 'guest', 'anonymous'],
     ['admin_tag', 'developer', 'developer'],
     ['read_issue', 'guest', 'stranger'],
+    ['read_confidential_issue', 'reporter', 'reporter'],
     ['create_issue', 'guest', 'stranger'],
     ['admin_issue', 'reporter', 'reporter'],
     ['date_issue', 'owner', 'owner'],
@@ -201,7 +202,11 @@ describe('abilities on projects', () => {
       all(refused, 'read_merge_request', 'create_merge_request_in'),
     )
     expect(changedBy(projectPolicy, without('issues'))).toEqual(
-      all(refused, 'read_issue', 'create_issue', 'admin_issue', 'date_issue', 'read_board', 'admin_board'),
+      all(
+        refused,
+        ...['read_issue', 'read_confidential_issue', 'create_issue', 'admin_issue', 'date_issue'],
+        ...['read_board', 'admin_board'],
+      ),
     )
     expect(changedBy(projectPolicy, without('builds'))).toEqual(
       all(

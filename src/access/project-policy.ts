@@ -49,6 +49,8 @@ export const projectPolicy = {
   admin_tag: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
   /** Requires authentication, as the specification says, even in public projects. Confidential issues require more: `issuePolicy`. */
   read_issue: { from: 'guest', open: 'signed_in', feature: 'issues' },
+  /** Read confidential issues of other authors; authors and assignees read their own: `issuePolicy`. */
+  read_confidential_issue: { from: 'reporter', feature: 'issues' },
   create_issue: { from: 'guest', open: 'signed_in', feature: 'issues', unless: ['archived'] },
   /** Set assignees, labels, milestone and the like of new issues. */
   admin_issue: { from: 'reporter', feature: 'issues', unless: ['archived'] },

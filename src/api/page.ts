@@ -62,8 +62,8 @@ export type List = {
    * single condition with `or` would be read row by row from the index of the order, past all rows that the caller cannot see.
    */
   readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
-  /** The last key must be unique. */
-  readonly order: readonly { readonly by: Sql; readonly direction: Direction }[]
+  /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
+  readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
   /** Caches pages (`KeptReads`). Requires that nothing in the list depends on the clock. */
@@ -180,7 +180,10 @@ function pageStatement(list: List, where: Sql, limit: number, offset: number): S
 
 const sortedBy = (order: List['order']): Sql =>
   join(
-    order.map(({ by, direction }) => (direction === 'asc' ? sql`${by} asc` : sql`${by} desc`)),
+    // Ascending keys have their nulls last in any case.
+    order.map(({ by, direction, nulls }) =>
+      direction === 'asc' ? sql`${by} asc` : nulls === 'last' ? sql`${by} desc nulls last` : sql`${by} desc`,
+    ),
     ', ',
   )
 
@@ -191,7 +194,7 @@ const sortedBy = (order: List['order']): Sql =>
 function pickedRows({ from, key, order, parts }: List, where: Sql, limit: number, offset: number): Sql {
   const names = order.map((_, index) => raw(`sorted_${index}`))
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
-  const merged = sortedBy(order.map(({ direction }, index) => ({ by: names[index]!, direction })))
+  const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
   const most = literal(rowsToRead(offset + limit))
   const candidates = (parts ?? [everything]).map((part) => {
     const rows = sql`select ${key!} as picked, ${join(columns, ', ')} ${from} where ${where} and ${part.where}`

@@ -86,6 +86,9 @@ import {
 } from './planning/issue-discussions/routes.ts'
 import { issueSubscriptionRoutes } from './planning/issue-discussions/subscription-routes.ts'
 import { issueLinkRoutes } from './planning/issue-links/routes.ts'
+import { milestoneIssueRoutes } from './planning/issue-lists/milestone-routes.ts'
+import { issueListRoutes } from './planning/issue-lists/routes.ts'
+import { issueStatisticsRoutes } from './planning/issue-lists/statistics-routes.ts'
 import { issueMoveRoutes } from './planning/issue-moves/routes.ts'
 import { issueOrderRoutes } from './planning/issue-order/routes.ts'
 import { issueRoutes } from './planning/issue-writing/routes.ts'
@@ -210,13 +213,20 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   invitations: invitationRoutes,
   'issue-links': issueLinkRoutes,
   'issue-order': issueOrderRoutes,
-  issues: [...issueRoutes(followUpOf), ...issueMoveRoutes, ...issueAgentRoutes, ...closingMergeRequestRoutes],
+  issues: [
+    ...issueListRoutes,
+    ...issueStatisticsRoutes,
+    ...issueRoutes(followUpOf),
+    ...issueMoveRoutes,
+    ...issueAgentRoutes,
+    ...closingMergeRequestRoutes,
+  ],
   'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   'milestone-events': [...milestoneEventRoutes, ...issueMilestoneEventRoutes],
-  milestones: [...milestoneRoutes, ...milestoneMergeRequestRoutes],
+  milestones: [...milestoneRoutes, ...milestoneIssueRoutes, ...milestoneMergeRequestRoutes],
   'merge-requests': [
     ...mergeRequestListRoutes,
     ...mergeRequestRoutes,

@@ -45,6 +45,7 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/-/search', 'guest L', 200, { query: 'scope=users&search=xxx' }],
   ['GET /projects/:id/search blobs', 'reporter L', 200, { query: 'scope=blobs&search=xxx', also: ['read_code'] }],
   ['GET /projects/:id/search commits', 'reporter L', 200, { query: 'scope=commits&search=xxx', also: ['read_code'] }],
+  ['GET /projects/:id/search issues', 'guest L', 200, { query: 'scope=issues&search=xxx', also: ['read_issue'] }],
 
   ['POST /projects/:id/fork', 'reporter L', 404, { json: { namespace: absent } }],
   ['GET /projects/:id/forks', 'guest P', 200],
@@ -285,6 +286,7 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/milestones', 'guest P', 200],
   ['GET /projects/:id/milestones/:milestone_id', 'guest P', 404, none('milestone_id')],
   ['GET /projects/:id/milestones/:milestone_id/merge_requests', 'reporter L', 404, none('milestone_id')],
+  ['GET /projects/:id/milestones/:milestone_id/issues', 'guest L', 404, none('milestone_id')],
   ['POST /projects/:id/milestones', 'developer - live', 400, { json: { title: ' ' } }],
   [
     'PUT /projects/:id/milestones/:milestone_id',
@@ -384,6 +386,8 @@ export const projectRows: readonly Row[] = [
     422,
     { json: { source_branch: 'main', target_branch: 'main', title: 'x' } },
   ],
+  ['GET /projects/:id/issues', 'guest L', 200],
+  ['GET /projects/:id/issues_statistics', 'guest L', 200],
   ['GET /projects/:id/merge_requests', 'reporter L', 200],
   ['GET /projects/:id/merge_requests/:merge_request_iid', 'reporter L', 200],
   ['PUT /projects/:id/merge_requests/:merge_request_iid', 'developer - live', 200, { json: { squash: false } }],
@@ -637,6 +641,7 @@ export const groupRows: readonly Row[] = [
   ['GET /groups/:id/milestones', 'guest P', 200],
   ['GET /groups/:id/milestones/:milestone_id', 'guest P', 404, none('milestone_id')],
   ['GET /groups/:id/milestones/:milestone_id/merge_requests', 'guest L', 404, none('milestone_id')],
+  ['GET /groups/:id/milestones/:milestone_id/issues', 'guest L', 404, none('milestone_id')],
   ['POST /groups/:id/milestones', 'developer -', 400, { json: { title: ' ' } }],
   ['PUT /groups/:id/milestones/:milestone_id', 'developer -', 404, { json: { title: 'x' }, ...none('milestone_id') }],
   ['DELETE /groups/:id/milestones/:milestone_id', 'developer -', 404, none('milestone_id')],
@@ -705,6 +710,8 @@ export const groupRows: readonly Row[] = [
   ['PUT /groups/:id/custom_attributes/:key', 'administrator -', 400, { json: { value: ' ' }, ...none('key') }],
   ['DELETE /groups/:id/custom_attributes/:key', 'administrator -', [204, 404], none('key')],
   ['GET /groups/:id/merge_requests', 'guest L', 200],
+  ['GET /groups/:id/issues', 'guest L', 200],
+  ['GET /groups/:id/issues_statistics', 'guest L', 200],
 ]
 
 /** Operations on accounts and the instance: for everyone, for signed-in users, or for administrators. */
@@ -762,6 +769,8 @@ export const otherRows: readonly (readonly [
   ['POST /users/:id/emails', 'administrator', 400, { json: { email: 'x' } }],
   ['DELETE /users/:id/emails/:email_id', 'administrator', 404, none('email_id')],
   ['GET /user/activities', 'administrator', 200],
+  ['GET /issues', 'signed in', 200],
+  ['GET /issues_statistics', 'signed in', 200],
   ['GET /merge_requests', 'signed in', 200],
   ['GET /user_counts', 'signed in', 200],
   ['GET /todos', 'signed in', 200],

@@ -8,6 +8,7 @@ import { fetchPage, type List } from '../../src/api/page.ts'
 import type { Db } from '../../src/db/db.ts'
 import { type Sql, sql } from '../../src/db/sql.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
+import { listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
 import { listMergeRequests, mergeRequestOrders } from '../../src/modules/review/reading/list-queries.ts'
 import { World } from '../world.ts'
@@ -24,14 +25,15 @@ const memberships = `
     where p.namespace_id in (select group_id from group_access where user_id = $1)
       or p.id in (select project_id from project_access where user_id = $1)
   )
-  select (select count(*) from mine) + (select count(*) from merge_requests where project_id in (select id from mine))
+  select (select count(*) from mine) + 2 * (select count(*) from merge_requests where project_id in (select id from mine))
     + (
       select coalesce(sum(cardinality(n.traversal_ids)), 0)
       from group_access a join namespaces n on n.id = a.group_id
       where a.user_id = $1
     )
     + (select count(*) from stars where user_id = $1)
-    + (select count(*) from merge_requests where author_id = $1) as count
+    + 2 * (select count(*) from merge_requests where author_id = $1)
+    + (select count(*) from merge_request_assignees where user_id = $1) as count
 `
 /** Of each membership, some tables and indexes are read. */
 const readsOfMembership = 5
@@ -44,7 +46,26 @@ beforeAll(async () => {
   await seed(world.databaseUrl, size)
   client = new pg.Client({ connectionString: world.databaseUrl })
   await client.connect()
+  await addIssues()
 })
+
+/** An issue for each merge request; one of ten is confidential. */
+async function addIssues(): Promise<void> {
+  await client.query(`
+    insert into issues (iid, project_id, title, author_id, state, confidential, milestone_id, created_at, updated_at)
+    select iid, project_id, title, author_id, case when state = 'opened' then 'opened' else 'closed' end, id % 10 = 3, milestone_id,
+      created_at, updated_at
+    from merge_requests`)
+  await client.query(`
+    insert into issue_assignees (issue_id, user_id)
+    select m.id, a.user_id from merge_request_assignees a join merge_requests r on r.id = a.merge_request_id
+      join issues m on m.project_id = r.project_id and m.iid = r.iid`)
+  await client.query(`
+    insert into issue_labels (issue_id, label_id)
+    select m.id, a.label_id from merge_request_labels a join merge_requests r on r.id = a.merge_request_id
+      join issues m on m.project_id = r.project_id and m.iid = r.iid`)
+  await client.query('vacuum analyze issues, issue_assignees, issue_labels, issue_counts')
+}
 
 afterAll(async () => {
   await client.end()
@@ -129,6 +150,31 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
                   listMergeRequests(caller, { of: 'everyone' }, { ...(state && { state }) }, { by, sort: 'desc' }),
                 ] as const,
             ),
+          ),
+          ...(['created_at', 'updated_at'] as const).flatMap((by) =>
+            ([undefined, 'opened', 'closed'] as const).map(
+              (state) =>
+                [
+                  `issues, ${state ?? 'all'}, by ${by}`,
+                  listIssues(caller, { of: 'everyone' }, { ...(state && { state }) }, { by, sort: 'desc' }),
+                ] as const,
+            ),
+          ),
+          [
+            'issues without a label',
+            listIssues(
+              caller,
+              { of: 'everyone' },
+              { not: { labels: ['label 3'] } },
+              { by: 'created_at', sort: 'desc' },
+            ),
+          ],
+          ...([{ scope: 'created_by_me' }, { scope: 'assigned_to_me' }] as const).map(
+            (filters) =>
+              [
+                `issues with ${Object.entries(filters).join()}`,
+                listIssues(caller, { of: 'everyone' }, filters, { by: 'created_at', sort: 'desc' }),
+              ] as const,
           ),
           [
             'merge requests by the caller',

@@ -76,6 +76,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'board_lists',
     'boards',
     'issue_agents',
+    'issue_counts',
     'issue_labels',
     'issue_links',
     'issues',

@@ -102,7 +102,10 @@ const twinsInSql: readonly Target[] = [
     tests: [twins, 'src/modules/review/discussions'],
   },
   { file: 'src/modules/lifecycle/transfers/location-queries.ts', tests: [] },
-  { file: 'src/modules/review/reading/list-queries.ts', only: ['inSet'], tests: [] },
+  {
+    file: 'src/modules/planning/filters/reach-queries.ts',
+    tests: ['src/modules/planning/issue-lists', 'src/modules/review/reading'],
+  },
   { file: 'src/modules/activity/event-feed/queries.ts', only: ['feedOf'], tests: [] },
   { file: 'src/modules/activity/search/queries.ts', tests: [] },
   { file: 'src/modules/activity/todos/queries.ts', only: ['own', 'findTodo'], tests: [] },

@@ -7,7 +7,14 @@ export { closingReferences } from './cross-references/closing-pattern.ts'
 export { findNamedByIssue, findNamedByMergeRequest, findNamedByNote } from './cross-references/jobs.ts'
 export type { NamedRow } from './cross-references/queries.ts'
 export { addCrossReferences, readableNamed, type Source, sourceName } from './cross-references/service.ts'
-export { type AssignedTable, isNoteableType, type NoteableType, noteableTypes } from './noteables/kinds.ts'
+export {
+  type AssignedTable,
+  isNoteableType,
+  kindOf,
+  lowestReader,
+  type NoteableType,
+  noteableTypes,
+} from './noteables/kinds.ts'
 export {
   type Discussed,
   type DiscussedSubject,
@@ -18,6 +25,7 @@ export {
 } from './noteables/noteable.ts'
 export {
   aboutColumns,
+  assigneesTableOf,
   columnOf,
   isAbout,
   isAboutKind,
@@ -36,12 +44,14 @@ export { insertCrossReference } from './notes/cross-reference-queries.ts'
 export { newDiscussionId } from './notes/discussion-id.ts'
 export { discussionRoutesOf } from './notes/discussion-routes.ts'
 export { resolveHeld } from './notes/discussion-service.ts'
+export { Note } from './notes/entity.ts'
 export { noteMentions } from './notes/mentions.ts'
 export { forgetNameAfterDeletion } from './notes/name-job.ts'
 export { discussionId, lineParams, noteBody } from './notes/params.ts'
 export { hasUnresolved, unresolvedPositions, unresolvedSql } from './notes/queries.ts'
 export { type NamedNoteable, namedNoteables, qualifyReferences } from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
+export { foundNoteRow, notesWith } from './notes/search-queries.ts'
 export { addSystemNote } from './notes/service.ts'
 export { refuseNote, requireText } from './notes/text.ts'
 export { type ChangedLine, linesOf } from './positions/diff-lines.ts'

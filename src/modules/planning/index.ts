@@ -2,6 +2,22 @@ export { followMilestonesOnBoards, leaveGroupsOnBoards } from './boards/follow-q
 export { type AttributeChanges, changesOf } from './changes/attributes.ts'
 export { changeNotes, peopleNote } from './changes/notes.ts'
 export { peopleAfter } from './changes/people.ts'
+export { countAssigned } from './filters/assigned-queries.ts'
+export type { NoteableFilters, NoteableSet, UserFilter } from './filters/filters.ts'
+export {
+  exclusiveUsers,
+  given,
+  idOrPresence,
+  noteableFiltersOf,
+  noteableParams,
+  numbers,
+  presences,
+  searchedFields,
+  viewParams,
+} from './filters/params.ts'
+export { byUsers, filtered, leavesFew } from './filters/queries.ts'
+export { reach } from './filters/reach-queries.ts'
+export { findIssues } from './issue-lists/list.ts'
 export { closeIssue } from './issues/close.ts'
 export { closesIssues, closesWhenMerged, closingReadable } from './issues/closing-queries.ts'
 export { Issue, type IssueShown } from './issues/entity.ts'
@@ -17,14 +33,21 @@ export { type LabelReferenceRow, labelsJson } from './labels/queries.ts'
 export { titleViolations as labelTitleViolations } from './labels/titles.ts'
 export { recordIssueMilestone, recordMergeRequestMilestone } from './milestone-events/queries.ts'
 export { milestoneEventRoutesOf } from './milestone-events/routes.ts'
-export { MilestoneSchema, milestoneRecord } from './milestones/entity.ts'
+export { Milestone, MilestoneSchema, milestoneRecord } from './milestones/entity.ts'
 export {
   copyLeftMilestones,
   followMilestonesOfIssues,
   milestoneReactionsOf,
   replaceLeftMilestonesOfIssues,
 } from './milestones/move-queries.ts'
-export { findMilestoneByTitle, findUsableMilestone, type MilestoneRow, milestoneJson } from './milestones/queries.ts'
+export {
+  datedMilestoneRow,
+  findMilestoneByTitle,
+  findUsableMilestone,
+  type MilestoneRow,
+  milestoneJson,
+  milestonesWith,
+} from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
 export { type Command, type Commanded, quickActionsOf, type Right, type SharedEdit } from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'

@@ -20,4 +20,3 @@ export { updateMergeRequestsAfterFailedMerge, updateMergeRequestsAfterPush } fro
 export { answerWithMergeRequests } from './push-options/answer.ts'
 export { applyPushOptions } from './push-options/jobs.ts'
 export { findMergeRequests } from './reading/list.ts'
-export type { MergeRequestSet } from './reading/list-queries.ts'

@@ -3,14 +3,15 @@ import { as, type Variant } from '../../../api/endpoint.ts'
 import type { Page } from '../../../api/page.ts'
 import type { Within } from '../../discussion/index.ts'
 import type { GroupSubject } from '../../groups/index.ts'
+import type { NoteableSet } from '../../planning/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { findMergeRequests, MergeRequest, type MergeRequestSet } from '../../review/index.ts'
+import { findMergeRequests, MergeRequest } from '../../review/index.ts'
 import type { SearchScope } from './scope.ts'
 
 const scope = { name: 'merge_requests', returns: [MergeRequest] } as const
 
 /** Merge requests with the words in title or description, newest first. */
-async function found(ctx: Ctx, set: MergeRequestSet, within: Within, text: string, page: Page): Promise<Variant> {
+async function found(ctx: Ctx, set: NoteableSet, within: Within, text: string, page: Page): Promise<Variant> {
   const filters = { search: { text, in: ['title', 'description'] } } as const
   const asked = { filters, order: { by: 'created_at', sort: 'desc' } } as const
   return as(MergeRequest, await findMergeRequests(ctx, set, within, asked, page))

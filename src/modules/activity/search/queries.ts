@@ -23,6 +23,16 @@ export const peopleAround = (caller: Caller, traversalIds: readonly number[]): S
   )
 `
 
+/** No condition. */
+export const everywhere: Sql = raw('true')
+
+/** True for milestones whose project `p` or group `g` is a group or below it. */
+export const milestonesBelow = (traversalIds: readonly number[]): Sql => sql`
+  coalesce(p.namespace_id, g.id) = any(
+    array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
+  )
+`
+
 /** True for users (`u`) who have a level in a project. */
 export const peopleOf = (projectId: number, namespaceId: number): Sql => sql`
   u.id in (

@@ -2,7 +2,10 @@ import type { GroupSubject } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { blobsInProject, commitsInProject } from './code.ts'
 import { blobsInGroup, blobsOfAll, commitsInGroup, commitsOfAll } from './code-of-many.ts'
+import { issuesInGroup, issuesInProject, issuesOfAll } from './issues.ts'
 import { mergeRequestsInGroup, mergeRequestsInProject, mergeRequestsOfAll } from './merge-requests.ts'
+import { milestonesInGroup, milestonesInProject, milestonesOfAll } from './milestones.ts'
+import { notesInGroup, notesInProject, notesOfAll } from './notes.ts'
 import { peopleInGroup, peopleInProject, peopleOfAll } from './people.ts'
 import { projectsInGroup, projectsOfAll } from './projects.ts'
 import type { SearchScope } from './scope.ts'
@@ -11,7 +14,10 @@ import type { SearchScope } from './scope.ts'
 export const instanceScopes: readonly SearchScope<null>[] = [
   projectsOfAll,
   peopleOfAll,
+  issuesOfAll,
   mergeRequestsOfAll,
+  milestonesOfAll,
+  notesOfAll,
   blobsOfAll,
   commitsOfAll,
 ]
@@ -19,7 +25,10 @@ export const instanceScopes: readonly SearchScope<null>[] = [
 export const groupScopes: readonly SearchScope<GroupSubject>[] = [
   projectsInGroup,
   peopleInGroup,
+  issuesInGroup,
   mergeRequestsInGroup,
+  milestonesInGroup,
+  notesInGroup,
   blobsInGroup,
   commitsInGroup,
 ]
@@ -27,6 +36,9 @@ export const groupScopes: readonly SearchScope<GroupSubject>[] = [
 export const projectScopes: readonly SearchScope<ProjectSubject>[] = [
   blobsInProject,
   commitsInProject,
+  issuesInProject,
   mergeRequestsInProject,
+  milestonesInProject,
+  notesInProject,
   peopleInProject,
 ]

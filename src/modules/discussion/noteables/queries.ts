@@ -13,6 +13,9 @@ export const tableOf = (type: NoteableType): Sql => raw(kindOf(type).table)
 /** The table of the labels of a kind. */
 export const labelsTableOf = (type: NoteableType): Sql => raw(kindOf(type).labels)
 
+/** The table of the assignees of a kind. */
+export const assigneesTableOf = (type: NoteableType): Sql => raw(kindOf(type).assigned[0]!)
+
 /** The column with the id of a noteable of a kind: `merge_request_id`. */
 export const columnOf = (type: NoteableType): Sql => raw(kindOf(type).column)
 

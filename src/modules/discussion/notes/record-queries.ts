@@ -75,19 +75,20 @@ const joins = (type: NoteableType): Sql => sql`
     left join users r on r.id = n.resolved_by_id
 `
 
-const resolver = sql`case when r.id is not null then ${userReferenceJson('r')} end`
+/** Who resolved the note, of the user `r`. */
+export const resolverJson: Sql = sql`case when r.id is not null then ${userReferenceJson('r')} end`
 
 const note = (type: NoteableType): Sql => sql`
   select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id, m.iid as noteable_iid,
     ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
-    ${resolver} as resolved_by, n.created_at, n.updated_at ${joins(type)}
+    ${resolverJson} as resolved_by, n.created_at, n.updated_at ${joins(type)}
 `
 
 const noteJson = (type: NoteableType): Sql => sql`
   json_build_object(
     'id', n.id, 'discussion_id', n.discussion_id, 'noteable_type', ${type}::text, 'noteable_id', m.id, 'noteable_iid',
     m.iid, 'author', ${userReferenceJson('u')}, 'body', n.body, 'system', n.system, 'threaded', n.threaded, 'position',
-    n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))}, 'resolved_by', ${resolver}, 'created_at',
+    n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))}, 'resolved_by', ${resolverJson}, 'created_at',
     ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}
   )
 `

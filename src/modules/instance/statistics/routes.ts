@@ -13,6 +13,7 @@ const Statistics = entity({
   name: 'InstanceStatistics',
   schema: Type.Object({
     forks: count('Number of forks'),
+    issues: count('Number of issues'),
     merge_requests: count('Number of merge requests'),
     notes: count('Number of comments'),
     ssh_keys: count('Number of SSH keys'),
@@ -24,6 +25,7 @@ const Statistics = entity({
   }),
   present: (row: InstanceStatistics) => ({
     forks: grouped(row.forks),
+    issues: grouped(row.issues),
     merge_requests: grouped(row.merge_requests),
     notes: grouped(row.notes),
     ssh_keys: grouped(row.ssh_keys),

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { test } from '../../../../test/world.ts'
+import { openIssue } from '../../planning/issues/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
 
 describe('GET /application/statistics', () => {
@@ -9,13 +10,15 @@ describe('GET /application/statistics', () => {
     const before = await counts()
     const ann = await world.user()
     await world.group()
-    await openMergeRequest(world)
+    const { project } = await openMergeRequest(world)
+    await openIssue(world, { project })
     const more = (text: string, added: number) => (Number(text.replaceAll(',', '')) + added).toLocaleString('en-US')
     expect(await counts()).toEqual({
       ...before,
       users: more(before.users, 1),
       active_users: more(before.active_users, 1),
       groups: more(before.groups, 2),
+      issues: more(before.issues, 1),
       merge_requests: more(before.merge_requests, 1),
       projects: more(before.projects, 1),
     })

@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
+import { changeIssue } from '../../../../test/tables/issues.ts'
 import { type Client, test } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+import { openIssue } from '../issues/testing.ts'
 
 test('label counts include only open merge requests that the caller can read', async ({ world }) => {
   const ann = await world.user()
@@ -23,4 +25,18 @@ test('label counts include only open merge requests that the caller can read', a
   expect(await counts(ann, `/groups/${group.id}`)).toEqual([1, 0, 0])
   expect(await counts(world.root, `/projects/${closed.id}`)).toEqual([1, 0, 0])
   expect((await ann.get(`/projects/${open.id}/labels`)).json[0]).not.toHaveProperty('open_merge_requests_count')
+})
+
+test('label counts tell open from closed issues, as far as the caller can read them', async ({ world }) => {
+  const ann = await world.user()
+  const { project } = await openIssue(world, { labels: 'bug' })
+  await openIssue(world, { project, labels: 'bug', confidential: true })
+  const closed = await openIssue(world, { project, labels: 'bug' })
+  await changeIssue(world, closed.id, { state: 'closed' })
+  const counts = async (who: Client) => {
+    const [label] = (await who.get(`/projects/${project.id}/labels?with_counts=true`)).json
+    return [label.open_issues_count, label.closed_issues_count]
+  }
+  expect(await counts(world.root)).toEqual([2, 1])
+  expect(await counts(ann)).toEqual([1, 1])
 })

@@ -50,10 +50,14 @@ export const shownLabels = (labels: readonly LabelReferenceRow[], details: boole
 const label = {
   ...reference,
   subscribed: Type.Boolean({ description: 'The caller is subscribed' }),
-  open_issues_count: Type.Optional(Type.Integer({ description: 'Always 0; issues are not supported' })),
-  closed_issues_count: Type.Optional(Type.Integer({ description: 'Always 0; issues are not supported' })),
+  open_issues_count: Type.Optional(
+    Type.Integer({ description: 'Number of open issues that the caller can see, counted up to 10,000' }),
+  ),
+  closed_issues_count: Type.Optional(
+    Type.Integer({ description: 'Number of closed issues that the caller can see, counted up to 10,000' }),
+  ),
   open_merge_requests_count: Type.Optional(
-    Type.Integer({ description: 'Number of open merge requests that the caller can see' }),
+    Type.Integer({ description: 'Number of open merge requests that the caller can see, counted up to 10,000' }),
   ),
 }
 
@@ -61,9 +65,8 @@ const labelOf = (row: LabelRow) => ({
   ...labelReference(row),
   subscribed: row.subscribed,
   ...(row.open_merge_requests !== undefined && {
-    // There are no issues.
-    open_issues_count: 0,
-    closed_issues_count: 0,
+    open_issues_count: row.open_issues!,
+    closed_issues_count: row.closed_issues!,
     open_merge_requests_count: row.open_merge_requests,
   }),
 })

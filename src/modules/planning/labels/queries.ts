@@ -1,12 +1,12 @@
 import type { Caller } from '../../../access/actor.ts'
-import type { List } from '../../../api/page.ts'
+import { countedRows, type List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, integer, nullable, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
-import { columnOf, labelsTableOf, type NoteableType } from '../../discussion/index.ts'
+import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { columnOf, labelsTableOf, type NoteableType, readableRow, tableOf } from '../../discussion/index.ts'
 import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
-import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
+import { visibleProjects } from '../../projects/index.ts'
 
 /** A label as other records contain it. */
 export const labelReferenceRow = {
@@ -27,7 +27,9 @@ export const labelRow = {
   subscribed: boolean,
   /** The priority of the label in the project; null in a group. */
   priority: nullable(integer),
-  /** The number of open merge requests that the caller may read; only if requested. */
+  /** The numbers that the caller may read, up to `countedRows`; only if requested. */
+  open_issues: optional(integer),
+  closed_issues: optional(integer),
   open_merge_requests: optional(integer),
 }
 export type LabelRow = RowOf<typeof labelRow>
@@ -60,19 +62,27 @@ const columns = ({ holder, caller }: Place): Sql => sql`
   } as priority
 `
 
-const countColumn = ({ holder, caller }: Place): Sql => sql`
-  ,
+const counted = ({ holder, caller }: Place, type: NoteableType, state: 'opened' | 'closed'): Sql => sql`
   (
     select count(*)
-    from merge_request_labels ml
-      join merge_requests m on m.id = ml.merge_request_id and m.state = 'opened'
-      join projects p on p.id = m.project_id
-    where ml.label_id = l.id
-      and ${projectsIn(holder)}
-      and not p.deleting
-      and ${visibleProjects(caller)}
-      and ${readableMergeRequests(caller)}
-  ) as open_merge_requests
+    from (
+      select
+      from ${labelsTableOf(type)} ml
+        join ${tableOf(type)} m on m.id = ml.${columnOf(type)} and m.state = ${state}
+        join projects p on p.id = m.project_id
+      where ml.label_id = l.id
+        and ${projectsIn(holder)}
+        and not p.deleting
+        and ${visibleProjects(caller)}
+        and ${readableRow(type, caller)}
+      limit ${literal(countedRows)}
+    ) as labelled
+  )
+`
+
+const countColumns = (place: Place): Sql => sql`
+  , ${counted(place, 'Issue', 'opened')} as open_issues, ${counted(place, 'Issue', 'closed')} as closed_issues,
+  ${counted(place, 'MergeRequest', 'opened')} as open_merge_requests
 `
 
 /** Its own labels, with `ancestors` also those of the groups above. */
@@ -89,7 +99,7 @@ export type LabelFilters = {
 export const labelsOf = (place: Place, { ancestors, counts, search }: LabelFilters): List => ({
   type: 'Label',
   cached: true,
-  select: sql`select ${columns(place)}${counts ? countColumn(place) : empty} from labels l`,
+  select: sql`select ${columns(place)}${counts ? countColumns(place) : empty} from labels l`,
   from: raw('from labels l'),
   key: raw('l.id'),
   where: [shown(place, ancestors), ...(search?.trim() ? [fuzzy(search, ['l.title', 'l.description'])] : [])],

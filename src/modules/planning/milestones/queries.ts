@@ -5,6 +5,8 @@ import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, date, integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { around, heldBy, type ProjectOrGroupHolder, reaching } from '../../groups/index.ts'
+import { visibleGroups } from '../../namespaces/index.ts'
+import { visibleProjects } from '../../projects/index.ts'
 
 export const milestoneStates = ['active', 'closed'] as const
 
@@ -75,6 +77,26 @@ export const milestonesOf = (
   ],
   order: [{ by: raw('ms.id'), direction: 'desc' }],
   keyset: { direction: 'desc' },
+})
+
+/**
+ * Milestones with these words that the caller may read, newest first. `inside` is a condition on the project `p` or the group `g` of
+ * the milestone.
+ */
+export const milestonesWith = (caller: Caller, search: string, inside: Sql): List => ({
+  type: 'Milestone',
+  cached: true,
+  select: sql`select ${columns} from milestones ms`,
+  from: raw(
+    'from milestones ms left join projects p on p.id = ms.project_id left join namespaces g on g.id = ms.namespace_id',
+  ),
+  key: raw('ms.id'),
+  where: [
+    fuzzy(search, ['ms.title', 'ms.description']),
+    inside,
+    sql`((not p.deleting and ${visibleProjects(caller)}) or (not g.deleting and ${visibleGroups(caller)}))`,
+  ],
+  order: [{ by: raw('ms.id'), direction: 'desc' }],
 })
 
 /** One of its own milestones. */

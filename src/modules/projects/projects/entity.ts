@@ -80,7 +80,10 @@ export const Project = cacheableEntity({
       'True if discussions are resolved when their lines change; null if it was cleared',
     ),
     open_issues_count: Type.Optional(
-      Type.Integer({ description: 'Always 0; absent if issues are not available to the caller' }),
+      Type.Integer({
+        description:
+          'Number of open issues, without confidential ones below the reporter role; absent if issues are not available to the caller',
+      }),
     ),
     import_status: Type.String({
       description: 'State of the import or fork; `none` if the project was not imported',
@@ -130,6 +133,7 @@ export const Project = cacheableEntity({
     const mayReadCode = allows(projectPolicy.read_code, actor, facts)
     const on = (feature: string) => hasFeature(feature, actor, facts)
     const issues = on('issues')
+    const confidential = allows(projectPolicy.read_confidential_issue, actor, facts)
     const mergeRequests = on('merge_requests')
     const self = `${site.apiUrl}/projects/${row.id}`
     return {
@@ -152,7 +156,7 @@ export const Project = cacheableEntity({
       ...featuresOf(row, settings, on),
       can_create_merge_request_in: allows(projectPolicy.create_merge_request_in, actor, facts),
       resolve_outdated_diff_discussions: settings.resolve_outdated_diff_discussions,
-      ...(issues && { open_issues_count: row.open_issues_count }),
+      ...(issues && { open_issues_count: row.open_issues - (confidential ? 0 : row.open_confidential_issues) }),
       import_status: row.import_status,
       ...(administers && { import_error: row.import_error }),
       permissions: { project_access: row.project_member, group_access: row.group_member },

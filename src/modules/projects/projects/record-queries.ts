@@ -54,7 +54,9 @@ export const projectRecordRow = {
   avatar: nullable(text),
   star_count: integer,
   forks_count: integer,
-  open_issues_count: integer,
+  /** Open issues, and those of them that are confidential. */
+  open_issues: integer,
+  open_confidential_issues: integer,
   import_error: nullable(text),
   mirror: boolean,
   mirror_user_id: nullable(integer),
@@ -209,9 +211,15 @@ const stampOf = (
       when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)}
     end,
     ${caller === null || caller.admin ? empty : sql`${level},`} ${caller?.limits ? sql`'l' || ${withinLimits(caller)},` : empty} 'p' || ${membership(caller, 'project', inherited, membershipVersion)},
-    'g' || ${membership(caller, 'group', inherited, membershipVersion)}${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty}
+    'g' || ${membership(caller, 'group', inherited, membershipVersion)},
+    'i' || (
+      select ic.opened || '.' || ic.confidential from issue_counts ic where ic.project_id = p.id
+    ) ${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty}
   )
 `
+
+const openIssues = (column: 'opened' | 'confidential'): Sql =>
+  raw(`coalesce((select ic.${column} from issue_counts ic where ic.project_id = p.id), 0)`)
 
 const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
 
@@ -225,11 +233,12 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
     ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
     ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description,
-    p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, p.open_issues_count, p.import_error, p.mirror,
-    p.mirror_user_id, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key, p.created_at,
-    p.last_activity_at, p.marked_for_deletion_on, n.name as namespace_name, n.path as namespace_path,
-    n.kind as namespace_kind, n.full_path as namespace_full_path, n.full_name as namespace_full_name,
-    n.parent_id as namespace_parent_id, n.avatar as namespace_avatar, n.lfs_enabled as namespace_lfs_enabled,
+    p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count, ${openIssues('opened')} as open_issues,
+    ${openIssues('confidential')} as open_confidential_issues, p.import_error, p.mirror, p.mirror_user_id,
+    p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key, p.created_at, p.last_activity_at,
+    p.marked_for_deletion_on, n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind,
+    n.full_path as namespace_full_path, n.full_name as namespace_full_name, n.parent_id as namespace_parent_id,
+    n.avatar as namespace_avatar, n.lfs_enabled as namespace_lfs_enabled,
     case
       when n.kind = 'user' then (
         select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))})

@@ -2,14 +2,15 @@ import { Type } from 'typebox'
 import { endpoint } from '../../../api/endpoint.ts'
 import { entity } from '../../../api/entity.ts'
 import { instance } from '../../instance/index.ts'
-import { countAssigned } from './people-queries.ts'
+import { countAssigned } from '../../planning/index.ts'
 
 const UserCounts = entity({
   name: 'UserCounts',
   schema: Type.Object({
     merge_requests: Type.Integer({ description: 'Number of open merge requests assigned to the caller' }),
+    assigned_issues: Type.Integer({ description: 'Number of open issues assigned to the caller' }),
   }),
-  present: (row: { merge_requests: number }) => row,
+  present: (row: { merge_requests: number; assigned_issues: number }) => row,
 })
 
 export const mergeRequestPeopleRoutes = [
@@ -21,6 +22,12 @@ export const mergeRequestPeopleRoutes = [
     subject: instance,
     allow: 'use',
     returns: UserCounts,
-    handle: async ({ ctx }) => ({ merge_requests: await countAssigned(ctx.db, ctx.actor!) }),
+    async handle({ ctx: { db, actor } }) {
+      const [mergeRequests, issues] = await Promise.all([
+        countAssigned(db, 'MergeRequest', actor!),
+        countAssigned(db, 'Issue', actor!),
+      ])
+      return { merge_requests: mergeRequests, assigned_issues: issues }
+    },
   }),
 ]

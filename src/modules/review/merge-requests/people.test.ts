@@ -8,20 +8,20 @@ describe('GET /user_counts', () => {
     const ann = await world.user()
     const members: [Client, Level][] = [[ann, 'developer']]
     const count = async () => (await ann.get('/user_counts')).json
-    expect(await count()).toEqual({ merge_requests: 0 })
+    expect(await count()).toEqual({ assigned_issues: 0, merge_requests: 0 })
     const [one, two, three] = [
       await openMergeRequest(world, { members, assignee_ids: [ann.id] }),
       await openMergeRequest(world, { members, assignee_ids: [ann.id] }),
       await openMergeRequest(world, { members, visibility: 'private', assignee_ids: [ann.id] }),
     ]
     await openMergeRequest(world, { members, author: ann })
-    expect(await count()).toEqual({ merge_requests: 3 })
+    expect(await count()).toEqual({ assigned_issues: 0, merge_requests: 3 })
     await ann.put(one.at, { state_event: 'close' })
-    expect(await count()).toEqual({ merge_requests: 2 })
+    expect(await count()).toEqual({ assigned_issues: 0, merge_requests: 2 })
     await world.archive(two.project as never)
-    expect(await count()).toEqual({ merge_requests: 1 })
+    expect(await count()).toEqual({ assigned_issues: 0, merge_requests: 1 })
     await world.root.delete(`/projects/${three.project.id}/members/${ann.id}`)
-    expect(await count()).toEqual({ merge_requests: 0 })
+    expect(await count()).toEqual({ assigned_issues: 0, merge_requests: 0 })
     expect((await world.anonymous.get('/user_counts')).status).toBe(401)
   })
 })

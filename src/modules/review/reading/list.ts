@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { as, type Variant } from '../../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import type { Within } from '../../discussion/index.ts'
+import type { NoteableSet } from '../../planning/index.ts'
 import { countDiverged } from '../merge-requests/diverged.ts'
 import { MergeRequest, type MergeRequestShown, MergeRequestSimple } from '../merge-requests/entity.ts'
 import { type MergeRequestRecordRow, mergeRequestRecordRow } from '../merge-requests/record-queries.ts'
@@ -9,17 +10,12 @@ import type { MergeStatus } from '../merge-requests/states.ts'
 import { checkLater } from '../merging/check.ts'
 import { lostChecks } from '../merging/queries.ts'
 import { filtersOf, type ListInput, orderOf } from './list-params.ts'
-import {
-  listMergeRequests,
-  type MergeRequestFilters,
-  type MergeRequestOrder,
-  type MergeRequestSet,
-} from './list-queries.ts'
+import { listMergeRequests, type MergeRequestFilters, type MergeRequestOrder } from './list-queries.ts'
 
 /** A page of a list, in the requested view. */
 export async function mergeRequestsPage(
   ctx: Ctx,
-  set: MergeRequestSet,
+  set: NoteableSet,
   within: Within,
   input: ListInput,
   page: Page,
@@ -59,7 +55,7 @@ export async function checkUnchecked(
 /** A page of merge requests that the caller may read. */
 export async function findMergeRequests(
   ctx: Ctx,
-  set: MergeRequestSet,
+  set: NoteableSet,
   within: Within,
   { filters, order }: { readonly filters: MergeRequestFilters; readonly order: MergeRequestOrder },
   page: Page,

@@ -1,0 +1,48 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { integer, notNull, textOf } from '../../../db/row.ts'
+import { join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { userReferenceJson } from '../../accounts/index.ts'
+import { visibleProjects } from '../../projects/index.ts'
+import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
+import { aboutColumns, columnOf, readableAbout, tableOf } from '../noteables/queries.ts'
+import { noteRow, resolverJson } from './record-queries.ts'
+
+/** A note of any kind of noteable: each has exactly one. */
+export const foundNoteRow = {
+  ...noteRow,
+  noteable_type: notNull(textOf<NoteableType>()),
+  noteable_id: notNull(integer),
+  noteable_iid: notNull(integer),
+}
+
+const numbers = noteableTypes.map(
+  (type) => sql`(select m.iid from ${tableOf(type)} m where m.id = n.${columnOf(type)})`,
+)
+
+/**
+ * Comments with these words on what the caller may read, newest first; system notes are not searched. `inside` is a condition on the
+ * project `p`.
+ */
+export const notesWith = (caller: Caller, search: string, inside: Sql): List => ({
+  type: 'Note',
+  cached: true,
+  select: sql`
+    select n.id, n.discussion_id, ${aboutColumns('n')}, coalesce(${join(numbers, ', ')}) as noteable_iid,
+      ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
+      ${resolverJson} as resolved_by, n.created_at, n.updated_at
+    from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
+  `,
+  from: raw('from notes n join projects p on p.id = n.project_id'),
+  key: raw('n.id'),
+  where: [
+    raw('not n.system'),
+    fuzzy(search, ['n.body']),
+    inside,
+    raw('not p.deleting'),
+    visibleProjects(caller),
+    readableAbout('n', caller),
+  ],
+  order: [{ by: raw('n.id'), direction: 'desc' }],
+})

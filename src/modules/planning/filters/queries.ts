@@ -1,0 +1,131 @@
+import type { Caller } from '../../../access/actor.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { assigneesTableOf, columnOf, labelsTableOf, type NoteableType } from '../../discussion/index.ts'
+import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './filters.ts'
+
+/** Whether rows exist, or do not, as requested. */
+const present = (filter: Presence, rows: Sql): Sql =>
+  filter === 'Any' ? sql`exists (${rows})` : sql`not exists (${rows})`
+
+const labelled = (type: NoteableType, filter: NonNullable<MatchingFilters['labels']>): Sql => {
+  const labels = sql`from ${labelsTableOf(type)} ml`
+  const own = sql`ml.${columnOf(type)} = m.id`
+  if (typeof filter === 'string') return present(filter, sql`select ${labels} where ${own}`)
+  return and(
+    filter.map(
+      (title) => sql`
+        exists (select ${labels} join labels l on l.id = ml.label_id where ${own} and lower(l.title) = lower(${title}))
+      `,
+    ),
+  )
+}
+
+const userNamed = (username: string): Sql => sql`select u.id from users u where lower(u.username) = lower(${username})`
+
+/** The noteable `m` has such users in a table of users with a task in it. */
+export function byUsers(type: NoteableType, table: Sql, filter: UserFilter): Sql {
+  const rows = sql`select from ${table} a where a.${columnOf(type)} = m.id`
+  if (typeof filter === 'string') return present(filter, rows)
+  if ('id' in filter) return sql`exists (${rows} and a.user_id = ${filter.id})`
+  return and(filter.usernames.map((username) => sql`exists (${rows} and a.user_id = (${userNamed(username)}))`))
+}
+
+function ofMilestone(filter: NonNullable<MatchingFilters['milestone']>): Sql {
+  if (filter === 'None') return raw('m.milestone_id is null')
+  if (filter === 'Any') return raw('m.milestone_id is not null')
+  const among = (milestones: Sql) => sql`m.milestone_id in (${milestones})`
+  if (filter === 'started')
+    return among(raw(`select ms.id from milestones ms where ms.state = 'active' and ms.start_date < current_date`))
+  if (filter === 'upcoming')
+    return among(
+      raw(`select distinct on (ms.project_id, ms.namespace_id) ms.id from milestones ms
+        where ms.state = 'active' and ms.due_date > current_date order by ms.project_id, ms.namespace_id, ms.due_date, ms.id`),
+    )
+  if ('id' in filter) return sql`m.milestone_id = ${filter.id}`
+  return among(sql`select ms.id from milestones ms where ms.title = ${filter.title}`)
+}
+
+function byAuthor(filter: NonNullable<MatchingFilters['author']>): Sql {
+  if (filter === 'None') return raw('false')
+  return 'id' in filter ? sql`m.author_id = ${filter.id}` : sql`m.author_id = (${userNamed(filter.username)})`
+}
+
+function byReaction(type: NoteableType, caller: Caller, filter: NonNullable<MatchingFilters['reaction']>): Sql {
+  if (caller === null) return raw('false')
+  const mine = sql`
+    select from award_emoji e where e.${columnOf(type)} = m.id and e.note_id is null and e.user_id = ${caller.id}
+  `
+  return typeof filter === 'string' ? present(filter, mine) : sql`exists (${mine} and e.name = ${filter.name})`
+}
+
+/** A condition on the noteable `m` for each of the filters. */
+function matching(type: NoteableType, caller: Caller, f: MatchingFilters): Sql[] {
+  const where: Sql[] = []
+  if (f.author !== undefined) where.push(byAuthor(f.author))
+  if (f.assignee !== undefined) where.push(byUsers(type, assigneesTableOf(type), f.assignee))
+  if (f.labels !== undefined) where.push(labelled(type, f.labels))
+  if (f.milestone !== undefined) where.push(ofMilestone(f.milestone))
+  if (f.reaction !== undefined) where.push(byReaction(type, caller, f.reaction))
+  if (f.search?.text.trim())
+    where.push(
+      fuzzy(
+        f.search.text,
+        f.search.in.map((column) => `m.${column}`),
+      ),
+    )
+  if (f.iids !== undefined) where.push(sql`m.iid = any(${f.iids}::bigint[])`)
+  return where
+}
+
+/** For each of the filters the condition that the noteable `m` does not meet it. */
+export function notMatching(
+  type: NoteableType,
+  caller: Caller,
+  { labels, assignee, reaction, ...others }: MatchingFilters,
+): Sql[] {
+  const where = matching(type, caller, others).map(negated)
+  if (labels !== undefined) where.push(without(labels, (filter) => labelled(type, filter)))
+  if (assignee !== undefined) where.push(without(assignee, (filter) => byUsers(type, assigneesTableOf(type), filter)))
+  if (reaction !== undefined) where.push(without(reaction, (filter) => byReaction(type, caller, filter)))
+  return where
+}
+
+/**
+ * The opposite of a filter whose condition is never null. A bare `not exists` is an anti-join, which ends with the page; otherwise
+ * PostgreSQL might read all labelled rows first.
+ */
+function without<Filter>(filter: Filter | Presence, condition: (filter: Filter | Presence) => Sql): Sql {
+  if (filter === 'Any') return condition('None')
+  return filter === 'None' ? condition('Any') : sql`not (${condition(filter)})`
+}
+
+/** Also true where the condition is null, as for a milestone that is missing. */
+export const negated = (condition: Sql): Sql => sql`(${condition}) is not true`
+
+function ofScope(type: NoteableType, caller: Caller, scope: NonNullable<NoteableFilters['scope']>): Sql {
+  if (caller === null) return raw('false')
+  return scope === 'created_by_me'
+    ? sql`m.author_id = ${caller.id}`
+    : byUsers(type, assigneesTableOf(type), { id: caller.id })
+}
+
+/** Records show milliseconds, but stored times are more precise: a time counts as before its displayed value. */
+const after = (time: Date): Date => new Date(time.getTime() + 1)
+
+/** Conditions on the noteable `m` of this kind. */
+export function filtered(type: NoteableType, caller: Caller, f: NoteableFilters): Sql[] {
+  const where: Sql[] = []
+  if (f.scope) where.push(ofScope(type, caller, f.scope))
+  if (f.state) where.push(sql`m.state = ${f.state}`)
+  if (f.createdAfter) where.push(sql`m.created_at >= ${f.createdAfter}`)
+  if (f.createdBefore) where.push(sql`m.created_at < ${after(f.createdBefore)}`)
+  if (f.updatedAfter) where.push(sql`m.updated_at >= ${f.updatedAfter}`)
+  if (f.updatedBefore) where.push(sql`m.updated_at < ${after(f.updatedBefore)}`)
+  return [...where, ...matching(type, caller, f)]
+}
+
+/** Filters that leave few noteables: these are checked one by one. */
+export const leavesFew = ({ scope, author, search, reaction, assignee, milestone }: NoteableFilters): boolean =>
+  [scope, author, search].some((filter) => filter !== undefined) ||
+  [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')

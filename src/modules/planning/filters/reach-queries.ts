@@ -1,0 +1,122 @@
+import type { Actor, Caller } from '../../../access/actor.ts'
+import { featureLevels } from '../../../access/levels.ts'
+import type { List, ListPart } from '../../../api/page.ts'
+import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
+import {
+  assigneesTableOf,
+  columnOf,
+  kindOf,
+  lowestReader,
+  type NoteableType,
+  notHidden,
+  readableRow,
+  tableOf,
+} from '../../discussion/index.ts'
+import { projectParts, within } from '../../namespaces/index.ts'
+import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '../../projects/index.ts'
+import type { NoteableSet } from './filters.ts'
+
+/** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
+type Reach = {
+  /** `from <table> m join projects p …` */
+  readonly from: Sql
+  readonly where: readonly Sql[]
+  readonly parts?: List['parts']
+}
+
+type Reached = {
+  readonly type: NoteableType
+  readonly caller: Caller
+  readonly set: NoteableSet
+  /** The conditions of the filters. */
+  readonly filters: readonly Sql[]
+  /** The filters lead to few noteables. */
+  readonly few: boolean
+  /** The filters leave confidential ones only. */
+  readonly confidential?: boolean
+}
+
+/** The noteables `m` of a set that the caller may read, and that meet the filters. */
+export function reach(reached: Reached): Reach {
+  const { type, caller, set, filters, few } = reached
+  const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
+  if (set.of === 'project') {
+    const own = [sql`m.project_id = ${set.id}`, ...filters]
+    return kindOf(type).confidential
+      ? { from, where: [...own, notHidden(type, caller)] }
+      : { from: sql`from ${tableOf(type)} m`, where: own }
+  }
+  if (caller !== null && !caller.admin && set.of === 'everyone' && !few)
+    return {
+      from,
+      where: [
+        raw('not p.deleting'),
+        sql`p.${feature(type)} > ${featureLevels.disabled}`,
+        ...(caller.limits ? [withinLimits(caller)] : []),
+        ...filters,
+      ],
+      parts: partsOf(reached, caller),
+    }
+  const readable = [raw('not p.deleting'), visibleProjects(caller), readableRow(type, caller), ...filters]
+  return { from, where: set.of === 'everyone' ? readable : [...inGroup(set), ...readable] }
+}
+
+const inGroup = ({ traversalIds, archived }: Extract<NoteableSet, { of: 'group' }>): Sql[] => [
+  sql`
+    p.namespace_id = any(
+      array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
+    )
+  `,
+  ...(archived ? [] : [raw('not p.archived')]),
+]
+
+const feature = (type: NoteableType): Sql => raw(kindOf(type).feature)
+
+/**
+ * The noteables of projects that are open to the caller, those of the caller's projects, and the confidential ones that the caller
+ * wrote or is assigned to elsewhere: `visibleProjects` and `readableRow` in parts.
+ */
+function partsOf({ type, filters, confidential = false }: Reached, caller: Actor): List['parts'] {
+  const open = openVisibility(caller)
+  const { enabled } = featureLevels
+  const audience = sql`m.audience >= ${open}`
+  const openProject = sql`p.visibility >= ${open} and p.${feature(type)} >= ${enabled}`
+  const counted = { from: sql`from ${tableOf(type)} m`, where: and([audience, ...filters]) }
+  const everyones: ListPart = {
+    where: sql`${audience} and ${openProject}`,
+    ...(!caller.limits && { counted }),
+  }
+  const members = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id')).map((part): ListPart => {
+    // An array of the projects: they lead to the noteables in every plan.
+    const closed = sql`m.audience < ${open} and m.project_id = any(array(select p.id from projects p where ${part}))`
+    return { where: kindOf(type).confidential ? sql`${closed} and ${notHidden(type, caller)}` : closed, few: true }
+  })
+  const own: ListPart[] = kindOf(type).confidential
+    ? [
+        {
+          where: sql`
+            m.id = any(array(${ownConfidential(type, caller)}))
+            and ${openProject}
+            and not ${memberAtLeast(caller, lowestReader(type))}
+          `,
+          few: true,
+        },
+      ]
+    : []
+  const parts = [...(confidential ? [] : [everyones]), ...members, ...own]
+  return parts as [ListPart, ...ListPart[]]
+}
+
+/** Confidential noteables that the caller wrote or is assigned to. */
+const ownConfidential = (type: NoteableType, caller: Actor): Sql =>
+  join(
+    [
+      sql`select c.id from ${tableOf(type)} c where c.author_id = ${caller.id} and c.confidential`,
+      sql`
+        select c.id
+        from ${assigneesTableOf(type)} a join ${tableOf(type)} c on c.id = a.${columnOf(type)}
+        where a.user_id = ${caller.id} and c.confidential
+      `,
+    ],
+    ' union ',
+  )

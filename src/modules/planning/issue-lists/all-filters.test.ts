@@ -1,0 +1,245 @@
+import { expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { issueOrders } from './order-queries.ts'
+import { type Caller, dayFromNow, type Model, type ModelIssue, makeModel, mayRead, Random } from './testing.ts'
+
+/** A filter as a parameter, and the same in memory. */
+type Filter = {
+  /** Filters with the same name are not combined. */
+  readonly name: string
+  readonly query: readonly (readonly [name: string, value: string | number])[]
+  readonly matches: (issue: ModelIssue, caller: Caller) => boolean
+}
+
+const day = 86_400_000
+const monday = (date: Date) => new Date(date.getTime() - ((date.getUTCDay() + 6) % 7) * day).toISOString().slice(0, 10)
+const firstOfMonth = (ahead: number) => {
+  const now = new Date()
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)).toISOString().slice(0, 10)
+}
+
+/** Filters that can also be negated. */
+function negatable({ issues, callers, milestones }: Model): Filter[] {
+  const people = callers.map(({ client }) => client)
+  const one = (name: string, value: string | number, matches: Filter['matches']): Filter => ({
+    name,
+    query: [[name, value]],
+    matches,
+  })
+  const labelled = (title: string) => (issue: ModelIssue) =>
+    issue.labels.some((label) => label.title.toLowerCase() === title.toLowerCase())
+  const today = dayFromNow(0)
+  const upcoming = new Set(
+    [...new Set(milestones.map(({ holder }) => holder))].map(
+      (holder) =>
+        milestones
+          .filter((each) => each.holder === holder && each.state === 'active' && each.due !== null && each.due > today)
+          .sort((a, b) => (a.due! < b.due! ? -1 : 1))[0]?.id,
+    ),
+  )
+  const has =
+    (name: string) =>
+    (issue: ModelIssue, { client }: Caller) =>
+      issue.awards.some((award) => award.user === client.id && award.name === name)
+  const awarded: Filter['matches'] = (issue, caller) => has('thumbsup')(issue, caller) || has('tada')(issue, caller)
+  const numbers = [1, 3, 5, 7, 11]
+  const wordIn = (word: string) => (text: string) => text.toLowerCase().includes(word)
+  return [
+    one('labels', 'BUG', labelled('bug')),
+    one('labels', 'bug, feature', (issue) => labelled('bug')(issue) && labelled('feature')(issue)),
+    one('labels', 'None', ({ labels }) => labels.length === 0),
+    one('labels', 'any', ({ labels }) => labels.length > 0),
+    one('labels', 'No Label', ({ labels }) => labels.length === 0),
+    one('labels', 'unknown', () => false),
+    one('milestone', '1.0', ({ milestone }) => milestone?.title === '1.0'),
+    one('milestone', 'None', ({ milestone }) => milestone === undefined),
+    one('milestone', 'Any', ({ milestone }) => milestone !== undefined),
+    one('milestone', '#upcoming', ({ milestone }) => milestone !== undefined && upcoming.has(milestone.id)),
+    one(
+      'milestone',
+      '#started',
+      ({ milestone }) => milestone?.state === 'active' && milestone.start !== null && milestone.start < today,
+    ),
+    ...people.slice(0, 2).map((who) => one('author_id', who.id, ({ author }) => author === who)),
+    one('author_id', 'None', () => false),
+    { ...one('author_username', people[2]!.username, ({ author }) => author === people[2]), name: 'author_id' },
+    one('assignee_id', people[1]!.id, ({ assignees }) => assignees.includes(people[1]!)),
+    one('assignee_id', 'None', ({ assignees }) => assignees.length === 0),
+    one('assignee_id', 'any', ({ assignees }) => assignees.length > 0),
+    {
+      name: 'assignee_id',
+      query: people.slice(2, 4).map((who) => ['assignee_username[]', who.username] as const),
+      matches: ({ assignees }) => people.slice(2, 4).every((who) => assignees.includes(who)),
+    },
+    one('my_reaction_emoji', 'tada', has('tada')),
+    one('my_reaction_emoji', 'None', (issue, caller) => !awarded(issue, caller)),
+    one('my_reaction_emoji', 'Any', awarded),
+    one('weight', 2, ({ weight }) => weight === 2),
+    one('weight', 'None', ({ weight }) => weight === null),
+    one('weight', 'Any', ({ weight }) => weight !== null),
+    {
+      name: 'iids',
+      query: numbers.map((iid) => ['iids[]', iid] as const),
+      matches: ({ iid }) => numbers.includes(iid),
+    },
+    one('search', 'engine', ({ title, description }) => [title, description].some(wordIn('engine'))),
+    one('search', 'broken engine', ({ title, description }) =>
+      [title, description].some((text) => wordIn('broken')(text) && wordIn('engine')(text)),
+    ),
+    one('search', issues[0]!.title.slice(0, 2), () => false),
+  ]
+}
+
+/** The same filter within `not`. */
+const negated = ({ name, query, matches }: Filter): Filter => ({
+  name: `not ${name}`,
+  query: query.map(([key, value]) => [key.endsWith('[]') ? `not[${key.slice(0, -2)}][]` : `not[${key}]`, value]),
+  matches: (issue, caller) => !matches(issue, caller),
+})
+
+function otherFilters({ issues }: Model): Filter[] {
+  const one = (name: string, value: string, matches: Filter['matches']): Filter => ({
+    name,
+    query: [[name, value]],
+    matches,
+  })
+  const some = issues[17]!
+  const due = (value: string, is: (day: string) => boolean) =>
+    one('due_date', value, (issue) => issue.due !== null && is(issue.due))
+  const week = monday(new Date())
+  const nextWeek = new Date(Date.parse(week) + 7 * day).toISOString().slice(0, 10)
+  return [
+    one('state', 'opened', ({ state }) => state === 'opened'),
+    one('state', 'closed', ({ state }) => state === 'closed'),
+    one('state', 'all', () => true),
+    one('confidential', 'true', ({ confidential }) => confidential),
+    one('confidential', 'false', ({ confidential }) => !confidential),
+    one('scope', 'created_by_me', ({ author }, { client }) => author === client),
+    one('scope', 'assigned-to-me', ({ assignees }, { client }) => assignees.includes(client)),
+    one('created_after', some.created, ({ created }) => created >= some.created),
+    one('created_before', some.created, ({ created }) => created <= some.created),
+    one('updated_after', some.updated, ({ updated }) => updated >= some.updated),
+    one('updated_before', some.updated, ({ updated }) => updated <= some.updated),
+    one('due_date', '0', ({ due }) => due === null),
+    due('any', () => true),
+    due('today', (date) => date === dayFromNow(0)),
+    due('tomorrow', (date) => date === dayFromNow(1)),
+    due('overdue', (date) => date < dayFromNow(0)),
+    due('week', (date) => date >= week && date < nextWeek),
+    due('month', (date) => date >= firstOfMonth(0) && date < firstOfMonth(1)),
+    due('next_month_and_previous_two_weeks', (date) => date >= dayFromNow(-14) && date < firstOfMonth(2)),
+  ]
+}
+
+type Key = string | number | null | undefined
+
+/** Compares by keys; missing ones come last in both directions. */
+function byKeys(keys: (issue: ModelIssue) => readonly Key[], descending: boolean) {
+  return (a: ModelIssue, b: ModelIssue): number => {
+    const [left, right] = [keys(a), keys(b)]
+    for (const [index, one] of left.entries()) {
+      const other = right[index]
+      if (one === other || (one ?? undefined) === (other ?? undefined)) continue
+      if (one === null || one === undefined) return 1
+      if (other === null || other === undefined) return -1
+      return (one < other ? -1 : 1) * (descending ? -1 : 1)
+    }
+    return b.id - a.id
+  }
+}
+
+function sorted(issues: readonly ModelIssue[], by: (typeof issueOrders)[number], sort: string): ModelIssue[] {
+  const keys: Record<typeof by, (issue: ModelIssue) => readonly Key[]> = {
+    created_at: ({ created }) => [created],
+    updated_at: ({ updated }) => [updated],
+    due_date: ({ due }) => [due],
+    weight: ({ weight }) => [weight],
+    milestone_due: ({ milestone }) => [milestone?.due],
+    popularity: ({ awards }) => [awards.filter(({ name }) => name === 'thumbsup').length],
+    relative_position: ({ position }) => [position],
+    label_priority: ({ priority }) => [priority],
+    priority: ({ milestone, priority }) => [milestone?.due, priority],
+  }
+  const oneDirection = ['relative_position', 'label_priority', 'priority'].includes(by)
+  return [...issues].sort(byKeys(keys[by], sort === 'desc' && !oneDirection))
+}
+
+test('D3-ISSUES-NOT: any filters together, in any order, list what a plain filter of all issues leaves', async ({
+  world,
+}) => {
+  const random = new Random(20_261_123)
+  const model = await makeModel(world, random)
+  const { group, projects, callers, issues } = model
+  const positive = negatable(model)
+  const filters = [...positive, ...positive.map(negated), ...otherFilters(model)]
+  const places = [
+    { path: '', all: true, holds: () => true },
+    {
+      path: `/groups/${group.id}`,
+      all: false,
+      holds: ({ in: { inGroup, archived } }: ModelIssue) => inGroup && !archived,
+    },
+    ...projects.map((each) => ({
+      path: `/projects/${each.project.id}`,
+      all: false,
+      holds: (issue: ModelIssue) => issue.in === each,
+    })),
+  ]
+  const names = [...new Set(filters.map(({ name }) => name))]
+  const oneOf = (name: string) => random.of(filters.filter((filter) => filter.name === name))
+  const pairs = names.flatMap((one, index) => names.slice(index + 1).map((other) => [oneOf(one), oneOf(other)]))
+  const triples = Array.from({ length: 150 }, () => {
+    const first = random.of(filters)
+    const second = random.of(filters.filter(({ name }) => name !== first.name))
+    const third = random.of(filters.filter(({ name }) => name !== first.name && name !== second.name))
+    return [first, second, third]
+  })
+  const cases = [...filters.map((filter) => [filter]), ...pairs, ...triples]
+  let found = 0
+  for (const chosen of cases) {
+    const caller = random.of(callers)
+    // Most issues are outside of any one project.
+    const place = random.chance(60) ? places[0]! : random.of(places)
+    const by = random.of(issueOrders)
+    const sort = random.of(['asc', 'desc'])
+    const given = chosen.flatMap(({ query }) => query)
+    const query = new URLSearchParams([
+      ...(place.all && !given.some(([name]) => name === 'scope') ? [['scope', 'all']] : []),
+      ...given.map(([name, value]) => [name, String(value)]),
+    ] as [string, string][])
+    const matching = issues.filter(
+      (issue) => place.holds(issue) && mayRead(caller, issue) && chosen.every(({ matches }) => matches(issue, caller)),
+    )
+    const what = `${caller.client.username} ${place.path}/issues?${decodeURIComponent(String(query))} by ${by} ${sort}`
+    const listed = await caller.client.get(`${place.path}/issues?${query}&order_by=${by}&sort=${sort}&per_page=100`)
+    const readable = listed.status === 200
+    if (!readable) {
+      // A project of which the caller sees nothing.
+      expect(matching, what).toEqual([])
+      continue
+    }
+    const ofModel = new Set(issues.map(({ id }) => id))
+    expect
+      .soft(
+        listed.json.map(({ id }: { id: number }) => id).filter((id: number) => ofModel.has(id)),
+        what,
+      )
+      .toEqual(
+        sorted(matching, by, sort)
+          .map(({ id }) => id)
+          .slice(0, 100),
+      )
+    expect.soft(Number(listed.headers['x-total']), what).toBe(matching.length)
+    if (!given.some(([name]) => name === 'state')) {
+      const { statistics } = (await caller.client.get(`${place.path}/issues_statistics?${query}`)).json
+      const opened = matching.filter(({ state }) => state === 'opened').length
+      expect.soft(statistics.counts, what).toEqual({
+        all: matching.length,
+        opened,
+        closed: matching.length - opened,
+      })
+    }
+    found += matching.length
+  }
+  expect(found).toBeGreaterThan(cases.length)
+})

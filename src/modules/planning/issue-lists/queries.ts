@@ -1,0 +1,122 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db } from '../../../db/db.ts'
+import { integer, type RowOf } from '../../../db/row.ts'
+import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
+import { filtered, leavesFew, negated, notMatching } from '../filters/queries.ts'
+import { reach } from '../filters/reach-queries.ts'
+import { issueSelect } from '../issues/record-queries.ts'
+import type { IssueState } from '../issues/states.ts'
+import { type IssueOrder, orderKeys } from './order-queries.ts'
+
+/** Filters by due date: without one (`0`), with one, or by the day. */
+export const dueFilters = [
+  '0',
+  'any',
+  'today',
+  'tomorrow',
+  'overdue',
+  'week',
+  'month',
+  'next_month_and_previous_two_weeks',
+] as const
+type DueFilter = (typeof dueFilters)[number]
+
+type WeightFilter = Presence | { readonly is: number }
+
+export type IssueFilters = NoteableFilters & {
+  readonly state?: IssueState
+  readonly confidential?: boolean
+  readonly due?: DueFilter
+  readonly weight?: WeightFilter
+  /** Issues that match any of these are left out. */
+  readonly not?: MatchingFilters & { readonly weight?: WeightFilter }
+}
+
+const type = 'Issue'
+
+/** The Monday of this week. */
+const week = `date_trunc('week', current_date)::date`
+
+/** The first day of this month or of a later one. */
+const monthFromNow = (months: number): string =>
+  `(date_trunc('month', current_date) + interval '${months} months')::date`
+
+const due: Readonly<Record<DueFilter, Sql>> = {
+  '0': raw('m.due_date is null'),
+  any: raw('m.due_date is not null'),
+  today: raw('m.due_date = current_date'),
+  tomorrow: raw('m.due_date = current_date + 1'),
+  overdue: raw('m.due_date < current_date'),
+  week: raw(`m.due_date >= ${week} and m.due_date < ${week} + 7`),
+  month: raw(`m.due_date >= ${monthFromNow(0)} and m.due_date < ${monthFromNow(1)}`),
+  next_month_and_previous_two_weeks: raw(`m.due_date >= current_date - 14 and m.due_date < ${monthFromNow(2)}`),
+}
+
+function ofWeight(filter: WeightFilter): Sql {
+  if (filter === 'None') return raw('m.weight is null')
+  return filter === 'Any' ? raw('m.weight is not null') : sql`m.weight = ${filter.is}`
+}
+
+function conditions(caller: Caller, f: IssueFilters): Sql[] {
+  const where = filtered(type, caller, f)
+  if (f.confidential !== undefined) where.push(f.confidential ? raw('m.confidential') : raw('not m.confidential'))
+  if (f.due !== undefined) where.push(due[f.due])
+  if (f.weight !== undefined) where.push(ofWeight(f.weight))
+  if (f.not) where.push(...notMatching(type, caller, f.not))
+  if (f.not?.weight !== undefined) where.push(negated(ofWeight(f.not.weight)))
+  return where
+}
+
+const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters) =>
+  reach({
+    type,
+    caller,
+    set,
+    filters: conditions(caller, filters),
+    few: leavesFew(filters),
+    confidential: filters.confidential === true,
+  })
+
+/** Issues that the caller may read. */
+export const listIssues = (caller: Caller, set: NoteableSet, filters: IssueFilters, order: IssueOrder): List => ({
+  type,
+  cached: true,
+  select: issueSelect(caller),
+  ...reachOf(caller, set, filters),
+  key: raw('m.id'),
+  order: orderKeys(order),
+})
+
+/** Statistics count up to this number of open and of closed issues. */
+const countedIssues = 100_000
+
+const issueCountsRow = { opened: integer, closed: integer }
+export type IssueCounts = RowOf<typeof issueCountsRow>
+
+/** Open and closed issues that the caller may read, each up to `countedIssues`. One statement. */
+export async function countIssues(
+  db: Db,
+  caller: Caller,
+  set: NoteableSet,
+  filters: Omit<IssueFilters, 'state'>,
+): Promise<IssueCounts> {
+  const count = (state: IssueState): Sql => {
+    const { from, where, parts } = reachOf(caller, set, { ...filters, state })
+    const rows = (parts ?? [{ where: raw('true') }]).map((part) => {
+      const counted = 'counted' in part && part.counted ? part.counted : { from, where: and([...where, part.where]) }
+      return sql`(select 1 ${counted.from} where ${counted.where} limit ${literal(countedIssues)})`
+    })
+    return sql`
+      (
+        select count(*)::integer
+        from (select 1 from (${join(rows, ' union all ')}) as found limit ${literal(countedIssues)}) as counted
+      )
+    `
+  }
+  return (await db.snapshotCache.row(
+    issueCountsRow,
+    sql`select ${count('opened')} as opened, ${count('closed')} as closed`,
+  ))!
+}

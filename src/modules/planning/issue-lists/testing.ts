@@ -1,0 +1,268 @@
+import {
+  addDatedMilestones,
+  addIssueAssignees,
+  addIssueAwards,
+  addIssueLabels,
+  addIssues,
+  addLabelPriorities,
+  addLabels,
+} from '../../../../test/tables/issues.ts'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import type { Client, TestGroup, TestProject, World } from '../../../../test/world.ts'
+import { type Level, levels, type Visibility } from '../../../access/levels.ts'
+
+/** Random numbers that are the same for the same seed. */
+export class Random {
+  #state: number
+  constructor(seed: number) {
+    this.#state = seed
+  }
+
+  /** From 0 to `below` - 1. */
+  upTo(below: number): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((this.#state / 2 ** 32) * below)
+  }
+
+  chance = (percent: number): boolean => this.upTo(100) < percent
+  of = <T>(list: readonly T[]): T => list[this.upTo(list.length)]!
+  some = <T>(list: readonly T[], percent: number): T[] => list.filter(() => this.chance(percent))
+}
+
+const day = 86_400_000
+
+/** A day from today, in UTC. */
+export const dayFromNow = (days: number): string => new Date(Date.now() + days * day).toISOString().slice(0, 10)
+
+type ModelMilestone = {
+  readonly id: number
+  readonly holder: string
+  readonly title: string
+  readonly state: 'active' | 'closed'
+  readonly start: string | null
+  readonly due: string | null
+}
+
+type ModelProject = {
+  readonly project: TestProject
+  readonly visibility: Visibility
+  readonly membersOnly: boolean
+  readonly archived: boolean
+  readonly inGroup: boolean
+  /** Levels of the callers, by their ids. */
+  readonly levels: ReadonlyMap<number, number>
+}
+
+type ModelLabel = { readonly id: number; readonly title: string }
+
+export type ModelIssue = {
+  readonly id: number
+  readonly iid: number
+  readonly in: ModelProject
+  readonly title: string
+  readonly description: string
+  readonly author: Client
+  readonly assignees: readonly Client[]
+  readonly labels: readonly ModelLabel[]
+  readonly priority: number | undefined
+  readonly milestone: ModelMilestone | undefined
+  readonly state: 'opened' | 'closed'
+  readonly confidential: boolean
+  readonly due: string | null
+  readonly weight: number | null
+  readonly position: number | null
+  readonly created: string
+  readonly updated: string
+  readonly awards: readonly { readonly user: number; readonly name: string }[]
+}
+
+export type Caller = { readonly client: Client; readonly admin: boolean; readonly external: boolean }
+
+export type Model = {
+  readonly group: TestGroup
+  readonly projects: readonly ModelProject[]
+  readonly callers: readonly Caller[]
+  readonly milestones: readonly ModelMilestone[]
+  readonly issues: readonly ModelIssue[]
+}
+
+const titles = ['Broken pipe', 'Slow engine', 'Wrong colour', 'Missing handle', 'Broken engine']
+const texts = ['The engine fails', 'It needs a handle', 'Nothing else', '']
+
+/** Random issues in several projects, as rows and in memory. */
+export async function makeModel(world: World, random: Random): Promise<Model> {
+  const external = await world.user({ external: true })
+  const others = await Promise.all([1, 2, 3].map(() => world.user()))
+  const [reporter, guest, stranger] = others as [Client, Client, Client]
+  const people = [world.root, reporter, guest, stranger, external]
+  const callers = people.map((client) => ({ client, admin: client === world.root, external: client === external }))
+
+  const group = await world.group({ visibility: 'public', members: [[reporter, 'reporter']] })
+  const below = await world.group({ visibility: 'private', parent: group, members: [[guest, 'guest']] })
+  const make = async (
+    visibility: Visibility,
+    {
+      of,
+      members = [],
+      ...more
+    }: {
+      of?: TestGroup
+      members?: [Client, Level][]
+      inherited?: [Client, Level][]
+      membersOnly?: boolean
+      archived?: boolean
+    } = {},
+  ): Promise<ModelProject> => {
+    const { inherited = [], membersOnly = false, archived = false } = more
+    const project = await world.project({ visibility, members, ...(of && { group: of }) })
+    if (membersOnly) await world.root.put(`/projects/${project.id}`, { issues_access_level: 'private' })
+    if (archived) await changeProject(world, project.id, { archived: true })
+    const roles = new Map([...inherited, ...members].map(([who, level]) => [who.id, levels[level]]))
+    return { project, visibility, membersOnly, archived, inGroup: of !== undefined, levels: roles }
+  }
+  const [ofReporter, ofBoth]: [Client, Level][][] = [
+    [[reporter, 'reporter']],
+    [
+      [reporter, 'reporter'],
+      [guest, 'guest'],
+    ],
+  ]
+  const projects = [
+    await make('public', { of: group, inherited: ofReporter! }),
+    await make('private', { of: below, inherited: ofBoth! }),
+    await make('internal', { members: [[external, 'guest']] }),
+    await make('public', { membersOnly: true, members: [[guest, 'guest']] }),
+    await make('public', { of: group, inherited: ofReporter!, archived: true }),
+    await make('private', { members: [[external, 'reporter']] }),
+    await make('public'),
+  ]
+
+  const labelRows = [
+    ...['bug', 'Feature', 'docs'].map((title) => ({ namespace_id: group.id, title, color: '#ff0000' })),
+    ...projects
+      .filter(({ inGroup }) => !inGroup)
+      .flatMap(({ project: { id } }) =>
+        ['Bug', 'feature'].map((title) => ({ project_id: id, title, color: '#00ff00' })),
+      ),
+  ]
+  const labelIds = await addLabels(world, labelRows)
+  const labels = labelRows.map((row, index) => ({ ...row, id: labelIds[index]! }))
+  const labelsOf = ({ inGroup, project }: ModelProject) =>
+    labels.filter((label) =>
+      inGroup ? 'namespace_id' in label : 'project_id' in label && label.project_id === project.id,
+    )
+  const priorities = projects.flatMap((each) =>
+    labelsOf(each).flatMap((label) =>
+      random.chance(60) ? [{ project_id: each.project.id, label_id: label.id, priority: random.upTo(4) }] : [],
+    ),
+  )
+  await addLabelPriorities(world, priorities)
+
+  const dates = (start: number | null, due: number | null) => ({
+    start_date: start === null ? null : dayFromNow(start),
+    due_date: due === null ? null : dayFromNow(due),
+  })
+  const holders = [
+    { namespace_id: group.id },
+    ...projects.filter(({ inGroup }) => !inGroup).map(({ project }) => ({ project_id: project.id })),
+  ]
+  const milestoneRows = holders.flatMap((holder) => [
+    { ...holder, iid: 1, title: '1.0', state: 'active' as const, ...dates(-5, 5) },
+    { ...holder, iid: 2, title: '2.0', state: 'active' as const, ...dates(3, 20) },
+    { ...holder, iid: 3, title: '3.0', state: 'closed' as const, ...dates(-20, 2) },
+    { ...holder, iid: 4, title: 'Later', state: 'active' as const, ...dates(null, null) },
+  ])
+  const milestoneIds = await addDatedMilestones(world, milestoneRows)
+  const milestones = milestoneRows.map(
+    ({ title, state, start_date, due_date, iid: _, ...holder }, index): ModelMilestone => ({
+      id: milestoneIds[index]!,
+      holder: JSON.stringify(holder),
+      title,
+      state,
+      start: start_date,
+      due: due_date,
+    }),
+  )
+  const milestonesOf = ({ inGroup, project }: ModelProject) =>
+    milestones.filter(
+      ({ holder }) => holder === JSON.stringify(inGroup ? { namespace_id: group.id } : { project_id: project.id }),
+    )
+
+  const counts = new Map<ModelProject, number>()
+  const priorityIn = ({ project }: ModelProject, own: readonly ModelLabel[]) => {
+    const found = priorities.filter(
+      ({ project_id, label_id }) => project_id === project.id && own.some(({ id }) => id === label_id),
+    )
+    return found.length === 0 ? undefined : Math.min(...found.map(({ priority }) => priority))
+  }
+  const at = () => new Date(Date.now() - random.upTo(40) * day - random.upTo(3)).toISOString()
+  const planned = Array.from({ length: 200 }, (_, index): ModelIssue => {
+    const place = random.of(projects)
+    const iid = (counts.get(place) ?? 0) + 1
+    counts.set(place, iid)
+    const own = random.some(labelsOf(place), 35)
+    const created = at()
+    return {
+      id: index,
+      iid,
+      in: place,
+      title: random.of(titles),
+      description: random.of(texts),
+      author: random.of(people),
+      assignees: random.some(people, 15),
+      labels: own,
+      priority: priorityIn(place, own),
+      milestone: random.chance(60) ? random.of(milestonesOf(place)) : undefined,
+      state: random.chance(65) ? 'opened' : 'closed',
+      confidential: random.chance(35),
+      due: random.chance(60) ? dayFromNow(random.upTo(90) - 40) : null,
+      weight: random.chance(50) ? random.upTo(4) : null,
+      position: random.chance(50) ? random.upTo(1000) : null,
+      created,
+      updated: random.chance(50) ? created : new Date(Date.now() - random.upTo(1000)).toISOString(),
+      awards: people.flatMap(({ id }) => random.some(['thumbsup', 'tada'], 15).map((name) => ({ user: id, name }))),
+    }
+  })
+  const ids = await addIssues(
+    world,
+    planned.map((each) => ({
+      iid: each.iid,
+      project_id: each.in.project.id,
+      title: each.title,
+      description: each.description,
+      author_id: each.author.id,
+      state: each.state,
+      confidential: each.confidential,
+      milestone_id: each.milestone?.id ?? null,
+      due_date: each.due,
+      weight: each.weight,
+      relative_position: each.position,
+      created_at: each.created,
+      updated_at: each.updated,
+    })),
+  )
+  const issues = planned.map((each, index) => ({ ...each, id: ids[index]! }))
+  await addIssueAssignees(
+    world,
+    issues.flatMap(({ id, assignees }) => assignees.map((user) => ({ issue_id: id, user_id: user.id }))),
+  )
+  await addIssueLabels(
+    world,
+    issues.flatMap(({ id, labels }) => labels.map((label) => ({ issue_id: id, label_id: label.id }))),
+  )
+  await addIssueAwards(
+    world,
+    issues.flatMap(({ id, awards }) => awards.map(({ user, name }) => ({ issue_id: id, user_id: user, name }))),
+  )
+  return { group, projects, callers, milestones, issues }
+}
+
+/** Whether the caller may read an issue. */
+export function mayRead({ client, admin, external }: Caller, issue: ModelIssue): boolean {
+  if (admin) return true
+  const { visibility, membersOnly, levels: roles } = issue.in
+  const level = roles.get(client.id) ?? 0
+  const open = visibility === 'public' || (visibility === 'internal' && !external)
+  if (level < levels.guest && (!open || membersOnly)) return false
+  return !issue.confidential || level >= levels.reporter || issue.author === client || issue.assignees.includes(client)
+}

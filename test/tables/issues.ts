@@ -1,0 +1,117 @@
+import type { Tx } from '../../src/db/db.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { World } from '../world.ts'
+import { change, find, remove, type Value } from './statements.ts'
+
+/** Inserts rows; returns their ids in the same order. Missing columns have their defaults. */
+async function addAll(
+  world: World,
+  table: string,
+  columns: readonly string[],
+  rows: readonly object[],
+): Promise<number[]> {
+  const names = columns.join(', ')
+  const added = await world.rows(
+    `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1) returning *`,
+    [JSON.stringify(rows)],
+  )
+  return added.map(({ id }) => Number(id))
+}
+
+export type NewIssueRow = {
+  readonly iid: number
+  readonly project_id: number
+  readonly title: string
+  readonly description: string
+  readonly author_id: number
+  readonly state: 'opened' | 'closed'
+  readonly confidential: boolean
+  readonly milestone_id: number | null
+  readonly due_date: string | null
+  readonly weight: number | null
+  readonly relative_position: number | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export const addIssues = (world: World, rows: readonly NewIssueRow[]) =>
+  addAll(
+    world,
+    'issues',
+    [
+      ...[
+        'iid',
+        'project_id',
+        'title',
+        'description',
+        'author_id',
+        'state',
+        'confidential',
+        'milestone_id',
+        'due_date',
+      ],
+      ...['weight', 'relative_position', 'created_at', 'updated_at'],
+    ],
+    rows,
+  )
+
+export const addIssueAssignees = (world: World, rows: readonly { issue_id: number; user_id: number }[]) =>
+  addAll(world, 'issue_assignees', ['issue_id', 'user_id'], rows)
+
+export const addIssueLabels = (world: World, rows: readonly { issue_id: number; label_id: number }[]) =>
+  addAll(world, 'issue_labels', ['issue_id', 'label_id'], rows)
+
+export const addIssueAwards = (world: World, rows: readonly { issue_id: number; user_id: number; name: string }[]) =>
+  addAll(world, 'award_emoji', ['issue_id', 'user_id', 'name'], rows)
+
+/** Labels of a project or a group. */
+export const addLabels = (
+  world: World,
+  rows: readonly { project_id?: number; namespace_id?: number; title: string; color: string }[],
+) => addAll(world, 'labels', ['project_id', 'namespace_id', 'title', 'color'], rows)
+
+export const addLabelPriorities = (
+  world: World,
+  rows: readonly { project_id: number; label_id: number; priority: number }[],
+) => addAll(world, 'label_priorities', ['project_id', 'label_id', 'priority'], rows)
+
+/** Milestones of a project or a group. */
+export const addDatedMilestones = (
+  world: World,
+  rows: readonly {
+    iid: number
+    project_id?: number
+    namespace_id?: number
+    title: string
+    state: 'active' | 'closed'
+    start_date: string | null
+    due_date: string | null
+  }[],
+) =>
+  addAll(
+    world,
+    'milestones',
+    ['iid', 'project_id', 'namespace_id', 'title', 'state', 'start_date', 'due_date'],
+    rows.map((row) => ({ ...row })),
+  )
+
+/** Changes one issue or several. */
+export const changeIssue = (
+  world: World,
+  id: number | readonly number[],
+  values: { readonly [column in 'confidential' | 'state']?: Value },
+) => change(world, 'issues', { id }, values)
+
+/** Deletes the rows themselves, without what follows. */
+export const deleteIssues = (world: World, id: readonly number[]) => remove(world, 'issues', { id })
+
+export const unassignIssue = (world: World, issue_id: number) => remove(world, 'issue_assignees', { issue_id })
+
+/** The stored numbers of open issues of a project. */
+export const issueCountsOf = (world: World, project_id: number) => find(world, 'issue_counts', { project_id })
+
+/** Inserts an issue by the first administrator in a transaction. */
+export const insertIssueIn = (tx: Tx, projectId: number, iid: number, state: 'opened' | 'closed' = 'opened') =>
+  tx.run(
+    sql`insert into issues (iid, project_id, title, author_id, state) values (${iid}, ${projectId}, 'x', 1, ${state})`,
+  )
