@@ -8,7 +8,6 @@ export { findNamedByIssue, findNamedByMergeRequest, findNamedByNote } from './cr
 export type { NamedRow } from './cross-references/queries.ts'
 export { addCrossReferences, readableNamed, type Source, sourceName } from './cross-references/service.ts'
 export {
-  type AssignedTable,
   isNoteableType,
   kindOf,
   lowestReader,
@@ -32,7 +31,6 @@ export {
   labelsTableOf,
   notHidden,
   readableAbout,
-  readableKind,
   readableRow,
   readersOf,
   tableOf,
@@ -49,7 +47,7 @@ export { noteMentions } from './notes/mentions.ts'
 export { forgetNameAfterDeletion } from './notes/name-job.ts'
 export { discussionId, lineParams, noteBody } from './notes/params.ts'
 export { hasUnresolved, unresolvedPositions, unresolvedSql } from './notes/queries.ts'
-export { type NamedNoteable, namedNoteables, qualifyReferences } from './notes/references.ts'
+export { type NamedNoteable, qualifyReferences } from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
 export { foundNoteRow, notesWith } from './notes/search-queries.ts'
 export { addSystemNote } from './notes/service.ts'
@@ -66,7 +64,6 @@ export {
   type WantedPlace,
 } from './positions/position.ts'
 export type { Applied, QuickActions } from './quick-actions/apply.ts'
-export { AppliedActions } from './quick-actions/entity.ts'
 export { parseQuickActions, type QuickAction } from './quick-actions/parse.ts'
 export { eventMail } from './subscriptions/mails.ts'
 export { findSubscribed, saveSubscription, subscribedSql } from './subscriptions/queries.ts'
