@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import { test, unique } from '../world.ts'
 
 describe('operations that no other test calls with success', () => {
@@ -14,5 +15,18 @@ describe('operations that no other test calls with success', () => {
     expect(made.status).toBe(201)
     expect(await world.root.get(`/admin/ci/variables/${key}`)).toMatchObject({ status: 200, json: made.json })
     await world.root.delete(`/admin/ci/variables/${key}`)
+  })
+
+  test('awards and label events of an issue are found by their id', async ({ world }) => {
+    const { at } = await openIssue(world, { labels: 'bug' })
+    const note = (await world.root.post(`${at}/notes`, { body: 'Yes' })).json
+    for (const awarded of [at, `${at}/notes/${note.id}`]) {
+      const award = (await world.root.post(`${awarded}/award_emoji`, { name: 'tada' })).json
+      const found = await world.root.get(`${awarded}/award_emoji/${award.id}`)
+      expect(found).toMatchObject({ status: 200, json: award })
+    }
+    const [event] = (await world.root.get(`${at}/resource_label_events`)).json
+    const found = await world.root.get(`${at}/resource_label_events/${event.id}`)
+    expect(found).toMatchObject({ status: 200, json: event })
   })
 })

@@ -101,7 +101,7 @@ export const closedByCommit = async (
       where n.issue_id = any(${issueIds}::bigint[])
         and n.source_project_id = ${projectId}
         and n.source_commit = ${oid}
-        and n.closes
+        and n.repeats
     `,
   )
   return rows.map(({ issue_id }) => issue_id)
