@@ -1,15 +1,18 @@
 import { issuePolicy } from '../../../access/issue-policy.ts'
 import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import type { QuickActions } from '../../discussion/index.ts'
+import { insertCrossReference, type NamedRow, type QuickActions, references } from '../../discussion/index.ts'
 import { loadProject } from '../../projects/index.ts'
+import type { LinkType } from '../issue-links/queries.ts'
+import { linkIssue } from '../issue-links/service.ts'
 import { cloneIssue, moveIssue } from '../issue-moves/service.ts'
 import { editIssue, type IssueEdit } from '../issues/edit.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import type { IssueSubject } from '../issues/subject.ts'
 import { tracked } from '../issues/tracked.ts'
 import { type Command, type Commanded, quickActionsOf, type Right, type SharedEdit } from '../quick-actions/command.ts'
-import { sharedCommands } from '../quick-actions/shared.ts'
+import { issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<IssueEdit, keyof SharedEdit>]: IssueEdit[K] }
@@ -90,6 +93,64 @@ const going = (name: 'move' | 'clone', says: string): IssueCommand => ({
   },
 })
 
+/** Links all named issues, each with the rights that its link needs. */
+const linking = (name: string, type: LinkType, says: string): IssueCommand => ({
+  names: [name],
+  needs: 'admin',
+  async plan({ ctx, subject, argument }) {
+    const others = await issuesNamed(ctx, subject, argument)
+    if (others.length === 0) return undefined
+    return {
+      says: `${says} ${argument}.`,
+      async run(context) {
+        for (const { project_id, iid } of others)
+          await linkIssue(context, subject.issue, { project: String(project_id), iid, type })
+      },
+    }
+  },
+})
+
+/** Closes the issue as a duplicate of another one; a note on each side names the other, for its readers. */
+const duplicate: IssueCommand = {
+  names: ['duplicate'],
+  needs: 'update',
+  async plan({ ctx, subject, argument, edit }) {
+    const [other] = await issuesNamed(ctx, subject, argument)
+    if (!other || other.id === subject.issue.id) return undefined
+    if (subject.state === 'opened') edit.state_event = 'close'
+    return {
+      says: `Closed this issue as a duplicate of ${argument}.`,
+      run: (context) => noteDuplicate(context, subject.issue, other),
+    }
+  },
+}
+
+async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: NamedRow): Promise<void> {
+  const { project } = issue
+  const authorId = ctx.actor!.id
+  const nameOf = (
+    named: { iid: number; project_id: number; full_path: string },
+    from: { id: number; full_path: string },
+  ) => references('Issue', named, { of: 'project', ...from }).relative
+  const here = { id: project.id, full_path: project.full_path }
+  const there = { id: other.project_id, full_path: other.full_path }
+  const mine = { iid: issue.iid, project_id: project.id, full_path: project.full_path }
+  await ctx.transaction(async (tx) => {
+    await insertCrossReference(tx, asNoteable(issue), {
+      authorId,
+      body: `marked this issue as a duplicate of ${nameOf(other, here)}`,
+      source: { projectId: other.project_id, noteable: asNoteable(other) },
+      repeats: true,
+    })
+    await insertCrossReference(tx, asNoteable(other), {
+      authorId,
+      body: `marked ${nameOf(mine, there)} as a duplicate of this issue`,
+      source: { projectId: project.id, noteable: asNoteable(issue) },
+      repeats: true,
+    })
+  })
+}
+
 const commands: readonly IssueCommand[] = [
   ...sharedCommands,
   due,
@@ -97,6 +158,10 @@ const commands: readonly IssueCommand[] = [
   weight,
   clearWeight,
   confidential,
+  linking('relate', 'relates_to', 'Marked this issue as related to'),
+  linking('blocks', 'blocks', 'Marked this issue as blocking'),
+  linking('blocked_by', 'is_blocked_by', 'Marked this issue as blocked by'),
+  duplicate,
   going('move', 'Moved this issue to'),
   going('clone', 'Cloned this issue to'),
 ]

@@ -96,4 +96,33 @@ describe('quick actions of issues', () => {
     expect(await post(`/move ${open.full_path}`)).toEqual([`Moved this issue to ${open.full_path}.`])
     expect((await reporter.get(at)).json).toMatchObject({ state: 'closed', moved_to_id: expect.any(Number) })
   })
+
+  test('issues are related, blocked and marked as duplicates by quick actions, and metadata is copied', async ({
+    world,
+  }) => {
+    const reporter = await world.user()
+    const source = await openIssue(world, { members: [[reporter, 'reporter']], labels: 'bug' })
+    const { project } = source
+    const hidden = await openIssue(world, { visibility: 'private' })
+    const { at, iid } = await openIssue(world, { project })
+    const post = async (body: string) => (await reporter.post(`${at}/notes`, { body })).json.summary
+    expect(
+      await post(`/relate #${source.iid}\n/copy_metadata #${source.iid}\n/relate ${hidden.record.references.full}`),
+    ).toEqual([
+      `Marked this issue as related to #${source.iid}.`,
+      `Copied labels and milestone from #${source.iid}.`,
+      'Could not apply relate command.',
+    ])
+    expect((await reporter.get(at)).json.labels).toEqual(['bug'])
+    expect((await reporter.get(`${source.at}/links`)).json).toMatchObject([{ iid, link_type: 'relates_to' }])
+    expect(await post(`/duplicate #${source.iid}`)).toEqual([`Closed this issue as a duplicate of #${source.iid}.`])
+    expect((await reporter.get(at)).json.state).toBe('closed')
+    expect((await reporter.get(`${source.at}/notes`)).json).toContainEqual(
+      expect.objectContaining({ system: true, body: `marked #${iid} as a duplicate of this issue` }),
+    )
+    expect(await post('/duplicate #999\n/relate nothing')).toEqual([
+      'Could not apply duplicate command.',
+      'Could not apply relate command.',
+    ])
+  })
 })

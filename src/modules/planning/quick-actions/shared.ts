@@ -5,7 +5,9 @@ import {
   finishTodos,
   formatDuration,
   insertTodos,
+  namedNoteables,
   parseDuration,
+  readableNamed,
   readersByName,
   resetEstimate,
   resetSpent,
@@ -13,6 +15,7 @@ import {
   setEstimate,
   toggleAward,
 } from '../../discussion/index.ts'
+import { findIssueRecords } from '../issues/record-queries.ts'
 import { findUsableLabels } from '../labels/assign-queries.ts'
 import { findMilestoneByTitle } from '../milestones/queries.ts'
 import { namedLabels, namedMilestone, namedUsers } from './arguments.ts'
@@ -170,6 +173,24 @@ const removeMilestone: Shared = {
   },
 }
 
+/** The issues that an argument names, such as `#1` or `group/project#1`, and that the caller may read. */
+export const issuesNamed = (ctx: Ctx, { project }: Pick<Subject, 'project'>, argument: string) =>
+  readableNamed(ctx, 'Issue', namedNoteables(argument, ctx.site.url), project.full_path)
+
+/** Adds the labels of an issue, and sets its milestone. */
+const copyMetadata: Shared = {
+  names: ['copy_metadata'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    const [named] = await issuesNamed(ctx, subject, argument)
+    const [source] = named ? await findIssueRecords(ctx.db, ctx.actor, [named.id]) : []
+    if (!source) return undefined
+    edit.add_labels = [...(edit.add_labels ?? []), ...source.labels.map(({ name }) => name)]
+    if (source.milestone) edit.milestone_id = source.milestone.id
+    return { says: `Copied labels and milestone from ${argument}.` }
+  },
+}
+
 const locking = (name: 'lock' | 'unlock', says: string): Shared => ({
   names: [name],
   needs: 'admin',
@@ -277,6 +298,7 @@ export const sharedCommands: readonly Shared[] = [
   relabel,
   milestone,
   removeMilestone,
+  copyMetadata,
   locking('lock', 'Locked the discussion.'),
   locking('unlock', 'Unlocked the discussion.'),
   subscribing('subscribe', 'Subscribed to'),
