@@ -53,12 +53,12 @@ describe('documents', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
   })
 
-  test('ARCHITECTURE.md answers ten questions with paths from the root, and has at most 200 lines', () => {
+  test('ARCHITECTURE.md answers ten questions or more with paths from the root, and has at most 200 lines', () => {
     const text = read('ARCHITECTURE.md')
     const answers = [...text.matchAll(/^\| (?:Where|Who|What) .*\? \| (.*) \|$/gm)].map(([, answer]) =>
       pathsIn(answer!),
     )
-    expect(answers).toHaveLength(10)
+    expect(answers.length).toBeGreaterThanOrEqual(10)
     for (const paths of answers) expect(paths).not.toEqual([])
     expect(answers.flat().filter((path) => !entries.has(path))).toEqual([])
     expect(text.split('\n').length).toBeLessThanOrEqual(200)
