@@ -16,7 +16,7 @@ export const mergeRequestPolicy = {
   admin_merge_request: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
   /** The protection of the target branch decides who may merge. */
   merge: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
-  /** Designated approvers, and users whom a rule names, may approve as well. */
+  /** Designated approvers, and users named by a rule, may approve as well. */
   approve: { from: 'developer', feature: 'merge_requests', or: ['approver'], unless: ['archived', 'excluded'] },
   /** Revoke the caller's own approval. */
   unapprove: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },

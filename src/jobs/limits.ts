@@ -7,14 +7,19 @@ const [retryMs, retryMsPerWaiting] = [2_000, 100]
 /** Admits jobs as long as none of their limits is reached. State is in memory, per runner. */
 export class Limits {
   readonly #running = new Map<string, number>()
-  readonly #waiting = new Set<string>()
+  /** When each waiting job will have tried again, unless it is gone. In milliseconds of `performance.now()`. */
+  readonly #waiting = new Map<string, number>()
 
   /** Counts the job with this key against its limits and returns the function that ends that; a delay if a limit is reached. */
   enter(key: string, limits: JobLimits): { readonly leave: () => void } | { readonly retryMs: number } {
     const names = Object.keys(limits)
     if (names.some((name) => this.#count(name) >= limits[name]!)) {
-      this.#waiting.add(key)
-      return { retryMs: Math.max(retryMs, this.#waiting.size * retryMsPerWaiting) }
+      const now = performance.now()
+      for (const [each, by] of this.#waiting) if (by < now) this.#waiting.delete(each)
+      this.#waiting.set(key, now)
+      const delay = Math.max(retryMs, this.#waiting.size * retryMsPerWaiting)
+      this.#waiting.set(key, now + 2 * delay)
+      return { retryMs: delay }
     }
     this.#waiting.delete(key)
     for (const name of names) this.#running.set(name, this.#count(name) + 1)

@@ -1,4 +1,5 @@
 export { readersAmong, readersByName, replaceAssigned, usernamesOf } from './assignees/queries.ts'
+export { assignableAmong, assignment } from './assignees/service.ts'
 export { awardsSql } from './award-emoji/queries.ts'
 export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
 export { toggleAward } from './award-emoji/service.ts'

@@ -49,7 +49,7 @@ export {
   milestonesWith,
 } from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
-export { type Command, type Commanded, quickActionsOf, type Right, type SharedEdit } from './quick-actions/command.ts'
+export { type Command, type Commanded, commandSet, type Right, type SharedEdit } from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
 export { sharedCommands, usersNamed } from './quick-actions/shared.ts'
 export { recordIssueState, recordMergeRequestState } from './state-events/queries.ts'

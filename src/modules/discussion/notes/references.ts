@@ -1,3 +1,4 @@
+import { codeFence, fencedLines } from '../../../kernel/fences.ts'
 import { type NoteableType, noteableKinds } from '../noteables/kinds.ts'
 
 /** Maximum references of a sort in one text; further ones are ignored. */
@@ -5,17 +6,10 @@ export const maxReferences = 100
 
 /** Replaces code in Markdown (fenced blocks and code spans) by backquotes. */
 export function prose(text: string): string {
-  const lines: string[] = []
-  let fence: string | undefined
-  for (const line of text.split('\n')) {
-    const mark = /^ {0,3}(```|~~~)/.exec(line)?.[1]
-    if (fence === undefined && mark === undefined) lines.push(line)
-    else if (fence === undefined) {
-      fence = mark
-      lines.push('`')
-    } else if (mark === fence) fence = undefined
-  }
-  return lines.join('\n').replace(/`[^`\n]*`/g, '` `')
+  const shown = fencedLines(text, codeFence).flatMap(({ line, fenced, opens }) =>
+    opens ? ['`'] : fenced ? [] : [line],
+  )
+  return shown.join('\n').replace(/`[^`\n]*`/g, '` `')
 }
 
 /** Characters of user names and of full paths of groups; a dot or dash at the end belongs to the sentence. */

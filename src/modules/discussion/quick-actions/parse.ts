@@ -1,3 +1,5 @@
+import { fencedLines } from '../../../kernel/fences.ts'
+
 /** A line of a text that asks for a change instead of saying something: `/label ~bug`. */
 export type QuickAction = {
   /** In lower case, without the slash. */
@@ -15,6 +17,7 @@ export type Parsed = {
 /** Maximum quick actions of one text; further lines stay text. */
 const maxActions = 100
 
+/** Code and quotes. */
 const fence = /^ {0,3}(```|~~~|>>>)/
 const command = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/i
 
@@ -33,11 +36,8 @@ export function parseQuickActions(text: string, known: ReadonlySet<string>): Par
   const actions: QuickAction[] = []
   const lines: string[] = []
   let isChanged = false
-  let open: string | undefined
-  for (const line of text.split(/\r?\n/)) {
-    const mark = fence.exec(line)?.[1]
-    if (mark !== undefined && (open === undefined || open === mark)) open = open === undefined ? mark : undefined
-    const [, found, rest = ''] = (open === undefined && mark === undefined && command.exec(line)) || []
+  for (const { line, fenced } of fencedLines(text.replaceAll('\r\n', '\n'), fence)) {
+    const [, found, rest = ''] = (!fenced && command.exec(line)) || []
     const name = found?.toLowerCase()
     if (name !== undefined && Object.hasOwn(pictures, name)) {
       lines.push(`${rest.trim()} ${pictures[name]}`.trim())

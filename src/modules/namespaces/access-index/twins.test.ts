@@ -5,15 +5,18 @@ import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, type TestGroup, type TestProject, World } from '../../../../test/world.ts'
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { groupPolicy } from '../../../access/group-policy.ts'
+import { issuePolicy } from '../../../access/issue-policy.ts'
 import { levels, type Visibility } from '../../../access/levels.ts'
 import { allows, hasFeature } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { List } from '../../../api/page.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
-import { readersOf } from '../../discussion/noteables/queries.ts'
+import { readableRow, readersOf, readersOfRow } from '../../discussion/noteables/queries.ts'
 import { listGroups } from '../../groups/groups/list-queries.ts'
 import { findGroup } from '../../groups/groups/queries.ts'
 import { groupFacts } from '../../groups/groups/subject.ts'
+import { findIssue } from '../../planning/issues/queries.ts'
+import { issueFacts } from '../../planning/issues/subject.ts'
 import { listProjects } from '../../projects/projects/list-queries.ts'
 import {
   findProject,
@@ -232,6 +235,53 @@ describe('policies and their SQL equivalents', () => {
           `,
         )
         expect(reader, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+      }
+    },
+  )
+
+  test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
+    'policy and SQL agree about issues, confidential or not, $visibility and $level',
+    async ({ visibility, level }) => {
+      const { project } = trees.get(visibility)!
+      const enable = (issues_access_level: string) => world.root.put(`/projects/${project.id}`, { issues_access_level })
+      await enable('enabled')
+      const assignees = ['a guest', 'a stranger', 'an external user', 'a former member'] as const
+      const assignee_ids = assignees.map((kind) => callers.get(kind)!.id)
+      const opened = await Promise.all(
+        [{}, { confidential: true }, { confidential: true, assignee_ids }].map(async (attributes) => {
+          const made = await world.root.post(`/projects/${project.id}/issues`, { title: 'x', ...attributes })
+          expect(made.status, made.text).toBe(201)
+          return made.json
+        }),
+      )
+      await enable(level)
+      for (const [kind, caller] of callers) {
+        const subject = (await findProject(world.db, caller, project.id))!
+        const place = { ...subject, facts: projectFacts(subject) }
+        for (const { id, iid, confidential } of opened) {
+          const row = (await findIssue(world.db, caller, project.id, iid))!
+          const may =
+            allows(projectPolicy.read_project, caller, place.facts) &&
+            allows(issuePolicy.read_issue, caller, issueFacts(row, place))
+          const what = `${kind}, ${confidential ? 'confidential' : 'open'} ${iid}`
+          const readable = await world.db.exists(
+            sql`
+              select
+              from issues m join projects p on p.id = m.project_id
+              where m.id = ${id} and ${visibleProjects(caller)} and ${readableRow('Issue', caller)}
+            `,
+          )
+          expect(readable, what).toBe(may)
+          if (caller === null) continue
+          const reader = await world.db.exists(
+            sql`
+              select
+              from users u, issues m join projects p on p.id = m.project_id
+              where u.id = ${caller.id} and m.id = ${id} and ${readersOfRow('Issue')}
+            `,
+          )
+          expect(reader, what).toBe(may)
+        }
       }
     },
   )

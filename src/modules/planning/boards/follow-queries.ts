@@ -2,7 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { reaching } from '../../groups/index.ts'
-import { replacementsOf } from '../milestones/move-queries.ts'
+import { projectsOf, replacementsOf } from '../milestones/move-queries.ts'
 
 /** Boards whose milestone is replaced get the new one; of two lists of a board, that of the new one stays. */
 export const followMilestonesOnBoards: Reaction<'milestones_replaced'> = async (tx, { payload, facts }) => {
@@ -24,16 +24,6 @@ export const followMilestonesOnBoards: Reaction<'milestones_replaced'> = async (
 }
 
 type Place = { readonly projectId?: number; readonly groupId?: number }
-
-/** The moved projects. */
-const projectsOf = ({ projectId, groupId }: Place): Sql =>
-  projectId === undefined
-    ? sql`
-      select p.id
-      from projects p join namespaces d on d.id = p.namespace_id
-      where ${groupId}::bigint = any(d.traversal_ids)
-    `
-    : sql`select ${projectId}::bigint`
 
 /** The boards of moved projects and groups. */
 const boardsOf = (place: Place): Sql => sql`

@@ -14,9 +14,7 @@ const changes = {
   hide_backlog_list: Optional(Flag({ description: 'Clients hide the open issues that are in no list' })),
   hide_closed_list: Optional(Flag({ description: 'Clients hide the closed issues' })),
   assignee_id: Optional(
-    Nullable(
-      Id({ description: `ID of the user to whom issues of the board are assigned; ${removes}`, tier: 'starter' }),
-    ),
+    Nullable(Id({ description: `ID of the assignee of the issues of the board; ${removes}`, tier: 'starter' })),
   ),
   milestone_id: Optional(
     Nullable(Id({ description: `ID of the milestone of issues of the board; ${removes}`, tier: 'starter' })),

@@ -11,7 +11,7 @@ import { editIssue, type IssueEdit } from '../issues/edit.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import type { IssueSubject } from '../issues/subject.ts'
 import { tracked } from '../issues/tracked.ts'
-import { type Command, type Commanded, quickActionsOf, type Right, type SharedEdit } from '../quick-actions/command.ts'
+import { type Command, type Commanded, commandSet, type Right, type SharedEdit } from '../quick-actions/command.ts'
 import { issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
 
@@ -151,7 +151,7 @@ async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: NamedRow): Pr
   })
 }
 
-const commands: readonly IssueCommand[] = [
+const commands = commandSet<Edit, Subject>([
   ...sharedCommands,
   due,
   removeDue,
@@ -164,14 +164,14 @@ const commands: readonly IssueCommand[] = [
   duplicate,
   going('move', 'Moved this issue to'),
   going('clone', 'Cloned this issue to'),
-]
+])
 
 /** Their names. */
-export const issueActionNames: ReadonlySet<string> = new Set(commands.flatMap(({ names }) => names))
+export const issueActionNames: ReadonlySet<string> = commands.names
 
 /** The quick actions of an issue, with the facts of the caller. */
 export const issueActions = (subject: IssueSubject): QuickActions =>
-  quickActionsOf<Edit, Subject>(commands, {
+  commands.of({
     noteable: { ...asNoteable(subject), iid: subject.iid },
     noun: 'issue',
     tracked: tracked(subject),

@@ -67,7 +67,7 @@ describe('links between issues', () => {
     expect((await notesOf(world.root, b)).filter((body) => body.startsWith('marked'))).toHaveLength(1)
   })
 
-  test('notes on both sides tell of links and of their removal, each time', async ({ world }) => {
+  test('notes on both sides name links and their removal, each time', async ({ world }) => {
     const a = await openIssue(world)
     const b = await openIssue(world, { project: a.project })
     for (let round = 0; round < 2; round++) {

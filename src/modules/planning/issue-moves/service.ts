@@ -6,6 +6,7 @@ import type { Tx } from '../../../db/db.ts'
 import { type Failure, invalid, notFound } from '../../../kernel/failure.ts'
 import {
   addTodos,
+  assignment,
   copyDiscussion,
   insertCrossReference,
   noteMentions,
@@ -20,7 +21,6 @@ import { readIssueFacts } from '../issues/event-queries.ts'
 import { emitIssue } from '../issues/events.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import { type LockedIssue, lockIssue } from '../issues/queries.ts'
-import { assignment } from '../issues/service.ts'
 import { type IssueSubject, issueNotFound } from '../issues/subject.ts'
 import { setLabels } from '../labels/assign.ts'
 import { findMilestoneByTitle, milestoneTitle } from '../milestones/queries.ts'

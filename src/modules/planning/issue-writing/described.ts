@@ -5,7 +5,6 @@ import type { ProjectSubject } from '../../projects/index.ts'
 import { issueActionNames, issueActions } from '../issue-actions/commands.ts'
 import { editIssue, type IssueEdit } from '../issues/edit.ts'
 import type { FollowUp } from '../issues/follow-up.ts'
-import { findNumber } from '../issues/queries.ts'
 import { createIssue, type IssueInput } from '../issues/service.ts'
 import { type IssueSubject, loadIssue } from '../issues/subject.ts'
 import { withoutQuickActions } from '../quick-actions/description.ts'
@@ -25,8 +24,8 @@ export async function createDescribed(
   followUp: FollowUp | undefined,
 ): Promise<number> {
   const { input, actions } = withoutQuickActions(given, issueActionNames)
-  const id = await createIssue(ctx, project, input, followUp)
-  if (actions.length > 0) await apply(ctx, project.id, await findNumber(ctx.db, id), actions)
+  const { id, iid } = await createIssue(ctx, project, input, followUp)
+  if (actions.length > 0) await apply(ctx, project.id, iid, actions)
   return id
 }
 

@@ -20,7 +20,7 @@ export const issueAgentRoutes = [
     method: 'GET',
     path: '/projects/:id/issues/:issue_iid/user_agent_detail',
     summary: 'Get user agent of an issue',
-    description: 'Tells where the request to create the issue came from; only for administrators.',
+    description: 'Address and client of the request that created the issue; only for administrators.',
     subject: issue,
     allow: 'read_user_agent',
     returns: UserAgentDetail,

@@ -3,7 +3,15 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { addTodos, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
+import {
+  addTodos,
+  assignableAmong,
+  assignment,
+  cleanTitle,
+  finishTodos,
+  noteMentions,
+  replaceAssigned,
+} from '../../discussion/index.ts'
 import { recordActivity } from '../../projects/index.ts'
 import { type AttributeChanges, changesOf } from '../changes/attributes.ts'
 import { peopleAfter } from '../changes/people.ts'
@@ -15,7 +23,7 @@ import { type IssueChangeFacts, readIssueFacts } from './event-queries.ts'
 import { emitIssue } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { type LockedIssue, lockIssue, touchIssue } from './queries.ts'
-import { assignableOf, assignment, requireTexts } from './service.ts'
+import { requireTexts } from './service.ts'
 import type { IssueSubject } from './subject.ts'
 
 /** Absent fields stay unchanged; empty lists and null clear. */
@@ -75,8 +83,8 @@ export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdi
     ...(!may('date_note') && { created_at: undefined, updated_at: undefined }),
   }
   const [assignees, addedAssignees, milestoneId] = await Promise.all([
-    edit.assignee_ids && assignableOf(ctx, subject.project, edit.assignee_ids),
-    assignableOf(ctx, subject.project, edit.add_assignee_ids ?? []),
+    edit.assignee_ids && assignableAmong(ctx, 'Issue', subject.project_id, edit.assignee_ids),
+    assignableAmong(ctx, 'Issue', subject.project_id, edit.add_assignee_ids),
     usableMilestone(ctx, subject.project_id, edit.milestone_id),
   ])
   const prepared = { assignees, addedAssignees, milestoneId, mayReopen: may('reopen_issue') }

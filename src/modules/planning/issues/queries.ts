@@ -2,7 +2,6 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { rowNotFound } from '../../../kernel/failure.ts'
 import { notHidden } from '../../discussion/index.ts'
 import { issueStates } from './states.ts'
 
@@ -58,13 +57,6 @@ export const findIssue = (db: Db, caller: Caller, projectId: number, iid: number
 
 export const findIssueById = (db: Db, caller: Caller, id: number): Promise<IssueRow | undefined> =>
   db.row(issueRow, found(caller, sql`m.id = ${id}`))
-
-/** The number of an issue in its project. */
-export const findNumber = async (db: Db, id: number): Promise<number> => {
-  const found = await db.row({ iid: integer }, sql`select iid from issues where id = ${id}`)
-  if (!found) throw rowNotFound()
-  return found.iid
-}
 
 const lockedIssueRow = omit(issueRow, 'own', 'hidden')
 export type LockedIssue = RowOf<typeof lockedIssueRow>

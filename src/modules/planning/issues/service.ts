@@ -3,13 +3,13 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
-import { planOffers } from '../../../kernel/plan.ts'
 import { taken, violationsOf } from '../../../kernel/violations.ts'
 import {
   addTodos,
+  assignableAmong,
+  assignment,
   cleanTitle,
   noteMentions,
-  readersAmong,
   replaceAssigned,
   textViolations,
 } from '../../discussion/index.ts'
@@ -46,14 +46,14 @@ export function requireTexts(written: { readonly title?: string; readonly descri
 
 /**
  * Creates an issue. Assignees, labels, milestone, due date, weight and lock require the ability `admin_issue` and are ignored
- * otherwise, as are number and creation time without `date_issue`. Resolves the discussions that it continues. Returns its id.
+ * otherwise, as are number and creation time without `date_issue`. Resolves the discussions that it continues.
  */
 export async function createIssue(
   ctx: Ctx,
   project: ProjectSubject,
   given: IssueInput,
   followUp?: FollowUp,
-): Promise<number> {
+): Promise<{ readonly id: number; readonly iid: number }> {
   const title = cleanTitle(given.title)
   requireTexts({ ...given, title })
   const may = (ability: 'admin_issue' | 'date_issue') => allows(projectPolicy[ability], ctx.actor, project.facts)
@@ -64,7 +64,7 @@ export async function createIssue(
     ...(!may('date_issue') && { iid: undefined, created_at: undefined }),
   }
   const [assignees, milestoneId] = await Promise.all([
-    assignableOf(ctx, project, input.assignee_ids ?? []),
+    assignableAmong(ctx, 'Issue', project.id, input.assignee_ids),
     input.milestone_id && findUsableMilestone(ctx.db, project.id, input.milestone_id),
   ])
   const authorId = ctx.actor!.id
@@ -86,7 +86,7 @@ export async function createIssue(
       })
       if (!made) throw notFound('Project')
       const noteable = asNoteable({ id: made.id, project_id: project.id })
-      await replaceAssigned(tx, 'issue_assignees', noteable, assignees)
+      if (assignees.length > 0) await replaceAssigned(tx, 'issue_assignees', noteable, assignees)
       if (input.labels) await setLabels(tx, ctx, noteable, input.labels, { create: true, at: input.created_at })
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
@@ -98,7 +98,7 @@ export async function createIssue(
         ...(milestoneId && { changes: { milestone_id: [null, milestoneId] } }),
       })
       await followUp?.resolve(tx)
-      return made.id
+      return made
     })
     .catch((error: unknown) => {
       throw violatedUnique(error) === 'issues_project_id_iid_key' ? invalidFields({ iid: [taken] }) : error
@@ -114,13 +114,3 @@ const unadministered = {
   weight: undefined,
   discussion_locked: undefined,
 } as const
-
-/** Adds the todo of an assignee. */
-export const assignment = (authorId: number) => (userId: number) => ({ userId, authorId, action: 'assigned' }) as const
-
-/** Requested assignees who can be assigned; only the first on a plan with single assignees. */
-export async function assignableOf(ctx: Ctx, project: ProjectSubject, ids: readonly number[]): Promise<number[]> {
-  if (ids.length === 0) return []
-  const people = await readersAmong(ctx.db, 'Issue', project.id, ids)
-  return planOffers(ctx.plan, 'starter') ? people : people.slice(0, 1)
-}

@@ -12,7 +12,7 @@ export const labelEventRoutesOf = <T extends { readonly facts: Facts }, A extend
   resourceEventRoutesOf(
     {
       word: 'label',
-      description: 'Tells when labels were added and removed.',
+      description: 'When labels were added and removed.',
       table: labelEvents,
       entity: ResourceLabelEvent,
     },

@@ -27,7 +27,7 @@ test('label counts include only open merge requests that the caller can read', a
   expect((await ann.get(`/projects/${open.id}/labels`)).json[0]).not.toHaveProperty('open_merge_requests_count')
 })
 
-test('label counts tell open from closed issues, as far as the caller can read them', async ({ world }) => {
+test('labels count open and closed issues that the caller can read', async ({ world }) => {
   const ann = await world.user()
   const { project } = await openIssue(world, { labels: 'bug' })
   await openIssue(world, { project, labels: 'bug', confidential: true })

@@ -12,7 +12,7 @@ export const milestoneEventRoutesOf = <T extends { readonly facts: Facts }, A ex
   resourceEventRoutesOf(
     {
       word: 'milestone',
-      description: 'Tells when milestones were added and removed.',
+      description: 'When milestones were added and removed.',
       table: milestoneEvents,
       entity: ResourceMilestoneEvent,
     },

@@ -54,7 +54,8 @@ export const replacementsOf = (moved: Moved): Sql => sql`
   order by used.project_id, used.milestone_id, ms.project_id is null, cardinality(g.traversal_ids) desc
 `
 
-const projectsOf = ({ projectId, groupId }: { readonly projectId?: number; readonly groupId?: number }): Sql =>
+/** The moved projects. */
+export const projectsOf = ({ projectId, groupId }: { readonly projectId?: number; readonly groupId?: number }): Sql =>
   projectId === undefined
     ? sql`
       select p.id

@@ -52,16 +52,8 @@ export type Command<E extends SharedEdit, T extends Commanded<E> = Commanded<E>>
   }): Promise<Effect | undefined> | Effect | undefined
 }
 
-/** Failures that concern only the action: it is reported, and the others are applied. */
-const reported: ReadonlySet<FailureKind> = new Set<FailureKind>([
-  'invalid',
-  'forbidden',
-  'not_found',
-  'conflict',
-  'wrong_state',
-  'unauthenticated',
-  'unprocessable',
-])
+/** Failures of the service. All others concern only the action: it is reported, and the others are applied. */
+const ofService: ReadonlySet<FailureKind> = new Set<FailureKind>(['unavailable', 'storage_full', 'timed_out'])
 
 /** Runs it; false if it fails for a reason that concerns only this action. */
 async function succeeds(run: () => Promise<unknown>): Promise<boolean> {
@@ -69,23 +61,26 @@ async function succeeds(run: () => Promise<unknown>): Promise<boolean> {
     await run()
     return true
   } catch (error) {
-    if (error instanceof Failure && reported.has(error.kind)) return false
+    if (error instanceof Failure && !ofService.has(error.kind)) return false
     throw error
   }
 }
 
 const couldNot = (name: string): string => `Could not apply ${name} command.`
 
-/** The quick actions of one noteable, from the commands of its kind. */
-export function quickActionsOf<E extends SharedEdit, T extends Commanded<E>>(
+/** The quick actions of one kind of noteable. */
+export type CommandSet<T> = {
+  /** All names, in lower case. */
+  readonly names: ReadonlySet<string>
+  of(subject: T): QuickActions
+}
+
+export function commandSet<E extends SharedEdit, T extends Commanded<E>>(
   commands: readonly Command<E, T>[],
-  subject: T,
-): QuickActions {
+): CommandSet<T> {
   const byName = new Map(commands.flatMap((command) => command.names.map((name) => [name, command] as const)))
-  return {
-    known: new Set(byName.keys()),
-    apply: (ctx, actions) => apply(ctx, byName, subject, actions),
-  }
+  const names = new Set(byName.keys())
+  return { names, of: (subject) => ({ known: names, apply: (ctx, actions) => apply(ctx, byName, subject, actions) }) }
 }
 
 /** Applies actions in their order: all attributes in one update, then the rest. An action that fails changes nothing. */

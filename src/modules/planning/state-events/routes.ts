@@ -12,7 +12,7 @@ export const stateEventRoutesOf = <T extends { readonly facts: Facts }, A extend
   resourceEventRoutesOf(
     {
       word: 'state',
-      description: 'Tells when it was closed, reopened or merged.',
+      description: 'When it was closed, reopened or merged.',
       table: stateEvents,
       entity: ResourceStateEvent,
     },

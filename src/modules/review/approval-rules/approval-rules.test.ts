@@ -25,7 +25,7 @@ const status = async (who: Client, at: string) => (await who.get(at)).json.detai
 const named = ({ id }: Client) => expect.objectContaining({ id })
 
 describe('approval rules of a project', () => {
-  test('a merge waits until a user whom the rule names has approved', async ({ world }) => {
+  test('a merge waits until a user named by the rule has approved', async ({ world }) => {
     const { at, rules, dan, eve } = await opened(world)
     const made = await world.root.post(rules, { name: 'Security', approvals_required: 1, user_ids: [eve.id] })
     expect(made).toMatchObject({
@@ -68,7 +68,7 @@ describe('approval rules of a project', () => {
     expect((await approvals(eve, at)).approved).toBe(false)
   })
 
-  test('a reporter whom a rule names may approve; others may not', async ({ world }) => {
+  test('a reporter named by a rule may approve; others may not', async ({ world }) => {
     const { at, rules, project } = await opened(world)
     const [rob, ron] = [await world.user(), await world.user()]
     for (const { id } of [rob, ron])

@@ -5,7 +5,7 @@ import { openMergeRequest } from '../merge-requests/testing.ts'
 const named = ({ id }: Client) => ({ user: expect.objectContaining({ id }) })
 
 describe('approvers of a project', () => {
-  test('users whom a client sets as approvers may approve, although reporters otherwise may not', async ({ world }) => {
+  test('users set as approvers may approve, although reporters otherwise may not', async ({ world }) => {
     const [rob, ron] = [await world.user(), await world.user()]
     const { at, project } = await openMergeRequest(world, {
       visibility: 'private',

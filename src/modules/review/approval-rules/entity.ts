@@ -66,7 +66,7 @@ const common = {
       'Users who may approve by this rule: the named ones and the current members of the groups, without those of groups that the caller cannot see; at most 1,000',
   }),
   approvals_required: Type.Integer({ description: 'Number of approvals that the rule requires' }),
-  users: Type.Array(UserReferenceSchema, { description: 'Users whom the rule names' }),
+  users: Type.Array(UserReferenceSchema, { description: 'Users named by the rule' }),
   groups: Type.Array(GroupReference.schema, { description: 'Groups that the rule names and the caller can see' }),
   contains_hidden_groups: Type.Boolean({ description: 'The rule names groups that the caller cannot see' }),
 }

@@ -49,7 +49,7 @@ export const Approvals = entity({
     approved_by: Type.Array(person, { description: 'Users who approved' }),
     approvers: Type.Array(person, { description: 'Users asked to approve' }),
     suggested_approvers: Type.Array(UserReferenceSchema, {
-      description: 'Designated approvers, and users whom rules with missing approvals name, who have not approved',
+      description: 'Designated approvers, and users named by rules with missing approvals, who have not approved',
     }),
     approval_rules_left: Type.Array(rule, { description: 'Rules that miss approvals' }),
     has_approval_rules: Type.Boolean({ description: 'Rules apply to the merge request' }),

@@ -56,7 +56,7 @@ describe('an issue that continues discussions of a merge request', () => {
     ])
   })
 
-  test('leaves discussions open that the caller may not resolve, and tells nothing of a merge request they cannot read', async ({
+  test('leaves discussions open that the caller may not resolve, and shows nothing of a merge request they cannot read', async ({
     world,
   }) => {
     const [ann, bob] = [await world.user(), await world.user()]

@@ -133,7 +133,7 @@ export const requiredApprovals: Sql = sql`
 
 const countedOfAny: Sql = sql`(select count(*)::integer ${countedApprovals})`
 
-/** How many approvals the rule `r` has from users whom it names. */
+/** How many approvals the rule `r` has from the users it names. */
 const countedOfRule: Sql = sql`(select count(*)::integer ${countedApprovals} and ${isNamedBy(raw('a.user_id'))})`
 
 /** How many approvals the merge request `m` of project `p` still needs; one approval counts for each rule that names its user. */

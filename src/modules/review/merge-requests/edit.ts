@@ -6,7 +6,7 @@ import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
-import { addTodos, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
+import { addTodos, assignment, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
 import {
   type AttributeChanges,
   changesOf,
@@ -32,7 +32,7 @@ import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
-import { anotherOpen, assignableOf, assignment, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
+import { anotherOpen, assignableOf, mayAllowCollaboration, refused, reviewRequest } from './service.ts'
 import { authorReadsSource } from './source-access.ts'
 import type { MergeRequestSubject } from './subject.ts'
 import { titleAs } from './title.ts'

@@ -48,7 +48,7 @@ export function detailedMergeStatus(facts: MergeFacts): DetailedMergeStatus {
   if (mergeStatus === 'cannot_be_merged') return 'conflict'
   if (facts.isUnresolved) return 'discussions_not_resolved'
   if (!facts.isApproved) return 'not_approved'
-  // Does not tell whether it has succeeded.
+  // Does not show whether it has succeeded.
   if (pipeline === 'hidden') return 'ci_must_pass'
   if (pipeline && !isPassing(pipeline)) return isActive(pipeline) ? 'ci_still_running' : 'ci_must_pass'
   if (mergeStatus === 'checking') return 'checking'

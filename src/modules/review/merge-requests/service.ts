@@ -4,8 +4,14 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
-import { planOffers } from '../../../kernel/plan.ts'
-import { addTodos, cleanTitle, noteMentions, readersAmong, replaceAssigned } from '../../discussion/index.ts'
+import {
+  addTodos,
+  assignableAmong,
+  assignment,
+  cleanTitle,
+  noteMentions,
+  replaceAssigned,
+} from '../../discussion/index.ts'
 import { findUsableMilestone, setLabels } from '../../planning/index.ts'
 import { loadProject, openRepository, type ProjectSubject, recordActivity } from '../../projects/index.ts'
 import { findForkRelation } from '../../repository/index.ts'
@@ -105,9 +111,6 @@ export async function createMergeRequest(
   }
 }
 
-/** Adds the todo of an assignee. */
-export const assignment = (authorId: number) => (userId: number) => ({ userId, authorId, action: 'assigned' }) as const
-
 /** Adds the todo of a reviewer. */
 export const reviewRequest = (authorId: number) => (userId: number) =>
   ({ userId, authorId, action: 'review_requested' }) as const
@@ -161,15 +164,9 @@ async function valuesOf(
   }
 }
 
-/**
- * Requested assignees or reviewers who can be assigned, if the caller may assign; only the first on a plan with single assignees.
- */
-export async function assignableOf(
+/** Requested assignees or reviewers who can be assigned, if the caller may assign. */
+export const assignableOf = async (
   ctx: Ctx,
   target: ProjectSubject,
   ids: readonly number[] | undefined,
-): Promise<number[]> {
-  if (!ids?.length || !mayAdminister(ctx, target)) return []
-  const people = await readersAmong(ctx.db, 'MergeRequest', target.id, ids)
-  return planOffers(ctx.plan, 'starter') ? people : people.slice(0, 1)
-}
+): Promise<number[]> => (mayAdminister(ctx, target) ? assignableAmong(ctx, 'MergeRequest', target.id, ids) : [])

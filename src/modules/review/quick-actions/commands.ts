@@ -7,7 +7,7 @@ import type { QuickActions } from '../../discussion/index.ts'
 import {
   type Command,
   type Commanded,
-  quickActionsOf,
+  commandSet,
   type Right,
   type SharedEdit,
   sharedCommands,
@@ -144,7 +144,7 @@ const rebaseIt: MergeRequestCommand = {
   },
 }
 
-const commands: readonly MergeRequestCommand[] = [
+const commands = commandSet<Edit, Subject>([
   ...sharedCommands,
   drafting(['draft', 'wip'], true),
   drafting(['ready'], false),
@@ -155,14 +155,14 @@ const commands: readonly MergeRequestCommand[] = [
   unapproveIt,
   mergeIt,
   rebaseIt,
-]
+])
 
 /** Their names. */
-export const mergeRequestActionNames: ReadonlySet<string> = new Set(commands.flatMap(({ names }) => names))
+export const mergeRequestActionNames: ReadonlySet<string> = commands.names
 
 /** The quick actions of a merge request, with the facts of the caller. */
 export const mergeRequestActions = (subject: MergeRequestSubject): QuickActions =>
-  quickActionsOf<Edit, Subject>(commands, {
+  commands.of({
     noteable: { ...asNoteable(subject), iid: subject.iid },
     noun: 'merge request',
     tracked: tracked(subject),

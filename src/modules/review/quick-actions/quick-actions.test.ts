@@ -120,6 +120,17 @@ describe('quick actions of merge requests', () => {
     expect((await dev.get(`${at}/approvals`)).json.approved_by).toMatchObject([{ user: { id: dev.id } }])
   })
 
+  test('a merge that conflicts is reported, and the note and the other quick actions stay', async ({ world }) => {
+    const { at, project } = await openMergeRequest(world, { files: { a: 'mine\n' } })
+    project.repository.commit({ a: 'theirs\n' }, { branch: 'main' })
+    const answer = await world.root.post(`${at}/notes`, { body: 'Now.\n/merge\n/title Better' })
+    expect(answer).toMatchObject({
+      status: 201,
+      json: { body: 'Now.', summary: ['Could not apply merge command.', 'Changed the title to "Better".'] },
+    })
+    expect((await world.root.get(at)).json).toMatchObject({ title: 'Better', state: 'opened' })
+  })
+
   test('quick actions of a description are applied when it is created and changed, and are not stored', async ({
     world,
   }) => {
