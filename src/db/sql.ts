@@ -24,3 +24,16 @@ export const wireTime = (expression: Sql): Sql =>
 
 /** `text` as a LIKE pattern that matches it anywhere, with `%`, `_` and `\` taken literally. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+/**
+ * Whether a recorded time is longer ago than `age`, an interval. A time in the future was recorded before the clock was set back,
+ * and counts as long ago, so that nothing waits until the clock has caught up.
+ */
+export const isLongAgo = (time: Sql, age: Sql): Sql =>
+  sql`${time} not between now() - ${age} and now() + interval '1 minute'`
+
+/**
+ * Whether a planned time has come. A time later than `limit`, the longest interval that is ever planned, was planned before the
+ * clock was set back.
+ */
+export const isDue = (time: Sql, limit: Sql): Sql => sql`(${time} <= now() or ${time} > now() + ${limit})`

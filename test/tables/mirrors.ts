@@ -27,6 +27,10 @@ export async function minutesToNextPush(world: World, id: number): Promise<numbe
 export const makePullsDue = (world: World) =>
   change(world, 'pull_mirrors', {}, { queued_at: null, next_at: ago('1 hour') })
 
+/** The next updates were planned, and the last ones queued, before the clock was set back by a day. */
+export const planPullsAhead = (world: World) =>
+  change(world, 'pull_mirrors', {}, { queued_at: ago('-1 day'), next_at: ago('-1 day') })
+
 export const makePushesDue = (world: World, id: readonly number[]) =>
   change(world, 'push_mirrors', { id }, { next_at: now })
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -17,6 +17,10 @@ afterAll(() => world[Symbol.asyncDispose]())
 
 const main = 'refs/heads/main' as RefName
 const ref = (name: string) => `refs/heads/${name}` as RefName
+const locksIn = ({ gitDir }: TestRepository) =>
+  readdirSync(join(gitDir, 'refs/heads'))
+    .filter((name) => name.endsWith('.lock'))
+    .toSorted()
 const commits = (made: TestRepository, count: number) =>
   Array.from({ length: count }, (_, n) => made.commit({ a: String(n) }, { branch: 'history' }))
 
@@ -61,6 +65,25 @@ describe('updateRefs', () => {
     process.kill(helper.pid!, 'SIGKILL')
     expect(await outcome).toMatchObject({ kind: 'unavailable', message: 'Only some of the references were changed' })
     expect(await readRefs(made.repo, [ref('a'), ref('b'), ref('c')])).toEqual([one, undefined, undefined])
+  })
+
+  test('refs can be changed again seconds after git was killed with their locks', async () => {
+    const made = await world.repository()
+    const [one, two] = commits(made, 2) as [Oid, Oid]
+    mkdirSync(join(made.gitDir, 'logs/refs/heads'), { recursive: true })
+    execFileSync('mkfifo', [join(made.gitDir, 'logs/refs/heads/b')])
+    // The lock of another process on a ref that the transaction does not move.
+    await writeFile(join(made.gitDir, 'refs/heads/other.lock'), `${one}\n`)
+    const updates = ['a', 'b', 'c'].map((name) => ({ name: ref(name), to: one, from: 'absent' as const }))
+    const outcome = updateRefs(made.repo, updates).catch((error: unknown) => error)
+    await expect.poll(() => readRef(made.repo, ref('a'))).toBe(one)
+    const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
+    process.kill(helper.pid!, 'SIGKILL')
+    await outcome
+    await rm(join(made.gitDir, 'logs'), { recursive: true })
+    expect(locksIn(made)).toEqual(['b.lock', 'c.lock', 'other.lock'])
+    await expect.poll(() => locksIn(made)).toEqual(['other.lock'])
+    expect(await updateRefs(made.repo, [{ name: ref('c'), to: two, from: 'absent' }])).toBe('moved')
   })
 
   test('exactly one of 32 concurrent updates of a ref succeeds', async () => {

@@ -7,7 +7,7 @@ import { nullOid, type Oid } from '../format/oid.ts'
 import { branchName, type RefName } from '../format/ref-name.ts'
 import { type ObjectType, objectInfo } from '../objects/cat-file.ts'
 import type { Repository } from '../repository/repository.ts'
-import { removeStaleLocks } from '../repository/stale-locks.ts'
+import { removeLocksOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
 import { isDiskFull } from '../runner/git-error.ts'
 import { HelperDeath, type Question } from '../runner/helper.ts'
 import { Inbox } from '../runner/inbox.ts'
@@ -78,6 +78,8 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       return 'moved'
     } catch (error) {
       if (!(error instanceof HelperDeath)) throw error
+      // A process that a signal ended, such as one of the kernel when memory is short, leaves its locks.
+      if (error.exit.signal !== null) await removeLocksOfKilled(repo, updates)
       // The outcome is read from the repository, not parsed from git's messages.
       if (transaction.isPrepared) {
         if (await haveMoved(repo, updates)) return 'moved'

@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ageOf } from '../../kernel/clock.ts'
 
@@ -27,4 +27,37 @@ export async function removeStaleLocks(
     removed++
   }
   return removed
+}
+
+/** Longer than the lock of a single ref is held. */
+const heldMs = 5_000
+
+/**
+ * Removes, a few seconds later, the locks that a killed `git update-ref` left on the refs it was moving: until then they block
+ * every other change of these refs. A lock of another process is gone by then, or has other content.
+ */
+export async function removeLocksOfKilled(
+  { gitDir }: { readonly gitDir: string },
+  updates: readonly { readonly name: string; readonly to: string | null }[],
+): Promise<void> {
+  const identityOf = async (path: string) => {
+    const { ino, mtimeMs } = await stat(path)
+    return `${ino} ${mtimeMs}`
+  }
+  const left = await Promise.all(
+    updates.map(async ({ name, to }) => {
+      const path = join(gitDir, `${name}.lock`)
+      try {
+        const isOurs = (await readFile(path, 'latin1')) === (to === null ? '' : `${to}\n`)
+        return isOurs ? [{ path, identity: await identityOf(path) }] : []
+      } catch {
+        return []
+      }
+    }),
+  )
+  const remove = async () => {
+    for (const { path, identity } of left.flat())
+      if ((await identityOf(path).catch(() => undefined)) === identity) await rm(path, { force: true })
+  }
+  if (left.flat().length > 0) setTimeout(() => void remove().catch(() => {}), heldMs).unref()
 }

@@ -1,7 +1,7 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { allNullable, boolean, integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
 import { accountColumns, type CredentialRow, credentialRow } from '../tokens/queries.ts'
 
 export const sshKeyRow = {
@@ -122,7 +122,8 @@ export const touchKey = (db: Db, keyId: number): Promise<number> =>
     with used as (
       update ssh_keys
       set last_used_at = now()
-      where id = ${keyId} and (last_used_at is null or last_used_at < now() - interval '10 minutes')
+      where id = ${keyId}
+        and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
       returning user_id
     )
     update users

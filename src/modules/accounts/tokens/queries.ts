@@ -17,7 +17,7 @@ import {
   text,
   timestamp,
 } from '../../../db/row.ts'
-import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import { containing, isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { DateOnly } from '../../../db/types.ts'
 import { settingFlag } from '../../../settings/queries.ts'
 import { groupLevel, projectLevel } from '../../namespaces/index.ts'
@@ -281,7 +281,8 @@ export const touchToken = (db: Db, tokenId: number): Promise<number> =>
     with used as (
       update access_tokens
       set last_used_at = now()
-      where id = ${tokenId} and (last_used_at is null or last_used_at < now() - interval '10 minutes')
+      where id = ${tokenId}
+        and (last_used_at is null or ${isLongAgo(raw('last_used_at'), raw(`interval '10 minutes'`))})
       returning user_id
     )
     update users

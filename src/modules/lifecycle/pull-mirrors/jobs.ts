@@ -44,7 +44,7 @@ export const schedulePullMirrors = job({
     await ctx.transaction(async (tx) => {
       const free = capacity - (await countQueued(tx))
       if (free < Math.min(threshold, capacity)) return
-      const due = await queueDue(tx, free)
+      const due = await queueDue(tx, free, ctx.settings.mirror_max_delay * 60)
       await enqueueEach(
         tx,
         updatePullMirror,

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import { isDue, isLongAgo, raw, sql } from '../../../db/sql.ts'
 import { mirrorsWithoutUser, mirrorUpdated } from '../../projects/index.ts'
 import { updateStatuses } from '../remotes/update-fields.ts'
 
@@ -88,14 +88,17 @@ export const countQueued = async (tx: Tx): Promise<number> =>
       with alone as (select pg_advisory_xact_lock(${schedulerLock}))
       select count(*) as count
       from alone, pull_mirrors
-      where queued_at > now() - ${lost}
+      where not ${isLongAgo(raw('queued_at'), lost)}
     `,
   ))!.count
 
 const schedulerLock = 7_180_352
 
-/** Marks updates that are due as queued, the longest due first, at most `size`. Returns ids of projects. */
-export async function queueDue(tx: Tx, size: number): Promise<number[]> {
+/**
+ * Marks updates that are due as queued, the longest due first, at most `size`. None is planned more than `maxSeconds` ahead.
+ * Returns ids of projects.
+ */
+export async function queueDue(tx: Tx, size: number, maxSeconds: number): Promise<number[]> {
   const rows = await tx.rows(
     { project_id: integer },
     sql`
@@ -105,8 +108,8 @@ export async function queueDue(tx: Tx, size: number): Promise<number[]> {
         array(
           select m.project_id
           from pull_mirrors m join projects p on p.id = m.project_id
-          where m.next_at <= now()
-            and (m.queued_at is null or m.queued_at <= now() - ${lost})
+          where ${isDue(raw('m.next_at'), sql`make_interval(secs => ${maxSeconds}::double precision)`)}
+            and (m.queued_at is null or ${isLongAgo(raw('m.queued_at'), lost)})
             and not p.deleting
             and not p.archived
             and p.import_status not in ('scheduled', 'started')

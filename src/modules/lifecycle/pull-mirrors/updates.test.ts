@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
-import { makePullsDue, minutesToNextPull } from '../../../../test/tables/mirrors.ts'
+import { makePullsDue, minutesToNextPull, planPullsAhead } from '../../../../test/tables/mirrors.ts'
 import { movedRefs } from '../../../../test/tables/pushes.ts'
 import { type TestProject, test, unique, World } from '../../../../test/world.ts'
 import { commitTo, done, refsOf, sourceOf } from '../remotes/testing.ts'
@@ -102,5 +102,14 @@ describe('the schedule of pull mirrors', () => {
     await run()
     expect(await queued()).toBe(3)
     expect(await world.jobs(`update_pull_mirror:${mirrors[0]!.id}`)).toEqual([])
+  })
+
+  test('updates are queued after the clock was set back', async () => {
+    await using world = await World.start()
+    const mirror = await failing(world)
+    await world.takeJobs('update_pull_mirror:%')
+    await planPullsAhead(world)
+    await schedulePullMirrors.run({}, await contextFor(world, null))
+    expect(await world.jobs(`update_pull_mirror:${mirror.id}`)).toHaveLength(1)
   })
 })

@@ -1,7 +1,7 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { isDue, raw, type Sql, sql } from '../../../db/sql.ts'
 import { updateStatuses } from '../remotes/update-fields.ts'
 
 /** A push mirror: row of the table `push_mirrors`. */
@@ -139,7 +139,7 @@ export const dueRetries = (tx: Tx): Promise<{ id: number; project_id: number }[]
         array(
           select m.id
           from push_mirrors m join projects p on p.id = m.project_id
-          where m.next_at <= now() and m.enabled and not p.deleting and not p.archived
+          where ${isDue(raw('m.next_at'), lease)} and m.enabled and not p.deleting and not p.archived
           order by m.next_at
           limit 100
         )

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { sql } from '../../../db/sql.ts'
+import { isLongAgo, raw, sql } from '../../../db/sql.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 
 /** Transport through which refs were changed. */
@@ -186,7 +186,8 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
     sql`
       select id
       from pushes
-      where state = 'intended' and created_at <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
+      where state = 'intended'
+        and ${isLongAgo(raw('created_at'), sql`make_interval(secs => ${olderThanSeconds}::double precision)`)}
       order by id
       limit 1000
     `,

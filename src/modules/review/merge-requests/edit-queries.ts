@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, listOf, nullable, text } from '../../../db/row.ts'
+import { boolean, integer, nullable } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { nextNumbers, settingDefaults } from '../../projects/index.ts'
 

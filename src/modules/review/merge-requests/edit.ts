@@ -5,7 +5,6 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { planOffers } from '../../../kernel/plan.ts'
 import { addTodos, assignment, cleanTitle, finishTodos, noteMentions, replaceAssigned } from '../../discussion/index.ts'
 import {
   type AttributeChanges,

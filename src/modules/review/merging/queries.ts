@@ -1,7 +1,7 @@
 import { visibilities } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, notNull, nullable, oneOf, pick, type RowOf, text, textOf } from '../../../db/row.ts'
-import { type Sql, sql } from '../../../db/sql.ts'
+import { isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { closesWhenMerged } from '../../planning/index.ts'
@@ -250,7 +250,7 @@ export const lostChecks = async (db: Db, ids: readonly number[]): Promise<number
         from merge_requests
         where id = any(${ids}::bigint[])
           and merge_status = 'checking'
-          and coalesce(checking_since, '-infinity') < now() - interval '10 minutes'
+          and ${isLongAgo(raw(`coalesce(checking_since, '-infinity')`), raw(`interval '10 minutes'`))}
       `,
     )
   ).map(({ id }) => id)
@@ -343,7 +343,7 @@ export const longMerging = async (db: Db, olderThanSeconds: number): Promise<num
       select id
       from merge_requests
       where state = 'locked'
-        and (merging ->> 'since')::timestamptz <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
+        and ${isLongAgo(raw(`(merging ->> 'since')::timestamptz`), sql`make_interval(secs => ${olderThanSeconds}::double precision)`)}
       order by id
     `,
   )

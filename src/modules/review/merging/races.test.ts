@@ -169,6 +169,12 @@ describe('interrupted merges', () => {
     expect((await world.root.put(`${at}/merge`)).json.state).toBe('merged')
   })
 
+  test('an interrupted merge is settled after the clock was set back', async ({ world }) => {
+    const { record, settle } = await cutOff(world, { moved: false, secondsAgo: -7200 })
+    await settle()
+    expect(await record()).toMatchObject({ state: 'opened' })
+  })
+
   test('a recent merge is not settled, because it may still be running', async ({ world }) => {
     const { record, settle } = await cutOff(world, { moved: false, secondsAgo: 10 })
     await settle()
