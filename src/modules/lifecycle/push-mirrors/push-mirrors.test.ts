@@ -126,7 +126,7 @@ describe('when push mirrors run', () => {
     expect((await state(world, mirror)).update_status).toBe('scheduled')
   })
 
-  test('what a pull mirror fetches reaches the push mirrors of the project', { timeout: 60_000 }, async () => {
+  test('what a pull mirror fetches reaches the push mirrors of the project', async () => {
     await using world = await World.start()
     const [source, target] = [await sourceOf(world), await world.project()]
     await world.runJobs()
@@ -135,7 +135,7 @@ describe('when push mirrors run', () => {
     const import_url = world.remote(source, world.root)
     await done(world.root.put(`/projects/${project.id}`, { mirror: true, import_url }))
     const refs = await refsOf(world, source)
-    await expect.poll(() => refsOf(world, target), { timeout: 50_000 }).toEqual(refs)
+    await expect.poll(() => refsOf(world, target)).toEqual(refs)
   })
 
   test('a push to a project without mirrors queues nothing', async ({ world }) => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest'
 import { type Client, test, World } from '../../../../test/world.ts'
+import { removeUser } from '../../groups/user-removal/jobs.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 
 type Place = { readonly of: 'projects' | 'groups'; readonly id: number; readonly at: string }
@@ -189,8 +190,9 @@ describe.for(['projects', 'groups'] as const)('boards of %s', (of) => {
     await world.root.delete(`/${of}/${here.id}/labels/${label_id}`)
     await world.root.delete(`/${of}/${here.id}/milestones/${milestone_id}`)
     await world.root.delete(`/users/${user.id}?hard_delete=true`)
-    await world.runJobs()
-    await expect.poll(async () => (await world.root.get(`/users/${user.id}`)).status, { timeout: 30_000 }).toBe(404)
+    for (const { payload } of await world.takeJobs(`remove_user:${user.id}`))
+      await removeUser.run(payload, await world.app.open(null))
+    expect((await world.root.get(`/users/${user.id}`)).status).toBe(404)
     expect((await world.root.get(at)).json).toMatchObject({
       labels: [],
       milestone: null,

@@ -31,18 +31,14 @@ export function showEffects(
     })
 
     if (effects.length > 0)
-      test.for(effects)(
-        'the setting %s takes effect',
-        { timeout: 30_000 },
-        async ([, values, look, before, after], { world }) => {
-          expect(await look(world)).toEqual(before)
-          await world.settings({})
-          const changed = await world.root.put('/application/settings', values)
-          expect(changed.status, changed.text).toBe(200)
-          expect((await world.app.open(null)).settings).toMatchObject(values)
-          expect(await look(world)).toEqual(after)
-        },
-      )
+      test.for(effects)('the setting %s takes effect', async ([, values, look, before, after], { world }) => {
+        expect(await look(world)).toEqual(before)
+        await world.settings({})
+        const changed = await world.root.put('/application/settings', values)
+        expect(changed.status, changed.text).toBe(200)
+        expect((await world.app.open(null)).settings).toMatchObject(values)
+        expect(await look(world)).toEqual(after)
+      })
   })
 }
 
