@@ -16,7 +16,7 @@ export const benchFolder = join(tmpdir(), 'stithy-bench')
 /** A digest of the files that determine the seeded rows: changed files give new data. */
 function seedVersion(): string {
   const hash = createHash('sha256')
-  for (const name of ['seed.ts', 'seed-merge-requests.ts', 'sizes.ts', 'world.ts', 'data.ts'])
+  for (const name of ['seed.ts', 'seed-merge-requests.ts', 'seed-issues.ts', 'sizes.ts', 'world.ts', 'data.ts'])
     hash.update(readFileSync(new URL(name, import.meta.url)))
   return hash.digest('hex').slice(0, 8)
 }

@@ -5,6 +5,7 @@ import {
   busyUser,
   groupId,
   projectId,
+  repositoryIssues,
   repositoryProject,
   rootToken,
   spread,
@@ -42,6 +43,8 @@ export function endpointsFor(size: Size): EndpointBench[] {
   const folders = spread(20, 20).map((ordinal) => `src/area-${ordinal - 1}`)
   const mergeRequests = `/projects/${repositoryProject}/merge_requests`
   const merged = spread(trueMergeRequests, trueMergeRequests)
+  const issues = `/projects/${repositoryProject}/issues`
+  const someIssues = spread(repositoryIssues(size), 100)
   const some = (count: number, path: (index: number) => string) => Array.from({ length: count }, (_, i) => path(i))
   return [
     { name: 'user', caller: 'busy', paths: ['/user'], target: 0.5, referenceP90: 8 },
@@ -252,6 +255,35 @@ export function endpointsFor(size: Size): EndpointBench[] {
       name: 'merge_request_discussions',
       caller: 'busy',
       paths: merged.map((iid) => `${mergeRequests}/${iid}/discussions`),
+      referenceP90: 60,
+    },
+    { name: 'issues (assigned)', caller: 'busy', paths: ['/issues?scope=assigned_to_me'], referenceP90: 80 },
+    { name: 'issues (all)', caller: 'busy', paths: ['/issues?scope=all'], target: 0.2, referenceP90: 80 },
+    { name: 'groups_issues', caller: 'busy', paths: [`/groups/${groupId(1)}/issues`], target: 0.2, referenceP90: 80 },
+    {
+      name: 'projects_issues',
+      caller: 'busy',
+      paths: [`/projects/${repositoryProject}/issues`],
+      target: 0.2,
+      referenceP90: 50,
+    },
+    {
+      name: 'projects_issues_issue',
+      caller: 'busy',
+      paths: someIssues.map((iid) => `${issues}/${iid}`),
+      target: 0.35,
+      referenceP90: 30,
+    },
+    {
+      name: 'projects_issues_search',
+      caller: 'busy',
+      paths: some(50, (i) => `${issues}?search=${describedWord(i)}`),
+      referenceP90: 150,
+    },
+    {
+      name: 'issue_discussions',
+      caller: 'busy',
+      paths: someIssues.map((iid) => `${issues}/${iid}/discussions`),
       referenceP90: 60,
     },
     { name: 'application_settings', caller: 'root', paths: ['/application/settings'], referenceP90: 15 },

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { openDatabase } from '../src/db/database.ts'
 import { lockAccess, refreshGroupAccess, refreshProjectAccess } from '../src/modules/namespaces/access-index/queries.ts'
+import { seedIssues } from './seed-issues.ts'
 import { seedMergeRequests } from './seed-merge-requests.ts'
 import type { Size } from './sizes.ts'
 import { busyUser, groupId, repositoryProject, tokenOf, topGroups, userId } from './world.ts'
@@ -27,6 +28,7 @@ export async function seed(databaseUrl: string, size: Size, repository?: string)
     await seedMembers(seeding)
     await seedShares(seeding)
     await seedMergeRequests(client, size, repository)
+    await seedIssues(client, size)
     await advanceIds(seeding)
     await client.query('commit')
     await computeAccess(databaseUrl, client)

@@ -20,6 +20,9 @@ export const repositoryProject = 1
 export const repositoryMergeRequests = 500
 export const trueMergeRequests = 60
 
+/** Number of issues in that project, which come first: far more than in others. */
+export const repositoryIssues = ({ issues }: Size): number => Math.floor(issues / 200)
+
 /** Secret of the access token of the user with this ordinal. */
 export const tokenOf = (ordinal: number): string => `stithy-bench-user-${ordinal}`
 export const rootToken = 'stithy-bench-root-token'

@@ -60,6 +60,16 @@ const mergeRequestFilters = (random: Random, last: number) => ({
   sort: sort(random),
 })
 
+const issueFilters = (random: Random, last: number) => ({
+  ...page(random, last),
+  state: random.pick(['opened', 'opened', 'closed', 'all']),
+  order_by: random.pick(['created_at', 'created_at', 'updated_at']),
+  sort: sort(random),
+  labels: random.chance(0.2) ? `label ${random.whole(1, 10)}` : undefined,
+  with_labels_details: random.chance(0.1) ? true : undefined,
+})
+const author = (random: Random, sample: Sample) => (random.chance(0.2) ? userId(anyone(random, sample)) : undefined)
+
 /** A file and a ref that contains it. */
 const file = (random: Random, sample: Sample): { path: string; ref: string } =>
   random.chance(0.5)
@@ -91,6 +101,12 @@ const ofMergeRequest = (name: string, rest: (random: Random) => string): Kind =>
   kind(name, (random, sample) => {
     const { user, project, iid } = random.pick(sample.mergeRequests)
     return { user, path: `/projects/${project}/merge_requests/${iid}${rest(random)}` }
+  })
+
+const ofIssue = (name: string, rest: (random: Random) => string): Kind =>
+  kind(name, (random, sample) => {
+    const { user, project, iid } = random.pick(sample.issues)
+    return { user, path: `/projects/${project}/issues/${iid}${rest(random)}` }
   })
 
 /** A call about a merge request whose commits exist. */
@@ -203,6 +219,39 @@ export const reads: readonly Kind[] = [
     user: anyone(random, sample),
     path: `/projects/${repositoryProject}/merge_requests${query({ ...mergeRequestFilters(random, 10), author_id: random.chance(0.3) ? userId(anyone(random, sample)) : undefined })}`,
   })),
+  ofEveryone(
+    'issues (all)',
+    (random, sample) =>
+      `/issues${query({ scope: 'all', ...issueFilters(random, 40), author_id: author(random, sample) })}`,
+  ),
+  ofEveryone('issues (search)', (random, sample) => {
+    const search = random.pick(sample.issueWords)
+    return `/issues${query({ scope: 'all', search, state: random.pick(['opened', undefined]) })}`
+  }),
+  ofEveryone(
+    'issues (mine)',
+    (random) =>
+      `/issues${query({ scope: random.pick(['created_by_me', 'assigned_to_me']), ...issueFilters(random, 1) })}`,
+  ),
+  ofEveryone('issues_statistics', (random, sample) => {
+    const search = random.chance(0.3) ? random.pick(sample.issueWords) : undefined
+    return `/issues_statistics${query({ scope: 'all', search, author_id: author(random, sample) })}`
+  }),
+  ofGroup('groups_issues', (random) => `/issues${query(issueFilters(random, 3))}`),
+  ofProject('projects_issues', (random) => `/issues${query(issueFilters(random, 1))}`),
+  kind('projects_issues (many)', (random, sample) => ({
+    user: anyone(random, sample),
+    path: `/projects/${repositoryProject}/issues${query({ ...issueFilters(random, 20), author_id: author(random, sample) })}`,
+  })),
+  kind('projects_issues (search)', (random, sample) => ({
+    user: anyone(random, sample),
+    path: `/projects/${repositoryProject}/issues${query({ search: random.pick(sample.issueWords), ...page(random, 1) })}`,
+  })),
+  ofIssue('issues_issue', () => ''),
+  ofIssue('issue_discussions', () => '/discussions'),
+  ofIssue('issue_notes', (random) => `/notes${query({ sort: sort(random) })}`),
+  ofIssue('issue_participants', () => '/participants'),
+  ofIssue('issue_label_events', () => '/resource_label_events'),
   ofMergeRequest('merge_requests_merge_request', () => ''),
   ofMergeRequest('merge_request_discussions', () => '/discussions'),
   ofMergeRequest(

@@ -22,6 +22,10 @@ export type Sample = {
   publicGroups: number[]
   /** Merge requests in projects that `user` may read. */
   mergeRequests: { user: number; project: number; iid: number }[]
+  /** Issues that are not confidential, in projects that `user` may read. */
+  issues: { user: number; project: number; iid: number }[]
+  /** Words that occur in titles of issues. */
+  issueWords: string[]
   /** Merge requests of the project with the repository whose commits are in it. */
   merged: number[]
   commits: string[]
@@ -47,6 +51,11 @@ export async function sampleOf(databaseUrl: string, size: Size, repository: stri
     `${column} between ${userId(1)} and ${userId(size.users)} and (${column} - ${userId(1)}) % ${step} = 0`
   const rights = (found: { user: string; id: string }[]): Right[] =>
     found.map(({ user, id }) => ({ user: Number(user) - userId(0), id: Number(id) }))
+  const numbered = ({ user, project, iid }: { user: string; project: string; iid: string }) => ({
+    user: Number(user) - userId(0),
+    project: Number(project),
+    iid: Number(iid),
+  })
   try {
     await client.query('select setseed(0.5)')
     const users = ids(await read(`select id from users where ${isCaller('id')} order by id limit ${callers}`))
@@ -73,6 +82,15 @@ export async function sampleOf(databaseUrl: string, size: Size, repository: stri
         join group_access a on a.group_id = p.namespace_id and a.level >= 20
         where ${isCaller('a.user_id')} order by random() limit ${rows}`,
     )
+    const issues = await read<{ user: string; project: string; iid: string }>(
+      `select a.user_id as user, m.project_id as project, m.iid from issues m join projects p on p.id = m.project_id
+        join group_access a on a.group_id = p.namespace_id and a.level >= 10
+        where m.id % ${Math.max(1, size.issues / 10_000)} = 0 and not m.confidential and ${isCaller('a.user_id')}
+        order by random() limit ${rows}`,
+    )
+    const issueWords = await read<{ word: string }>(
+      `select left(md5(n::text), 8) as word from generate_series(0, 1999) n`,
+    )
     const merged = ids(
       await read(
         `select iid as id from merge_requests where project_id = ${repositoryProject} and merge_commit_oid is not null`,
@@ -89,11 +107,9 @@ export async function sampleOf(databaseUrl: string, size: Size, repository: stri
       publicProjects: publicProjects.map(({ id, full_path }) => ({ id: Number(id), path: full_path })),
       readableGroups,
       publicGroups,
-      mergeRequests: mergeRequests.map(({ user, project, iid }) => ({
-        user: Number(user) - userId(0),
-        project: Number(project),
-        iid: Number(iid),
-      })),
+      mergeRequests: mergeRequests.map(numbered),
+      issues: issues.map(numbered),
+      issueWords: issueWords.map(({ word }) => word),
       merged,
       commits: lines('rev-list', '--first-parent', 'main'),
       paths: lines('ls-tree', '-r', '--name-only', 'main'),

@@ -26,7 +26,7 @@ const ofOwned = (
     return { user, method, path: `/projects/${id}${rest}`, json: json(random, sample) }
   })
 
-/** Ten kinds of writes, by users who may do them, to different projects. */
+/** Kinds of writes, by users who may do them, to different projects. */
 export const writes: readonly Kind[] = [
   write('projects', (random, sample) => ({
     user: random.pick(sample.users),
@@ -60,6 +60,19 @@ export const writes: readonly Kind[] = [
     method: 'POST',
     path: `/projects/${random.pick(sample.publicProjects).id}/star`,
   })),
+  ofOwned('projects_issues', 'POST', '/issues', () => ({
+    title: unique('Issue'),
+    description: `It is ${unique('wrong')}.`,
+  })),
+  write('issue_notes', (random, sample) => {
+    const { user, project, iid } = random.pick(sample.issues)
+    return {
+      user,
+      method: 'POST',
+      path: `/projects/${project}/issues/${iid}/notes`,
+      json: { body: `What about ${unique('this')}?` },
+    }
+  }),
   write('merge_request_notes', (random, sample) => {
     const { user, project, iid } = random.pick(sample.mergeRequests)
     return {

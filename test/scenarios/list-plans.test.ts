@@ -13,7 +13,7 @@ import { listProjects, type ProjectFilters } from '../../src/modules/projects/pr
 import { listMergeRequests, mergeRequestOrders } from '../../src/modules/review/reading/list-queries.ts'
 import { World } from '../world.ts'
 
-const size: Size = { users: 1_000, projects: 20_000, groups: 600, mergeRequests: 10_000 }
+const size: Size = { users: 1_000, projects: 20_000, groups: 600, mergeRequests: 10_000, issues: 0 }
 /** Rows of tables and entries of indexes that may be read to find the rows of a page of 20, for a caller without memberships. */
 const maximumReads = 1_000
 
