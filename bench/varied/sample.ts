@@ -47,8 +47,9 @@ export async function sampleOf(databaseUrl: string, size: Size, repository: stri
   const read = async <Row extends pg.QueryResultRow>(text: string) => (await client.query<Row>(text)).rows
   const ids = (found: { id: string }[]) => found.map(({ id }) => Number(id))
   const step = Math.max(1, Math.floor(size.users / callers))
+  // Those of this remainder have personal projects at every size.
   const isCaller = (column: string) =>
-    `${column} between ${userId(1)} and ${userId(size.users)} and (${column} - ${userId(1)}) % ${step} = 0`
+    `${column} between ${userId(1)} and ${userId(size.users)} and (${column} - ${userId(1)}) % ${step} = ${1 % step}`
   const rights = (found: { user: string; id: string }[]): Right[] =>
     found.map(({ user, id }) => ({ user: Number(user) - userId(0), id: Number(id) }))
   const numbered = ({ user, project, iid }: { user: string; project: string; iid: string }) => ({

@@ -32,6 +32,19 @@ const maximumOffset = 10_000
 
 export type Direction = 'asc' | 'desc'
 
+/**
+ * How to read a part that has many rows: the first rows of the whole table, in the order of the list, are checked one by one. Only if too
+ * few of them belong to the part, all of its rows are read and sorted.
+ */
+export type Crowded = {
+  /** Whether the part may have many rows. Has no columns, and is cheap. */
+  readonly when: Sql
+  /** `from` of the list, with its table replaced by the rows of the table in this range: `order by … limit …`. */
+  readonly from: (range: Sql) => Sql
+  /** The condition of the part, cheap for each row. */
+  readonly where: Sql
+}
+
 /** Rows of a list that are read separately. */
 export type ListPart = {
   /** A condition in addition to those of the list. */
@@ -41,6 +54,8 @@ export type ListPart = {
    * planner, which does not know how many meet a condition, might read all rows that do not.
    */
   readonly few?: boolean
+  /** For a part with `few` that may have many rows after all. */
+  readonly crowded?: Crowded
   /** The same rows `from` fewer tables, to be counted. */
   readonly counted?: { readonly from: Sql; readonly where: Sql }
 }
@@ -196,12 +211,23 @@ function pickedRows({ from, key, order, parts }: List, where: Sql, limit: number
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
   const most = literal(rowsToRead(offset + limit))
+  const rowsOf = (tables: Sql, condition: Sql) =>
+    sql`select ${key!} as picked, ${join(columns, ', ')} ${tables} where ${where} and ${condition}`
+  // `offset 0` keeps the planner from reading in order.
+  const sorted = (rows: Sql) => sql`(select * from (${rows} offset 0) as few order by ${merged} limit ${most})`
+  const inOrder = (rows: Sql) => sql`(${rows} order by ${sortedBy(order)} limit ${most})`
   const candidates = (parts ?? [everything]).map((part) => {
-    const rows = sql`select ${key!} as picked, ${join(columns, ', ')} ${from} where ${where} and ${part.where}`
-    // `offset 0` keeps the planner from reading in order.
-    return part.few
-      ? sql`(select * from (${rows} offset 0) as few order by ${merged} limit ${most})`
-      : sql`(${rows} order by ${sortedBy(order)} limit ${most})`
+    if (!part.few) return inOrder(rowsOf(from, part.where))
+    if (!part.crowded) return sorted(rowsOf(from, part.where))
+    const range = sql`order by ${sortedBy(order)} limit ${literal(rowsToCheck(offset + limit))}`
+    const checked = rowsOf(part.crowded.from(range), sql`${part.crowded.when} and ${part.crowded.where}`)
+    const found = raw('(select count(*) from checked)')
+    return sql`
+      (
+        with checked as materialized ${inOrder(checked)} select * from checked where ${found} >= ${most}
+        union all ${sorted(rowsOf(from, sql`${part.where} and ${found} < ${most}`))}
+      )
+    `
   })
   return sql`
     select picked
@@ -216,6 +242,9 @@ const everything: ListPart = { where: raw('true') }
 
 /** A power of two, so that there are few statements. */
 const rowsToRead = (rows: number): number => 2 ** Math.max(5, Math.ceil(Math.log2(rows)))
+
+/** Rows of a table to check for those of a crowded part: enough if one of 256 belongs to it. */
+const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2 ** 16)
 
 /**
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is

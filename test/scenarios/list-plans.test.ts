@@ -6,10 +6,12 @@ import { userId } from '../../bench/world.ts'
 import type { Actor, Caller } from '../../src/access/actor.ts'
 import { fetchPage, type List } from '../../src/api/page.ts'
 import type { Db } from '../../src/db/db.ts'
-import { type Sql, sql } from '../../src/db/sql.ts'
+import { raw, type Sql, sql } from '../../src/db/sql.ts'
+import { readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
 import { listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
+import { visibleProjects } from '../../src/modules/projects/projects/queries.ts'
 import { listMergeRequests, mergeRequestOrders } from '../../src/modules/review/reading/list-queries.ts'
 import { World } from '../world.ts'
 
@@ -199,4 +201,63 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
     expect(await readsOfPage(list, 1)).toBeLessThanOrEqual(maximum)
     expect(await readsOfPage(list, 3)).toBeLessThanOrEqual(maximum)
   })
+})
+
+describe('a member of most projects', () => {
+  const member = actor(userId(500))
+  beforeAll(async () => {
+    await client.query(
+      `insert into group_access (user_id, group_id, level, expires_on)
+      select $1, id, 30, 'infinity' from namespaces where kind = 'group' on conflict do nothing`,
+      [member.id],
+    )
+    await client.query('set session_replication_role = replica')
+    await client.query(`
+      insert into issues (iid, project_id, title, author_id, confidential, audience, created_at, updated_at)
+      select 1000000 + k, p.id, 'Issue', 1, k = 1,
+        case when k = 1 then 0 else audience_of_merge_requests(p.visibility, p.issues_access_level, p.deleting) end,
+        timestamptz '2020-01-01' + (hashint8(p.id * 6 + k) % 1000000) * interval '1 minute',
+        timestamptz '2022-01-01' + (hashint8(p.id * 7 + k) % 1000000) * interval '1 minute'
+      from projects p, generate_series(1, 5) k`)
+    await client.query('set session_replication_role = origin')
+    await client.query('vacuum analyze group_access, issues')
+  })
+
+  const kinds = [
+    ['issues', 'Issue', listIssues],
+    ['merge requests', 'MergeRequest', listMergeRequests],
+  ] as const
+  test.each(
+    kinds.flatMap(([name, type, list]) =>
+      (['created_at', 'updated_at'] as const).flatMap((by) =>
+        (['asc', 'desc'] as const).map((sort) => [`${name} by ${by} ${sort}`, type, list, by, sort] as const),
+      ),
+    ),
+  )('gets %s, the first without reading all of them', async (_, type, list, by, sort) => {
+    const listed = list(member, { of: 'everyone' }, {}, { by, sort })
+    const all = await client.query<{ id: string }>(`
+      select m.id from ${tableOf(type).text} m join projects p on p.id = m.project_id
+        join group_access a on a.group_id = p.namespace_id and a.user_id = ${member.id}
+      where not p.deleting`)
+    expect(all.rows.length).toBeGreaterThan(5_000)
+    if (type === 'Issue') expect(await readsOfPage(listed, 1)).toBeLessThan(all.rows.length / 2)
+    for (const page of [1, 3, 40]) {
+      const { text, values } = await pageOf(listed, page)
+      const { rows } = await client.query<{ id: string }>(text, values)
+      expect(rows.map(({ id }) => id)).toEqual(await expectedPage(type, by, sort, page))
+    }
+  })
+
+  /** The same page by the condition of the caller's access, in one part. */
+  async function expectedPage(type: 'Issue' | 'MergeRequest', by: string, sort: string, page: number) {
+    const { text, values } = sql`
+      select m.id
+      from ${tableOf(type)} m join projects p on p.id = m.project_id
+      where not p.deleting and ${visibleProjects(member)} and ${readableRow(type, member)}
+      order by ${raw(`m.${by} ${sort}`)}, m.id desc
+      limit 21
+      offset ${(page - 1) * 20}
+    `
+    return (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id)
+  }
 })

@@ -1,7 +1,7 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
 import type { List, ListPart } from '../../../api/page.ts'
-import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   assigneesTableOf,
   columnOf,
@@ -34,6 +34,8 @@ type Reached = {
   readonly few: boolean
   /** The filters leave confidential ones only. */
   readonly confidential?: boolean
+  /** There is an index of the table in the order of the list. */
+  readonly ordered?: boolean
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
@@ -58,17 +60,42 @@ export function reach(reached: Reached): Reach {
       parts: partsOf(reached, caller),
     }
   const readable = [raw('not p.deleting'), visibleProjects(caller), readableRow(type, caller), ...filters]
-  return { from, where: set.of === 'everyone' ? readable : [...inGroup(set), ...readable] }
+  if (set.of === 'everyone') return { from, where: readable }
+  return { from, where: [...readable, ...(set.archived ? [] : [raw('not p.archived')])], parts: [partIn(reached, set)] }
 }
 
-const inGroup = ({ traversalIds, archived }: Extract<NoteableSet, { of: 'group' }>): Sql[] => [
-  sql`
-    p.namespace_id = any(
-      array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
-    )
-  `,
-  ...(archived ? [] : [raw('not p.archived')]),
-]
+/** Projects of a caller or group from which on a part counts as crowded. */
+const manyProjects = 5_000
+
+/** The part of these projects `p`, found from the index of projects if there are few. */
+function partOfProjects({ type, ordered, few }: Reached, where: Sql, projects: Sql, one: Sql): ListPart {
+  if (!ordered || few) return { where, few: true }
+  return {
+    where,
+    few: true,
+    crowded: {
+      when: sql`
+        (
+          select count(*) from (select from projects p where ${projects} limit ${literal(manyProjects)}) as many
+        ) = ${literal(manyProjects)}
+      `,
+      // `offset 0` keeps the planner from reading all projects, and from leaving the order.
+      from: (range) => sql`
+        from (select m.* from ${tableOf(type)} m ${range}) as m
+          cross join lateral (select p.* from projects p where p.id = m.project_id offset 0) as p
+      `,
+      where: one,
+    },
+  }
+}
+
+function partIn(reached: Reached, { traversalIds }: Extract<NoteableSet, { of: 'group' }>): ListPart {
+  const groups = sql`
+    select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}
+  `
+  const inGroup = sql`p.namespace_id = any(array(${groups}))`
+  return partOfProjects(reached, inGroup, inGroup, sql`p.namespace_id in (${groups})`)
+}
 
 const feature = (type: NoteableType): Sql => raw(kindOf(type).feature)
 
@@ -76,7 +103,8 @@ const feature = (type: NoteableType): Sql => raw(kindOf(type).feature)
  * The noteables of projects that are open to the caller, those of the caller's projects, and the confidential ones that the caller
  * wrote or is assigned to elsewhere: `visibleProjects` and `readableRow` in parts.
  */
-function partsOf({ type, filters, confidential = false }: Reached, caller: Actor): List['parts'] {
+function partsOf(reached: Reached, caller: Actor): List['parts'] {
+  const { type, filters, confidential = false } = reached
   const open = openVisibility(caller)
   const { enabled } = featureLevels
   const audience = sql`m.audience >= ${open}`
@@ -86,10 +114,12 @@ function partsOf({ type, filters, confidential = false }: Reached, caller: Actor
     where: sql`${audience} and ${openProject}`,
     ...(!caller.limits && { counted }),
   }
+  const shown = kindOf(type).confidential ? sql`and ${notHidden(type, caller)}` : raw('')
+  const isClosed = sql`m.audience < ${open}`
   const members = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id')).map((part): ListPart => {
     // An array of the projects: they lead to the noteables in every plan.
-    const closed = sql`m.audience < ${open} and m.project_id = any(array(select p.id from projects p where ${part}))`
-    return { where: kindOf(type).confidential ? sql`${closed} and ${notHidden(type, caller)}` : closed, few: true }
+    const closed = sql`${isClosed} and m.project_id = any(array(select p.id from projects p where ${part})) ${shown}`
+    return partOfProjects(reached, closed, part, sql`${isClosed} and ${part} ${shown}`)
   })
   const own: ListPart[] = kindOf(type).confidential
     ? [

@@ -69,11 +69,12 @@ function conditions(caller: Caller, f: IssueFilters): Sql[] {
   return where
 }
 
-const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters) =>
+const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters, order?: IssueOrder) =>
   reach({
     type,
     caller,
     set,
+    ordered: order?.by === 'created_at' || order?.by === 'updated_at',
     filters: conditions(caller, filters),
     few: leavesFew(filters),
     confidential: filters.confidential === true,
@@ -84,7 +85,7 @@ export const listIssues = (caller: Caller, set: NoteableSet, filters: IssueFilte
   type,
   cached: true,
   select: issueSelect(caller),
-  ...reachOf(caller, set, filters),
+  ...reachOf(caller, set, filters, order),
   key: raw('m.id'),
   order: orderKeys(order),
 })

@@ -77,7 +77,7 @@ export function listMergeRequests(
     type,
     cached: true,
     select: recordSelect(caller),
-    ...reach({ type, caller, set, filters: conditions(caller, filters), few: isFew(filters) }),
+    ...reach({ type, caller, set, filters: conditions(caller, filters), few: isFew(filters), ordered: true }),
     key: raw('m.id'),
     order: [
       { by: raw(`m.${by}`), direction: sort },
