@@ -1,7 +1,7 @@
 import type { Static, TObject, TProperties } from 'typebox'
 import { accountEvents } from './catalogue/accounts.ts'
 import { administrationEvents } from './catalogue/administration.ts'
-import { codeEvents } from './catalogue/code.ts'
+import { codeEvents, type MainChange } from './catalogue/code.ts'
 import type { EventDeclaration, FeedAction } from './catalogue/declare.ts'
 import { groupEvents } from './catalogue/groups.ts'
 import { planningEvents } from './catalogue/planning.ts'
@@ -18,6 +18,8 @@ export const catalogue = {
   ...projectEvents,
   ...reviewEvents,
 }
+
+export type { MainChange }
 
 type Catalogue = typeof catalogue
 

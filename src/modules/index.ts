@@ -115,6 +115,7 @@ import { protectedBranchRoutes } from './pushes/protected-branches/routes.ts'
 import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
+import { refreshSideRepository, removeSideRepositories } from './pushes/side-repositories/jobs.ts'
 import { archiveRoutes } from './repository/archive/routes.ts'
 import { blameRoutes } from './repository/blame/routes.ts'
 import { deleteMergedBranches } from './repository/branches/jobs.ts'
@@ -326,6 +327,8 @@ export const jobs: readonly Job<any>[] = [
   refreshLanguages,
   refreshSketches,
   refreshRepository,
+  refreshSideRepository,
+  removeSideRepositories,
   housekeepAfterPushes,
   removeGroup,
   removeIdleBots,

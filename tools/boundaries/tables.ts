@@ -54,6 +54,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'protected_refs',
     'pushes',
     'ref_changes',
+    'side_repositories',
     'signing_keys',
   ],
   administration: ['appearance', 'broadcast_messages', 'feature_flags'],

@@ -1,0 +1,1 @@
+export { groupWikiAccess, projectWikiAccess } from './wikis/git-access.ts'
