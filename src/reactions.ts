@@ -43,6 +43,7 @@ import {
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
+import { followWiki } from './modules/text/index.ts'
 
 type OfUser = { readonly payload: { readonly user_id: number } }
 
@@ -124,6 +125,7 @@ export const reactions: Reactions = {
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
   side_repository_changed: [
+    followWiki,
     queues(refreshSideRepository, ({ payload }) => ({ sideRepositoryId: payload.side_repository_id }), refreshAfterMs),
   ],
   ssh_key_added: [queues(judgeSignatures, userOf)],

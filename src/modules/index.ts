@@ -176,6 +176,8 @@ import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.t
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
 
+import { wikiRoutes } from './text/wikis/routes.ts'
+
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
@@ -278,6 +280,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   variables: variableRoutes,
   version: versionRoutes,
+  wikis: wikiRoutes,
 }
 
 export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
