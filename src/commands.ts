@@ -30,7 +30,7 @@ import {
   refuseOther,
   requirePair,
 } from './modules/projects/index.ts'
-import { checkLargeFiles, deleteSigningKeys, releaseLocks } from './modules/pushes/index.ts'
+import { checkLargeFiles, checkSideRepositories, deleteSigningKeys, releaseLocks } from './modules/pushes/index.ts'
 import type { DatabaseFacts, Services, TokenRequest, UserAction } from './processes/app-module.ts'
 
 /** The module that all processes load: the application, and the commands of the command line. */
@@ -160,6 +160,7 @@ export async function checkData(
   // Awaited here, because the app is disposed when this function ends.
   return [
     ...(await checkRepositories(ctx, storages, progress)),
+    ...(await checkSideRepositories(ctx, storages, progress)),
     ...(await checkAvatars(ctx)),
     ...(await checkLargeFiles(ctx)),
     ...(await checkUploads(ctx)),

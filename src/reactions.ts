@@ -23,7 +23,7 @@ import {
   replaceLeftMilestonesOfIssues,
 } from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
-import { type AnswerToPush, refreshRepository } from './modules/pushes/index.ts'
+import { type AnswerToPush, refreshRepository, refreshSideRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
   answerWithMergeRequests,
@@ -43,6 +43,7 @@ import {
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
+import { followWiki } from './modules/text/index.ts'
 
 type OfUser = { readonly payload: { readonly user_id: number } }
 
@@ -122,6 +123,10 @@ export const reactions: Reactions = {
     ),
     queues(refreshRepository, projectOf, refreshAfterMs),
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
+  ],
+  side_repository_changed: [
+    followWiki,
+    queues(refreshSideRepository, ({ payload }) => ({ sideRepositoryId: payload.side_repository_id }), refreshAfterMs),
   ],
   ssh_key_added: [queues(judgeSignatures, userOf)],
   user_deleted: [

@@ -24,6 +24,10 @@ export const groupPolicy = {
   read_board: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   /** Create, change and delete boards and their lists. */
   admin_board: { from: 'reporter' },
+  /** Wikis of groups are for members. */
+  read_wiki: { from: 'guest' },
+  create_wiki: { from: 'developer' },
+  admin_wiki: { from: 'maintainer' },
   read_badge: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_badge: { from: 'owner' },
   read_deploy_token: { from: 'maintainer' },

@@ -102,6 +102,9 @@ describe('abilities on projects', () => {
     ['admin_project', 'maintainer', 'maintainer'],
     ['request_access', 'guest', 'stranger'],
     ['set_notifications', 'guest', 'stranger'],
+    ['read_wiki', 'guest', 'anonymous'],
+    ['create_wiki', 'developer', 'developer'],
+    ['admin_wiki', 'maintainer', 'maintainer'],
     ['read_badge', 'guest', 'anonymous'],
     ['admin_badge', 'maintainer', 'maintainer'],
     ['read_deploy_token', 'maintainer', 'maintainer'],
@@ -164,7 +167,7 @@ describe('abilities on projects', () => {
         ...['update_environment', 'update_deployment', 'remove_deployment'],
         ...['create_issue', 'admin_issue', 'date_issue', 'admin_board'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
-        'admin_mirror',
+        ...['create_wiki', 'admin_wiki', 'admin_mirror'],
       ),
     )
   })
@@ -208,6 +211,7 @@ describe('abilities on projects', () => {
         ...['read_board', 'admin_board'],
       ),
     )
+    expect(changedBy(projectPolicy, without('wiki'))).toEqual(all(refused, 'read_wiki', 'create_wiki', 'admin_wiki'))
     expect(changedBy(projectPolicy, without('builds'))).toEqual(
       all(
         refused,
@@ -322,6 +326,9 @@ describe('abilities on groups', () => {
     ['remove_group', 'owner', 'owner'],
     ['request_access', 'guest', 'stranger'],
     ['set_notifications', 'guest', 'stranger'],
+    ['read_wiki', 'guest', 'guest'],
+    ['create_wiki', 'developer', 'developer'],
+    ['admin_wiki', 'maintainer', 'maintainer'],
     ['read_badge', 'guest', 'anonymous'],
     ['admin_badge', 'owner', 'owner'],
     ['read_deploy_token', 'maintainer', 'maintainer'],

@@ -79,6 +79,12 @@ export const projectPolicy = {
   request_access: { from: 'guest', open: 'signed_in', unless: ['archived'] },
   set_notifications: { from: 'guest', open: 'signed_in' },
   admin_custom_attribute: { from: 'administrator' },
+  /** Read and clone the wiki. */
+  read_wiki: { from: 'guest', open: 'anyone', feature: 'wiki' },
+  /** Create and change pages, and push to the wiki. */
+  create_wiki: { from: 'developer', feature: 'wiki', unless: ['archived'] },
+  /** Delete pages. */
+  admin_wiki: { from: 'maintainer', feature: 'wiki', unless: ['archived'] },
   read_badge: { from: 'guest', open: 'anyone' },
   admin_badge: { from: 'maintainer' },
   read_deploy_token: { from: 'maintainer' },

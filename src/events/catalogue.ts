@@ -1,12 +1,13 @@
 import type { Static, TObject, TProperties } from 'typebox'
 import { accountEvents } from './catalogue/accounts.ts'
 import { administrationEvents } from './catalogue/administration.ts'
-import { codeEvents } from './catalogue/code.ts'
+import { codeEvents, type MainChange } from './catalogue/code.ts'
 import type { EventDeclaration, FeedAction } from './catalogue/declare.ts'
 import { groupEvents } from './catalogue/groups.ts'
 import { planningEvents } from './catalogue/planning.ts'
 import { projectEvents } from './catalogue/projects.ts'
 import { reviewEvents } from './catalogue/review.ts'
+import { textEvents } from './catalogue/text.ts'
 
 /** Every event (docs/events.md is generated from it). */
 export const catalogue = {
@@ -17,7 +18,10 @@ export const catalogue = {
   ...planningEvents,
   ...projectEvents,
   ...reviewEvents,
+  ...textEvents,
 }
+
+export type { MainChange }
 
 type Catalogue = typeof catalogue
 

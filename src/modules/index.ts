@@ -115,6 +115,7 @@ import { protectedBranchRoutes } from './pushes/protected-branches/routes.ts'
 import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
+import { refreshSideRepository, removeSideRepositories } from './pushes/side-repositories/jobs.ts'
 import { archiveRoutes } from './repository/archive/routes.ts'
 import { blameRoutes } from './repository/blame/routes.ts'
 import { deleteMergedBranches } from './repository/branches/jobs.ts'
@@ -174,6 +175,8 @@ import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
+
+import { wikiRoutes } from './text/wikis/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
@@ -277,6 +280,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   variables: variableRoutes,
   version: versionRoutes,
+  wikis: wikiRoutes,
 }
 
 export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
@@ -326,6 +330,8 @@ export const jobs: readonly Job<any>[] = [
   refreshLanguages,
   refreshSketches,
   refreshRepository,
+  refreshSideRepository,
+  removeSideRepositories,
   housekeepAfterPushes,
   removeGroup,
   removeIdleBots,

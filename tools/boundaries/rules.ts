@@ -59,6 +59,7 @@ export const moduleOrder = [
   'discussion',
   'repository',
   'planning',
+  'text',
   'lifecycle',
   'transport',
   'review',

@@ -54,6 +54,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'protected_refs',
     'pushes',
     'ref_changes',
+    'side_repositories',
     'signing_keys',
   ],
   administration: ['appearance', 'broadcast_messages', 'feature_flags'],
@@ -89,6 +90,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'milestones',
     'state_events',
   ],
+  text: ['wiki_pages'],
   lifecycle: ['project_imports', 'pull_mirrors', 'push_mirrors'],
   review: [
     'approval_rule_branches',

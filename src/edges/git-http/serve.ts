@@ -8,8 +8,14 @@ import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
-import { openForWriting, openRepository, type ProjectSubject } from '../../modules/projects/index.ts'
-import { gitAccess, receivePush, type Service } from '../../modules/transport/index.ts'
+import {
+  type GitTarget,
+  gitAccess,
+  openToFetch,
+  openToPush,
+  receivePush,
+  type Service,
+} from '../../modules/transport/index.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
@@ -73,9 +79,9 @@ async function serve(
       return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access)
-      await push(exchange, ctx, await createFromPush(ctx, access.plan), context, pushPace, true)
-    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)
-    else await push(exchange, ctx, access.project, context, pushPace)
+      await push(exchange, ctx, { project: await createFromPush(ctx, access.plan) }, context, pushPace, true)
+    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.target, fetchPace)
+    else await push(exchange, ctx, access.target, context, pushPace)
   } catch (error) {
     failed(exchange, error, context)
   } finally {
@@ -99,7 +105,7 @@ function refuseCredentials(exchange: Exchange, denial: Denial, siteUrl: string):
 /** The repository to advertise: an empty one if the push will create the project. */
 async function advertised(
   ctx: Ctx,
-  access: { project: ProjectSubject } | { plan: Plan },
+  access: { target: GitTarget } | { plan: Plan },
   service: Service,
 ): Promise<Repository> {
   if ('plan' in access)
@@ -107,8 +113,8 @@ async function advertised(
       .open(await ctx.git.emptyDir())
       .withSignal(ctx.signal)
       .for(ctx.shareKey)
-  if (service === 'git-upload-pack') return openRepository(ctx, access.project)
-  return (await openForWriting(ctx, access.project)).withSignal(ctx.signal)
+  if (service === 'git-upload-pack') return openToFetch(ctx, access.target)
+  return (await openToPush(ctx, access.target)).repo.withSignal(ctx.signal)
 }
 
 /** Sends the list of refs (with protocol v2, of capabilities), after the line that names the service. */
@@ -133,8 +139,8 @@ async function advertise(exchange: Exchange, repo: Repository, service: Service)
   await done
 }
 
-async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace: BodyPace): Promise<void> {
-  const { stream, done } = await uploadPack(openRepository(ctx, project), {
+async function fetch(exchange: Exchange, ctx: Ctx, target: GitTarget, pace: BodyPace): Promise<void> {
+  const { stream, done } = await uploadPack(await openToFetch(ctx, target), {
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
   })
@@ -150,12 +156,12 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace
 async function push(
   exchange: Exchange,
   ctx: Ctx,
-  project: ProjectSubject,
+  target: GitTarget,
   { answersToPush }: HttpContext,
   pace: BodyPace,
   created = false,
 ): Promise<void> {
-  const { stream, done, settled } = await receivePush(ctx, project, {
+  const { stream, done, settled } = await receivePush(ctx, target, {
     transport: 'http',
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),

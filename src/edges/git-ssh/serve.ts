@@ -3,9 +3,15 @@ import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
 import type { KeyHolder } from '../../modules/accounts/index.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
-import { openRepository, type ProjectSubject } from '../../modules/projects/index.ts'
 import { type AnswerToPush, largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
-import { type Access, gitAccess, protocolRefusal, receivePush } from '../../modules/transport/index.ts'
+import {
+  type Access,
+  type GitTarget,
+  gitAccess,
+  openToFetch,
+  protocolRefusal,
+  receivePush,
+} from '../../modules/transport/index.ts'
 import { type Call, relay, send, sendMessage } from './call.ts'
 import type { Command } from './command.ts'
 import { recoveryCodes } from './recovery-codes.ts'
@@ -73,9 +79,9 @@ async function transfer(
   }
   const options = { idleMs: call.stalledMs, protocol: call.protocol }
   if ('plan' in access) return pushToNothing(call, access.plan, ctx, { ...options, answers })
-  const { project } = access as { project: ProjectSubject }
-  if (service === 'git-receive-pack') return push(call, project, ctx, { ...options, answers })
-  const repo = openRepository(ctx, project).withSignal(call.signal)
+  const { target } = access as { target: GitTarget }
+  if (service === 'git-receive-pack') return push(call, target, ctx, { ...options, answers })
+  const repo = (await openToFetch(ctx, target)).withSignal(call.signal)
   const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
   return statusOf(await relay(call, await started))
 }
@@ -96,11 +102,11 @@ type Options = {
 /** Ends only after the effects of the push are committed. */
 async function push(
   call: Call,
-  project: ProjectSubject,
+  target: GitTarget,
   ctx: Ctx,
   options: Options & { statelessRpc?: boolean; created?: boolean },
 ): Promise<number> {
-  const received = await receivePush(ctx, project, { transport: 'ssh', ...options })
+  const received = await receivePush(ctx, target, { transport: 'ssh', ...options })
   try {
     return statusOf(await relay(call, received))
   } finally {
@@ -127,7 +133,8 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
   await done
   if (!(await saysSomething(call))) return 0
   // The rest of the session equals one request of smart HTTP.
-  return push(call, await createFromPush(ctx, plan), ctx, { ...transfer, answers, statelessRpc: true, created: true })
+  const target = { project: await createFromPush(ctx, plan) }
+  return push(call, target, ctx, { ...transfer, answers, statelessRpc: true, created: true })
 }
 
 const flush = '0000'

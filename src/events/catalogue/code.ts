@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Oid } from '../../git/format/oid.ts'
+import type { ChangedFile } from '../../git/history/changes.ts'
 import { event, flag, id, number, text } from './declare.ts'
 
 const ref = { type: 'ProtectedRef', name: 'name' } as const
@@ -7,8 +8,21 @@ const protection = { payload: { ref_kind: text, name: text } }
 const oid = Type.Unsafe<Oid>(Type.String())
 /** By namespace, as webhooks show them; `push_id` leads to the texts that the client sent. */
 const pushOptions = Type.Unsafe<{ readonly ci?: object; readonly merge_request?: object }>(Type.Object({}))
+/** How the default branch moved; null if it did not. */
+const mainChange = Type.Unsafe<MainChange | null>(Type.Union([Type.Object({}), Type.Null()]))
 const environment = { payload: { environment_id: id } }
 const previous = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
+
+/** A move of the default branch of a side repository, with the files that it changes. */
+export type MainChange = {
+  readonly from: Oid | null
+  readonly to: Oid
+  /** Of the commit at the new tip. */
+  readonly message: string
+  readonly files: readonly ChangedFile[]
+  /** There are more files. */
+  readonly truncated: boolean
+}
 
 /** Events of repositories: pushes, protection, large files, pipelines, deployments, releases. */
 export const codeEvents = {
@@ -17,6 +31,14 @@ export const codeEvents = {
     facts: { push_options: pushOptions },
     feed: 'lines',
   }),
+  side_repository_changed: event(
+    'Refs of the repository of a wiki or snippet have moved',
+    ['project', 'group', 'instance'],
+    {
+      payload: { side_repository_id: id, push_id: id, ref_count: number },
+      facts: { holder_kind: text, holder_id: id, main: mainChange },
+    },
+  ),
   ref_protected: event('A branch or tag is protected', ['project'], {
     ...protection,
     audit: { verb: 'add', noun: 'protection', target: ref },

@@ -7,6 +7,7 @@ export {
   recordActivity,
   recordPush,
   saveRepositoryFacts,
+  saveWikiSize,
 } from './projects/activity-queries.ts'
 export { ProjectSimple, projectReferenceFields } from './projects/basic-entity.ts'
 export { cachedProjects, cachedSimpleProjects } from './projects/cached.ts'
@@ -35,6 +36,7 @@ export {
   readableCode,
   readableFeature,
   readableMergeRequests,
+  readableWiki,
   visibleProjects,
   withinLimits,
 } from './projects/queries.ts'
@@ -52,10 +54,25 @@ export {
 export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
 export { sharedWithGroups } from './projects/shared-groups.ts'
 export { loadProject, type ProjectSubject, project, projectFacts } from './projects/subject.ts'
-export { checkRepositories } from './repositories/check.ts'
-export { housekeep, housekeepingDueIn, housekeepWhenDue } from './repositories/housekeeping.ts'
+export { checkRepositories, inspectRepository, unownedRepositories } from './repositories/check.ts'
+export {
+  dueHousekeeping,
+  type Housekeeping,
+  housekeep,
+  housekeepingDueIn,
+  housekeepWhenDue,
+  packRepository,
+} from './repositories/housekeeping.ts'
 export { claimHousekeeping } from './repositories/housekeeping-queries.ts'
-export { diskPath, type Located, projectRepositoryDir, repositoryDir } from './repositories/location.ts'
+export {
+  diskPath,
+  type Located,
+  locatedRow,
+  type Placed,
+  projectRepositoryDir,
+  repositoryDir,
+  shardsOf,
+} from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
 export { setAside } from './repositories/set-aside.ts'
@@ -64,6 +81,7 @@ export { deleteStarsOf } from './stars/queries.ts'
 export { findTopic } from './topics/queries.ts'
 export { checkUploads } from './uploads/check.ts'
 export { copyUploads } from './uploads/copy-queries.ts'
+export { safeFilename } from './uploads/filename.ts'
 export { shownMediaType } from './uploads/media.ts'
 export { namedUploads } from './uploads/named.ts'
 export { digestsOfUploads, findUpload } from './uploads/queries.ts'

@@ -45,8 +45,9 @@ const pushNames: Readonly<Record<PushedRefs['action'], string>> = {
 
 function actionName({ action, push, target_type }: FeedRow): string {
   if (push) return pushNames[push.action]
-  // Projects are `created`; issues and the like are opened.
-  if (action === 'created' || action === 'pushed') return target_type === null ? 'created' : 'opened'
+  // Projects and wiki pages are `created`; issues and the like are opened.
+  if (action === 'created' || action === 'pushed')
+    return target_type === null || target_type === 'WikiPage::Meta' ? 'created' : 'opened'
   return actionNames[action]
 }
 
@@ -65,7 +66,7 @@ export const Event = entity({
     }),
     target_type: nullable(
       Type.String({
-        enum: [...noteableTypes, 'Milestone', 'Note'],
+        enum: [...noteableTypes, 'Milestone', 'Note', 'WikiPage::Meta'],
         description: 'Kind of the target; null for projects, memberships and pushes',
       }),
     ),

@@ -64,6 +64,9 @@ export const saveRepositoryFacts = (db: Db, projectId: number, facts: Repository
       )
   `)
 
+export const saveWikiSize = (db: Db, projectId: number, bytes: number): Promise<number> =>
+  db.run(sql`update project_statistics set wiki_size = ${bytes} where project_id = ${projectId}`)
+
 /** Fragment that adds bytes to the large files in the statistics of a project, if the CTE `linked` (size) has rows. */
 export const countLinkedFiles = (projectId: number): Sql =>
   sql`

@@ -71,6 +71,12 @@ export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Reposi
  */
 export async function housekeep(ctx: Ctx, projectId: number, repo: Repository, kind: Housekeeping): Promise<void> {
   const before = await findHousekeeping(ctx.db, projectId)
+  await packRepository(ctx, repo, kind)
+  if (before) await saveHousekeeping(ctx.db, projectId, kind, before.pushes)
+}
+
+/** As `housekeep`, without a record of it. */
+export async function packRepository(ctx: Ctx, repo: Repository, kind: Housekeeping): Promise<void> {
   await removeStaleLocks(repo, { olderThanMs: staleLockMs })
   if (kind === 'gc') await packRefs(repo)
   await repack(repo, kind === 'incremental' ? 'incremental' : 'full', {
@@ -80,5 +86,4 @@ export async function housekeep(ctx: Ctx, projectId: number, repo: Repository, k
     await prune(repo, { before: longAgo(keptUnreachableMs) })
     await writeCommitGraph(repo, { anew: true })
   }
-  if (before) await saveHousekeeping(ctx.db, projectId, kind, before.pushes)
 }

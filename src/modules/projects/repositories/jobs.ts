@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Type } from 'typebox'
 import { removeOldLeftovers } from '../../../git/repository/leftovers.ts'
 import { job } from '../../../jobs/job.ts'
+import { shardsOf } from './location.ts'
 
 /** Longer than creating or deleting any repository takes. */
 const minAgeMs = 60 * 60_000
@@ -17,8 +18,9 @@ export const removeRepositoryLeftovers = job({
   async run(_input, ctx) {
     let removed = 0
     for (const storage of await readdir(ctx.repositoriesDir).catch(() => []))
-      for (const shard of await readdir(join(ctx.repositoriesDir, storage)))
-        removed += await removeOldLeftovers(join(ctx.repositoriesDir, storage, shard), minAgeMs)
+      for (const kind of ['projects', 'side'] as const)
+        for (const shard of await shardsOf(join(ctx.repositoriesDir, storage), kind))
+          removed += await removeOldLeftovers(shard, minAgeMs)
     if (removed > 0) ctx.log.info({ removed }, 'deleted temporary folders of repositories')
   },
 })

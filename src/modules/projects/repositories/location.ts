@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
@@ -9,21 +10,32 @@ import { integer, type RowOf, text } from '../../../db/row.ts'
  *     <data dir>/repositories/<storage>/
  *       0a7/          the id modulo 4096 in hex, so that no folder grows large
  *         167.git
- *         167.wiki.git
+ *       side/         side repositories (wikis and snippets), which have ids of their own
+ *         0a7/
+ *           167.git
  *     <data dir>/lost+found/
- *       default-167.git-<uuid>    was at the place of a project without its key
+ *       default-167.git-<uuid>         was at the place of a project without its key
+ *       default-side-167.git-<uuid>    was at the place of a side repository without its key
  *
  * The path depends on the id, never on a name: renames and transfers move no files, and no input reaches a path.
  */
-export function repositoryDir(
-  root: string,
-  storage: string,
-  projectId: number,
-  kind: 'project' | 'wiki' = 'project',
-): string {
-  if (!Number.isSafeInteger(projectId) || projectId <= 0) throw new Error(`not a project id: ${projectId}`)
+export function repositoryDir(root: string, storage: string, id: number, kind: 'project' | 'side' = 'project'): string {
+  if (!Number.isSafeInteger(id) || id <= 0) throw new Error(`not the id of a repository: ${id}`)
   if (!/^[a-z0-9_-]{1,50}$/.test(storage)) throw new Error(`not a storage: ${storage}`)
-  return join(root, storage, `${diskPath({ id: projectId })}${kind === 'wiki' ? '.wiki' : ''}.git`)
+  return join(root, storage, kind === 'side' ? sideFolder : '', `${diskPath({ id })}.git`)
+}
+
+/** The folder of side repositories in a storage; no shard has its name. */
+const sideFolder = 'side'
+
+/** The folders of a storage that contain repositories: of projects, or of side repositories. */
+export async function shardsOf(storageDir: string, of: 'projects' | 'side'): Promise<string[]> {
+  const above = of === 'side' ? join(storageDir, sideFolder) : storageDir
+  const names = await readdir(above).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return names.filter((name) => name !== sideFolder).map((name) => join(above, name))
 }
 
 /** Path of the repository in its storage, without `.git`. */
@@ -35,18 +47,22 @@ export const placedRow = {
   id: integer,
   repository_storage: text,
 }
-export type Placed = RowOf<typeof placedRow>
+/** A project, or with `side` a side repository. */
+export type Placed = RowOf<typeof placedRow> & { readonly side?: boolean }
 
-/** With the key that identifies the project's own repository. Load it together with the facts for permissions. */
+/** With the key that identifies its own repository. Load it together with the facts for permissions. */
 export const locatedRow = { ...placedRow, repository_key: text }
-export type Located = RowOf<typeof locatedRow>
+export type Located = RowOf<typeof locatedRow> & { readonly side?: boolean }
 
-export const projectRepositoryDir = (ctx: Pick<Ctx, 'repositoriesDir'>, project: Placed): string =>
-  repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)
+export const projectRepositoryDir = (ctx: Pick<Ctx, 'repositoriesDir'>, placed: Placed): string =>
+  repositoryDir(ctx.repositoriesDir, placed.repository_storage, placed.id, placed.side ? 'side' : 'project')
 
-/** Folder of repositories that were at the place of a project without its key. */
+/** Folder of repositories that were at the place of another without its key. */
 export const lostAndFound = (repositoriesDir: string): string => join(dirname(repositoriesDir), 'lost+found')
 
 /** A free name in that folder. */
-export const lostName = (repositoriesDir: string, { repository_storage }: Placed, gitDir: string): string =>
-  join(lostAndFound(repositoriesDir), `${repository_storage}-${basename(gitDir)}-${randomUUID()}`)
+export const lostName = (repositoriesDir: string, { repository_storage, side }: Placed, gitDir: string): string =>
+  join(
+    lostAndFound(repositoriesDir),
+    `${repository_storage}-${side ? `${sideFolder}-` : ''}${basename(gitDir)}-${randomUUID()}`,
+  )

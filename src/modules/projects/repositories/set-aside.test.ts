@@ -102,7 +102,7 @@ describe('a repository at the place of another project', () => {
       `${mine.full_path}: the repository in its place does not carry its key, and goes to lost+found`,
     )
     const [name] = await lostOf(world, mine.id)
-    expect(found).toContain(`${join(rootOf(world), name!)} was in the place of a project that it does not belong to`)
+    expect(found).toContain(`${join(rootOf(world), name!)} was in the place of another repository`)
   })
 })
 

@@ -5,8 +5,8 @@ import { type Located, lostName, projectRepositoryDir } from './location.ts'
 import { lockPlace } from './queries.ts'
 
 /**
- * Moves a repository without the project's key from the project's place to lost+found. Overwrites and deletes nothing.
- * No effect if the place is free or has the project's own repository. Throws if the move fails.
+ * Moves a repository without the key of the project (or side repository) from its place to lost+found. Overwrites and
+ * deletes nothing. No effect if the place is free or has the own repository. Throws if the move fails.
  */
 export async function setAside(ctx: Ctx, project: Located, within?: Tx): Promise<void> {
   const dir = projectRepositoryDir(ctx, project)
@@ -18,13 +18,12 @@ export async function setAside(ctx: Ctx, project: Located, within?: Tx): Promise
     if (!isForeign()) return
     const target = lostName(ctx.repositoriesDir, project, dir)
     if (await ctx.git.moveAway(dir, target))
-      ctx.log.error(
-        { project_id: project.id, from: dir, to: target },
-        'moved a repository without the key of its project to lost+found',
-      )
+      ctx.log.error({ ...idOf(project), from: dir, to: target }, 'moved a repository without its key to lost+found')
   }
   await (within ? move(within) : ctx.transaction(move))
 }
+
+const idOf = ({ id, side }: Located) => (side ? { side_repository_id: id } : { project_id: id })
 
 const inProgress = new Map<string, Promise<void>>()
 
@@ -34,10 +33,7 @@ export function setAsideSoon(ctx: Ctx, project: Located): void {
   if (inProgress.has(dir)) return
   const moving = setAside(ctx, project)
     .catch((err) =>
-      ctx.log.error(
-        { err, project_id: project.id, from: dir },
-        'failed to move a repository without the key of its project to lost+found',
-      ),
+      ctx.log.error({ err, ...idOf(project), from: dir }, 'failed to move a repository without its key to lost+found'),
     )
     .finally(() => inProgress.delete(dir))
   inProgress.set(dir, moving)

@@ -2,7 +2,6 @@ import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
-import { branchName, branchRef, isHiddenRef, tagName, tagRef } from '../../../git/format/ref-name.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { isCollaboration } from '../branch-access/collaboration.ts'
 import { Protections } from '../protected-refs/protections.ts'
@@ -10,44 +9,16 @@ import { findProtectedRefs } from '../protected-refs/queries.ts'
 import { protectedBranchRule } from './branch-rules.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
 import { largeFilesRule } from './large-files-rule.ts'
-import { onEach, type PushFacts, type PushMode, type PushRule } from './rule.ts'
+import { refViolation } from './ref-rules.ts'
+import type { PushFacts, PushMode, PushRule } from './rule.ts'
 import { sizeLimitRule } from './size-limit-rule.ts'
 import { tagRule } from './tag-rules.ts'
 
 export const refusedPush = 'You are not allowed to push code to this project.'
 
-/** Git accepts ref names in a push that its own commands refuse, such as `-x` and `HEAD`; they are unusable. */
-function unnamable(ref: RefChange['name']): string | undefined {
-  const [branch, tag] = [branchName(ref), tagName(ref)]
-  if (branch !== undefined && !branchRef(branch)) return `A branch cannot be called ${branch}.`
-  return tag !== undefined && !tagRef(tag) ? `A tag cannot be called ${tag}.` : undefined
-}
-
-const namesEachRefOnce: PushRule = ({ changes }) => {
-  const names = new Set<string>()
-  for (const { name } of changes) {
-    if (names.has(name)) return `The push names ${name} more than once.`
-    names.add(name)
-  }
-  return undefined
-}
-
 /** All rules, cheap ones first. */
 const rules: readonly PushRule[] = [
-  namesEachRefOnce,
-  onEach(({ name }) => (isHiddenRef(name) ? `The reference ${name} is not yours to change.` : undefined)),
-  onEach(({ name, to }, { project }) =>
-    to === null && project.default_branch !== null && branchName(name) === project.default_branch
-      ? 'The default branch of a project cannot be deleted.'
-      : undefined,
-  ),
-  onEach(({ name, from, to }) => (from === null && to !== null ? unnamable(name) : undefined)),
-  // Such a branch name is ambiguous with a commit id.
-  onEach(({ name, from, to }) =>
-    from === null && to !== null && /^[0-9a-f]{40}$/.test(branchName(name) ?? '')
-      ? 'You cannot create a branch with a 40-character hexadecimal branch name.'
-      : undefined,
-  ),
+  ({ changes, project }) => refViolation(changes, project.default_branch),
   sizeLimitRule,
   tagRule,
   protectedBranchRule,

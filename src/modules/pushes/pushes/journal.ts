@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { FeedEntry } from '../../../events/catalogue.ts'
 import { emit } from '../../../events/log.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
-import { branchName, branchRef, type RefName } from '../../../git/format/ref-name.ts'
+import { branchName, type RefName } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { readRefs, syncRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -18,7 +18,19 @@ import {
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { parsePushOptions } from '../push-options/parse.ts'
 import { feedOfPush } from './feed.ts'
-import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, settlePush } from './queries.ts'
+import {
+  deleteChanges,
+  findPush,
+  insertPush,
+  isOfProject,
+  type NewPush,
+  type ProjectPush,
+  type PushTarget,
+  settlePush,
+  targetOfUnsettled,
+} from './queries.ts'
+import { lockSideTarget } from './side-journal.ts'
+import { firstBranchOf, type LockedTarget, type SettledPush } from './target.ts'
 
 /**
  * Refs and database are two stores. A push first commits a record of its intent, then moves the refs; then one
@@ -50,13 +62,13 @@ export async function settle(
   pushId: number,
   known: ReadonlySet<RefName> = new Set(),
 ): Promise<readonly RefChange[]> {
-  const projectId = await projectOfUnsettled(ctx.db, pushId)
-  if (projectId === undefined) return []
+  const target = await targetOfUnsettled(ctx.db, pushId)
+  if (!target) return []
   return ctx.transaction(async (tx) => {
-    // Pushes of a project settle one after the other, so that each sees the changes that others have claimed.
-    const [project, push] = await Promise.all([lockProject(tx, projectId), findPush(tx, pushId)])
-    if (!project || !push) return []
-    const repo = openRepository(ctx, project)
+    // Pushes to a repository settle one after the other, so that each sees the changes that others have claimed.
+    const [locked, push] = await Promise.all([lockTarget(ctx, tx, target), findPush(tx, pushId, target)])
+    if (!locked || !push) return []
+    const { repo } = locked
     const asked = push.changes.map(({ name }) => name).filter((name) => !known.has(name))
     const read = await readRefs(repo, asked)
     const now = new Map(asked.map((name, index) => [name, read[index] ?? null]))
@@ -71,28 +83,32 @@ export async function settle(
       moved.map(({ name }) => name),
     )
     if (!settled || moved.length === 0) return []
-    await settleEffects(ctx, tx, repo, project, {
-      id: push.id,
-      actorId: push.actor_id,
-      transport: push.transport,
-      options: push.options,
-      changes: moved,
-    })
+    await locked.writeEffects({ id: push.id, actorId: push.actor_id, options: push.options, changes: moved })
     return moved
   })
+}
+
+const lockTarget = (ctx: Ctx, tx: Tx, target: PushTarget): Promise<LockedTarget | undefined> =>
+  isOfProject(target) ? lockProjectTarget(ctx, tx, target.projectId) : lockSideTarget(ctx, tx, target.sideRepositoryId)
+
+async function lockProjectTarget(ctx: Ctx, tx: Tx, projectId: number): Promise<LockedTarget | undefined> {
+  const project = await lockProject(tx, projectId)
+  if (!project) return undefined
+  const repo = openRepository(ctx, project)
+  return { repo, writeEffects: (push) => settleEffects(ctx, tx, repo, project, push) }
 }
 
 /** The default branch differs from the caller's, or another process settled the push. */
 const staleAssumption = new Error('the push was settled or the default branch changed meanwhile')
 
 /**
- * As `settle`, if all changes of the push certainly happened. Assumes the default branch that the caller read. One
+ * As `settle`, if all changes of the push to a project certainly happened. Assumes the default branch that the caller read. One
  * round trip and the commit.
  */
 export async function completePush(
   ctx: Ctx,
   repo: Repository,
-  push: NewPush & { id: number },
+  push: ProjectPush & { id: number },
   main: string | null,
 ): Promise<readonly RefChange[]> {
   const { id, projectId, changes } = push
@@ -122,9 +138,9 @@ async function settleEffects(
   tx: Tx,
   repo: Repository,
   project: ProjectRow,
-  push: Omit<NewPush, 'projectId'> & { id: number },
+  push: SettledPush,
 ): Promise<void> {
-  const first = project.default_branch === null ? firstBranch(push.changes) : undefined
+  const first = project.default_branch === null ? firstBranchOf(push.changes) : undefined
   if (first !== undefined) {
     await setDefaultBranch(repo, first)
     await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
@@ -154,7 +170,7 @@ async function buildEffects(
 async function writeEffects(
   tx: Tx,
   projectId: number,
-  { id, actorId, options, changes }: Omit<NewPush, 'projectId'> & { id: number },
+  { id, actorId, options, changes }: SettledPush,
   { feed, rootFiles, first }: Effects,
 ): Promise<string | null | undefined> {
   const [branch] = await Promise.all([
@@ -169,15 +185,4 @@ async function writeEffects(
     }),
   ])
   return branch
-}
-
-const preferred = ['master', 'main']
-
-/** The first branch of an empty repository. Branches with invalid names do not count. */
-function firstBranch(moved: readonly RefChange[]): string | undefined {
-  const branches = moved
-    .filter(({ to }) => to !== null)
-    .flatMap(({ name }) => branchName(name) ?? [])
-    .filter((name) => branchRef(name))
-  return preferred.find((name) => branches.includes(name)) ?? branches[0]
 }

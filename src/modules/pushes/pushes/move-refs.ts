@@ -5,6 +5,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { type Failure, forbidden } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
 import { completePush, discardPush, recordIntent, settle } from './journal.ts'
+import type { NewPush } from './queries.ts'
 import type { PushMode } from './rule.ts'
 
 export type MoveOptions = Partial<PushMode> & {
@@ -20,7 +21,7 @@ export type MoveOptions = Partial<PushMode> & {
  * Moves refs of a project for the caller, all or none, with the same rules, journal and effects as a push. `stale` if a
  * ref is not at `from`: nothing has moved. A refusal throws `forbidden` with the reason, or the result of `refusal`.
  */
-export async function moveRefs(
+export function moveRefs(
   ctx: Ctx,
   projectId: number,
   repo: Repository,
@@ -28,18 +29,57 @@ export async function moveRefs(
   { transport = 'api', refusal = forbidden, store = async () => {}, options = [], ...mode }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
   const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options, changes }
+  let main: string | null = null
+  return moveJournaled(ctx, repo, push, {
+    store,
+    async allow(objects) {
+      const verdict = await decide(ctx, projectId, changes, objects, { transport, ...mode })
+      if (verdict.refused !== undefined) throw refusal(verdict.refused)
+      main = verdict.project.default_branch
+    },
+    complete: (id) => completePush(ctx, repo, { id, ...push }, main),
+  })
+}
+
+/**
+ * Moves refs of a side repository for a caller whose permission was checked, all or none, with the journal and effects of a
+ * push. `stale` if a ref is not at `from`: nothing has moved.
+ */
+export function moveSideRefs(
+  ctx: Ctx,
+  sideRepositoryId: number,
+  repo: Repository,
+  changes: readonly RefChange[],
+  store: () => Promise<void>,
+): Promise<'moved' | 'stale'> {
+  const push = { sideRepositoryId, actorId: ctx.actor?.id ?? null, transport: 'api' as const, options: [], changes }
+  return moveJournaled(ctx, repo, push, {
+    store,
+    allow: async () => {},
+    complete: (id) => settle(ctx, id, new Set(changes.map(({ name }) => name))),
+  })
+}
+
+type Move = {
+  /** Throws if the move is refused; `objects` resolves once the new objects are stored. */
+  allow(objects: () => Promise<Repository>): Promise<void>
+  store(): Promise<void>
+  /** Writes the effects of refs that certainly moved. */
+  complete(pushId: number): Promise<unknown>
+}
+
+async function moveJournaled(
+  ctx: Ctx,
+  repo: Repository,
+  push: NewPush,
+  { allow, store, complete }: Move,
+): Promise<'moved' | 'stale'> {
   const stored = store()
   const objects = () => stored.then(() => repo)
   // Waits for both even if one fails.
-  const [intent, storing] = await Promise.allSettled([
-    decide(ctx, projectId, changes, objects, { transport, ...mode }).then(async (verdict) => {
-      if (verdict.refused !== undefined) throw refusal(verdict.refused)
-      return { id: await recordIntent(ctx, push), main: verdict.project.default_branch }
-    }),
-    stored,
-  ])
+  const [intent, storing] = await Promise.allSettled([allow(objects).then(() => recordIntent(ctx, push)), stored])
   if (intent.status === 'rejected') throw intent.reason
-  const { id, main } = intent.value
+  const id = intent.value
   if (storing.status === 'rejected') {
     await discardPush(ctx, id)
     throw storing.reason
@@ -48,7 +88,7 @@ export async function moveRefs(
   try {
     outcome = await updateRefs(
       repo,
-      changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
+      push.changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
     )
     return outcome
   } catch (error) {
@@ -57,7 +97,7 @@ export async function moveRefs(
   } finally {
     // A certain outcome is not compared with the refs: another push may have moved a ref to the same place. Without an
     // outcome the refs decide.
-    if (outcome === 'moved') await completePush(ctx, repo, { id, ...push }, main)
+    if (outcome === 'moved') await complete(id)
     else await (outcome === undefined ? settle(ctx, id) : discardPush(ctx, id))
   }
 }

@@ -1,13 +1,23 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { isLongAgo, raw, sql } from '../../../db/sql.ts'
+import { boolean, integer, json, listOf, notNull, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
+import { isLongAgo, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 
 /** Transport through which refs were changed. */
 export type Transport = 'http' | 'ssh' | 'api' | 'system'
 
-export type NewPush = {
-  projectId: number
+/** The repository whose refs a push changes: that of a project, or a side repository. */
+export type PushTarget = { readonly projectId: number } | { readonly sideRepositoryId: number }
+
+export const isOfProject = (target: PushTarget): target is { readonly projectId: number } => 'projectId' in target
+
+const projectOf = (target: PushTarget): number | null => (isOfProject(target) ? target.projectId : null)
+const sideRepositoryOf = (target: PushTarget): number | null => (isOfProject(target) ? null : target.sideRepositoryId)
+
+/** A push of the repository of a project. */
+export type ProjectPush = NewPush & { readonly projectId: number }
+
+export type NewPush = PushTarget & {
   actorId: number | null
   transport: Transport
   /** The access token that was used; absent if there was none. */
@@ -23,8 +33,11 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
     { id: integer },
     sql`
       with push as (
-        insert into pushes (project_id, actor_id, door, token_id, options)
-        values (${push.projectId}, ${push.actorId}, ${push.transport}, ${push.tokenId ?? null}, ${push.options})
+        insert into pushes (project_id, side_repository_id, actor_id, door, token_id, options)
+        values (
+          ${projectOf(push)}, ${sideRepositoryOf(push)}, ${push.actorId}, ${push.transport},
+          ${push.tokenId ?? null}, ${push.options}
+        )
         returning id
       ),
       changes as (
@@ -43,7 +56,6 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
 
 export const pushRow = {
   id: integer,
-  project_id: integer,
   actor_id: nullable(integer),
   transport: oneOf<Transport>('ssh', 'http', 'api', 'system'),
   state: oneOf('intended', 'done', 'dropped'),
@@ -62,15 +74,19 @@ export const pushRow = {
 }
 export type PushRow = RowOf<typeof pushRow>
 
+/** Condition for the pushes `q` to the same repository. */
+const isTo = (target: PushTarget): Sql =>
+  isOfProject(target) ? sql`q.project_id = ${target.projectId}` : sql`q.side_repository_id = ${target.sideRepositoryId}`
+
 /**
- * A push with its changes. `continued`: a later push started at the end of this change, so it did happen, whatever the
+ * A push to `target` with its changes. `continued`: a later push started at the end of this change, so it did happen, whatever the
  * ref is now. `claimed`: a concurrent push made the same change, and only one of the two moved the ref.
  */
-export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
+export const findPush = (db: Db, id: number, target: PushTarget): Promise<PushRow | undefined> =>
   db.row(
     pushRow,
     sql`
-      select p.id, p.project_id, p.actor_id, p.door as transport, p.state, p.options,
+      select p.id, p.actor_id, p.door as transport, p.state, p.options,
         coalesce(
           (
             select json_agg(
@@ -79,7 +95,7 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
                 exists (
                   select
                   from ref_changes later join pushes q on q.id = later.push_id
-                  where q.project_id = p.project_id
+                  where ${isTo(target)}
                     and later.push_id > p.id
                     and later.ref = c.ref
                     and later.old_oid is not distinct from c.new_oid
@@ -88,7 +104,7 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
                 exists (
                   select
                   from ref_changes same join pushes q on q.id = same.push_id
-                  where q.project_id = p.project_id
+                  where ${isTo(target)}
                     and q.id <> p.id
                     and q.finished_at >= p.created_at
                     and same.moved
@@ -110,7 +126,7 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
   )
 
 export const donePushRow = {
-  project_id: integer,
+  project_id: notNull(integer),
   actor_id: nullable(integer),
   token_id: nullable(integer),
   options: listOf(text),
@@ -118,7 +134,7 @@ export const donePushRow = {
   changes: json<RefChange[]>(),
 }
 
-/** A push whose effects are committed. */
+/** A push to a project whose effects are committed. */
 export const findDonePush = (db: Db, id: number): Promise<RowOf<typeof donePushRow> | undefined> =>
   db.row(
     donePushRow,
@@ -136,14 +152,20 @@ export const findDonePush = (db: Db, id: number): Promise<RowOf<typeof donePushR
           where c.push_id = p.id and c.moved
         ) as changes
       from pushes p
-      where p.id = ${id} and p.state = 'done'
+      where p.id = ${id} and p.state = 'done' and p.project_id is not null
     `,
   )
 
-/** The project of a push that is not settled yet. */
-export const projectOfUnsettled = async (db: Db, id: number): Promise<number | undefined> =>
-  (await db.row({ project_id: integer }, sql`select project_id from pushes where id = ${id} and state <> 'done'`))
-    ?.project_id
+/** The repository of a push that is not settled yet. */
+export async function targetOfUnsettled(db: Db, id: number): Promise<PushTarget | undefined> {
+  const row = await db.row(
+    { project_id: nullable(integer), side_repository_id: nullable(integer) },
+    sql`select project_id, side_repository_id from pushes where id = ${id} and state <> 'done'`,
+  )
+  if (!row) return undefined
+  const { project_id: projectId, side_repository_id: sideRepositoryId } = row
+  return projectId === null ? { sideRepositoryId: sideRepositoryId! } : { projectId }
+}
 
 /** Removes changes from a pending push. */
 export const deleteChanges = (db: Db, pushId: number, names: readonly string[]): Promise<number> =>
@@ -171,11 +193,17 @@ export async function settlePush(tx: Tx, id: number, moved: readonly string[]): 
 }
 
 /** Repositories with pending pushes, or with pushes that a crash interrupted. */
-export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repository_storage: string }[]> =>
+export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repository_storage: string; side: boolean }[]> =>
   db.rows(
-    { id: integer, repository_storage: text },
+    { id: integer, repository_storage: text, side: boolean },
     sql`
-      select id, repository_storage from projects where id in (select project_id from pushes where state = 'intended')
+      select id, repository_storage, false as side
+      from projects
+      where id in (select project_id from pushes where state = 'intended')
+      union all
+      select id, repository_storage, true
+      from side_repositories
+      where id in (select side_repository_id from pushes where state = 'intended')
     `,
   )
 

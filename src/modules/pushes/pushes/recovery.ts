@@ -18,9 +18,9 @@ const seenForMs = 30_000
  */
 export async function releaseLocks(db: Db, repositoriesDir: string): Promise<number> {
   let released = 0
-  for (const { id, repository_storage } of await repositoriesBeingPushed(db))
+  for (const { id, repository_storage, side } of await repositoriesBeingPushed(db))
     released += await removeStaleLocks(
-      { gitDir: repositoryDir(repositoriesDir, repository_storage, id) },
+      { gitDir: repositoryDir(repositoriesDir, repository_storage, id, side ? 'side' : 'project') },
       { olderThanMs: 0 },
     )
   return released

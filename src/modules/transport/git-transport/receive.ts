@@ -2,15 +2,17 @@ import { type Actor, accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer/transfer.ts'
-import { openForWriting, type ProjectSubject } from '../../projects/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
 import {
   type AnswerToPush,
   changesRef,
   collectAnswers,
   completePush,
   decide,
+  decideSide,
   discardChanges,
   discardPush,
   linesOf,
@@ -23,6 +25,7 @@ import {
   withoutMergeRequests,
 } from '../../pushes/index.ts'
 import { type GitTransport, urlToRepo } from './access.ts'
+import { type GitTarget, openToPush } from './target.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -49,7 +52,7 @@ type ReceiveOptions = TransferOptions & {
  */
 export async function receivePush(
   ctx: Ctx,
-  project: ProjectSubject,
+  target: GitTarget,
   { transport, answers, created = false, ...transfer }: ReceiveOptions,
 ): Promise<Push> {
   const actor = ctx.actor!
@@ -59,16 +62,17 @@ export async function receivePush(
   let outcomes: ReadonlyMap<RefName, MoveOutcome> | 'unknown' | undefined
   let parsed: ParsedPushOptions = { options: {}, valid: [], warnings: [] }
   let settling: Promise<readonly RefChange[]> | undefined
-  const repo = await openForWriting(ctx, project)
+  const { repo, of } = await openToPush(ctx, target)
   const { stream, done } = await receivePack(repo, {
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const { refused } = await decide(ctx, project.id, updates, async () => quarantine, { transport })
+      const refused = await refusalOf(ctx, target, updates, async () => quarantine, transport)
       if (refused !== undefined) return { ok: false, messages: [refused] }
-      parsed = parsePushOptions(pushOptions)
+      // They are about projects.
+      if ('project' in target) parsed = parsePushOptions(pushOptions)
       const intended = {
-        projectId: project.id,
+        ...of,
         actorId: accountOf(actor),
         transport,
         tokenId: actor.tokenId,
@@ -80,7 +84,7 @@ export async function receivePush(
       const warnings = updates
         .filter((update) => !changesRef(update))
         .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
-      return { ok: true, messages: [...warnings, ...(created ? createdMessage(ctx, project, transport) : [])] }
+      return { ok: true, messages: [...warnings, ...(created ? createdMessage(ctx, target, transport) : [])] }
     },
     async onMove(updates, isAtomic) {
       outcomes = 'unknown'
@@ -90,9 +94,9 @@ export async function receivePush(
     async afterMoves() {
       try {
         const changes = await settled()
-        if (!push || changes.length === 0) return []
+        if (!push || changes.length === 0 || !('project' in target)) return []
         const { options, warnings } = parsed
-        const completed = { id: push.id, projectId: project.id, options, changes }
+        const completed = { id: push.id, projectId: target.project.id, options, changes }
         return linesOf([{ warnings, notices: [] }, ...(await collectAnswers(ctx, answers, completed))])
       } catch {
         // `settled` rejects again, and breaks the response.
@@ -108,8 +112,9 @@ export async function receivePush(
     const { moved = [], unmoved = [], unknown = [] } = by
     if (moved.length + unknown.length === 0) return discard(push.id)
     if (unmoved.length > 0) await discardChanges(ctx, push.id, unmoved)
-    if (unknown.length > 0) return settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
-    return completePush(ctx, repo, { ...push, changes: moved }, project.default_branch)
+    if (unknown.length > 0 || !('projectId' in push && 'project' in target))
+      return settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
+    return completePush(ctx, repo, { ...push, changes: moved }, target.project.default_branch)
   }
   async function discard(id: number): Promise<readonly RefChange[]> {
     await discardPush(ctx, id)
@@ -127,13 +132,29 @@ export async function receivePush(
   return { stream, done, settled: async () => void (await settled()) }
 }
 
+/** Why the push is refused, decided with current facts. */
+async function refusalOf(
+  ctx: Ctx,
+  target: GitTarget,
+  changes: readonly RefChange[],
+  objects: () => Promise<Repository>,
+  transport: GitTransport,
+): Promise<string | undefined> {
+  if ('project' in target) return (await decide(ctx, target.project.id, changes, objects, { transport })).refused
+  const { kind, subject } = target.side
+  return decideSide(ctx, kind, subject.holder, changes, objects)
+}
+
 const isMachine = ({ deployKey, deployToken }: Actor): boolean => (deployKey ?? deployToken) !== undefined
 
 /** Git refused a change without an outcome before it ran the hook. */
 const certaintyOf = (outcome: MoveOutcome | undefined): 'moved' | 'unmoved' | 'unknown' =>
   outcome === 'moved' ? 'moved' : outcome?.mayHaveMoved ? 'unknown' : 'unmoved'
 
-const createdMessage = (ctx: Ctx, project: ProjectSubject, transport: GitTransport): string[] => [
+const createdMessage = (ctx: Ctx, target: GitTarget, transport: GitTransport): string[] =>
+  'project' in target ? messageAbout(ctx, target.project, transport) : []
+
+const messageAbout = (ctx: Ctx, project: ProjectSubject, transport: GitTransport): string[] => [
   '',
   `The private project ${project.full_path} was successfully created.`,
   '',

@@ -354,6 +354,24 @@ equal(project.notificationsettings.get().level, "watch")
 assert [each.action_name for each in project.events.list()]
 step("settings")
 
+# Wikis
+
+page = project.wikis.create({"title": "How to", "content": "first"})
+equal((page.slug, page.title, page.format), ("How-to", "How to", "markdown"))
+page.content = "second"
+page.save()
+equal(project.wikis.get("How-to").content, "second")
+# Old versions do not encode the slash when they save or delete a page.
+project.wikis.create({"title": "docs/home", "content": "in a folder"})
+equal(project.wikis.get("docs/home").content, "in a folder")
+equal([each.slug for each in project.wikis.list()], ["docs/home", "How-to"])
+if hasattr(group, "wikis"):
+    group.wikis.create({"title": "home", "content": "of the group"})
+    equal([each.title for each in group.wikis.list()], ["home"])
+page.delete()
+equal([each.slug for each in project.wikis.list()], ["docs/home"])
+step("wikis")
+
 # Sharing and forks
 
 partner = gl.groups.create({"name": name + "-partner", "path": name + "-partner"})

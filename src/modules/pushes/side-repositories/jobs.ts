@@ -1,0 +1,74 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { countLooseRefs } from '../../../git/refs/ref-files.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { packRefs, repositorySize } from '../../../git/transfer/maintenance.ts'
+import { job } from '../../../jobs/job.ts'
+import { dueHousekeeping, packRepository, projectRepositoryDir, saveWikiSize, setAside } from '../../projects/index.ts'
+import { openSideRepository } from './open.ts'
+import {
+  deleteSideRepository,
+  findSideHousekeeping,
+  findSideRepositoryById,
+  saveSideHousekeeping,
+  saveSideSize,
+  sideRepositoriesWithoutHolder,
+} from './queries.ts'
+
+/** More loose refs make listing refs slow. */
+const maxLooseRefs = 500
+
+/** Runs after pushes (src/reactions.ts): packs the repository when enough pushes have accumulated, and measures it. */
+export const refreshSideRepository = job({
+  name: 'refresh_side_repository',
+  input: Type.Object({ sideRepositoryId: Type.Integer() }),
+  key: ({ sideRepositoryId }) => `refresh_side_repository:${sideRepositoryId}`,
+  queue: ({ sideRepositoryId }) => `side_repository:${sideRepositoryId}`,
+  throttled: true,
+  attempts: 6,
+  async run({ sideRepositoryId }, ctx) {
+    const row = await findSideRepositoryById(ctx.db, sideRepositoryId)
+    if (!row) return
+    const repo = openSideRepository(ctx, row)
+    if (!(await repo.exists())) return
+    if ((await countLooseRefs(repo)) > maxLooseRefs) await packRefs(repo)
+    await packWhenDue(ctx, sideRepositoryId, repo)
+    const bytes = await repositorySize(repo.gitDir)
+    await saveSideSize(ctx.db, sideRepositoryId, bytes)
+    if (row.project_id !== null) await saveWikiSize(ctx.db, row.project_id, bytes)
+  },
+})
+
+async function packWhenDue(ctx: Ctx, id: number, repo: Repository): Promise<void> {
+  const counts = await findSideHousekeeping(ctx.db, id)
+  const [kind] = counts ? dueHousekeeping(counts, ctx.settings) : []
+  if (!counts || kind === undefined) return
+  await packRepository(ctx, repo, kind)
+  await saveSideHousekeeping(ctx.db, id, kind, counts.pushes)
+}
+
+const atOnce = 100
+
+/**
+ * Deletes repositories whose holder was deleted: files first, then the row, so that a second run can finish after a
+ * crash. Who deletes holders may enqueue it; otherwise it runs within minutes.
+ */
+export const removeSideRepositories = job({
+  name: 'remove_side_repositories',
+  input: Type.Object({}),
+  key: () => 'remove_side_repositories',
+  attempts: 3,
+  every: { cron: '*/10 * * * *', input: {} },
+  async run(_input, ctx) {
+    for (;;) {
+      const rows = await sideRepositoriesWithoutHolder(ctx.db, atOnce)
+      for (const row of rows) {
+        // A repository of another project at the place is moved away, not deleted.
+        await setAside(ctx, row)
+        await ctx.git.removeRepository(projectRepositoryDir(ctx, row))
+        await deleteSideRepository(ctx.db, row.id)
+      }
+      if (rows.length < atOnce) return
+    }
+  },
+})

@@ -1,0 +1,148 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+
+export type SideKindName = 'project_wiki' | 'group_wiki' | 'snippet'
+
+/** What a side repository belongs to: a project, a group, or a snippet, by its id. */
+export type SideHolder = { readonly kind: SideKindName; readonly id: number }
+
+const holderColumn = { project_wiki: 'project_id', group_wiki: 'group_id', snippet: 'snippet_id' } as const
+
+export const sideRepositoryRow = {
+  id: integer,
+  kind: oneOf<SideKindName>('project_wiki', 'group_wiki', 'snippet'),
+  project_id: nullable(integer),
+  group_id: nullable(integer),
+  snippet_id: nullable(integer),
+  repository_storage: text,
+  repository_key: text,
+  default_branch: nullable(text),
+  size: integer,
+  /** Always true: its place on disk is beside the repositories of projects. */
+  side: boolean,
+}
+export type SideRepository = RowOf<typeof sideRepositoryRow>
+
+const columns = raw(`
+  s.id, s.kind, s.project_id, s.group_id, s.snippet_id, s.repository_storage, s.repository_key, s.default_branch, s.size,
+  true as side
+`)
+
+const isHeldBy = ({ kind, id }: SideHolder): Sql => sql`${raw(`s.${holderColumn[kind]}`)} = ${id}`
+
+const ofHolder = (holder: SideHolder): Sql => sql`select ${columns} from side_repositories s where ${isHeldBy(holder)}`
+
+/** The repository of a holder; undefined before its first write. */
+export const findSideRepository = (db: Db, holder: SideHolder): Promise<SideRepository | undefined> =>
+  db.row(sideRepositoryRow, ofHolder(holder))
+
+/** Repositories of several holders of one kind, in no order. */
+export const sideRepositoriesOf = (
+  db: Db,
+  kind: SideKindName,
+  holderIds: readonly number[],
+): Promise<SideRepository[]> =>
+  db.rows(
+    sideRepositoryRow,
+    sql`
+      select ${columns} from side_repositories s where ${raw(`s.${holderColumn[kind]}`)} = any(${holderIds}::bigint[])
+    `,
+  )
+
+/** The repository of a holder, created if it has none. Concurrent calls get the same. */
+export async function createSideRepository(tx: Db, holder: SideHolder): Promise<SideRepository> {
+  const column = raw(holderColumn[holder.kind])
+  await tx.run(sql`
+    insert into side_repositories (kind, ${column})
+    values (${holder.kind}, ${holder.id})
+    on conflict (${column}) where ${column} is not null do nothing
+  `)
+  return (await tx.row(sideRepositoryRow, ofHolder(holder)))!
+}
+
+export const findSideRepositoryById = (db: Db, id: number): Promise<SideRepository | undefined> =>
+  db.row(sideRepositoryRow, sql`select ${columns} from side_repositories s where s.id = ${id}`)
+
+const hasHolder = raw('num_nonnulls(s.project_id, s.group_id, s.snippet_id) = 1')
+
+/**
+ * Locks a repository until the transaction ends, after its project, as deletions lock them. Undefined if its holder is
+ * being deleted.
+ */
+export async function lockSideRepository(tx: Tx, id: number): Promise<SideRepository | undefined> {
+  const [, row] = await Promise.all([
+    tx.run(sql`
+      select from projects where id = (select project_id from side_repositories where id = ${id}) for no key update
+    `),
+    tx.row(
+      sideRepositoryRow,
+      sql`select ${columns} from side_repositories s where s.id = ${id} and ${hasHolder} for update`,
+    ),
+  ])
+  return row
+}
+
+/** Counts a push for housekeeping; a first branch becomes the default one. */
+export const recordSidePush = (tx: Tx, id: number, firstBranch: string | undefined): Promise<number> =>
+  tx.run(sql`
+    update side_repositories
+    set pushes = pushes + 1, default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
+    where id = ${id}
+  `)
+
+export const saveSideSize = (db: Db, id: number, bytes: number): Promise<number> =>
+  db.run(sql`update side_repositories set size = ${bytes} where id = ${id}`)
+
+export const sideHousekeepingRow = { pushes: integer, incremental_at: integer, full_at: integer, gc_at: integer }
+
+/** Pushes so far, and at the last run of each kind of housekeeping. */
+export const findSideHousekeeping = (db: Db, id: number): Promise<RowOf<typeof sideHousekeepingRow> | undefined> =>
+  db.row(
+    sideHousekeepingRow,
+    sql`select pushes, incremental_at, full_at, gc_at from side_repositories where id = ${id}`,
+  )
+
+/** Records a run that covered the first `pushes`; a thorough kind includes the lesser kinds. */
+export const saveSideHousekeeping = (
+  db: Db,
+  id: number,
+  kind: 'incremental' | 'full' | 'gc',
+  pushes: number,
+): Promise<number> =>
+  db.run(sql`
+    update side_repositories
+    set incremental_at = ${pushes}, full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
+      gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end
+    where id = ${id}
+  `)
+
+/** Repositories with an id above `after`, in order, without those whose holder was deleted. */
+export const sideRepositoriesAfter = (db: Db, after: number, limit: number): Promise<SideRepository[]> =>
+  db.rows(
+    sideRepositoryRow,
+    sql`
+      select ${columns}
+      from side_repositories s
+      where s.id > ${after} and ${hasHolder}
+      order by s.id
+      limit ${literal(limit)}
+    `,
+  )
+
+/** Repositories whose holder was deleted, at most `limit`. */
+export const sideRepositoriesWithoutHolder = (db: Db, limit: number): Promise<SideRepository[]> =>
+  db.rows(
+    sideRepositoryRow,
+    sql`
+      select ${columns}
+      from side_repositories s
+      where s.project_id is null and s.group_id is null and s.snippet_id is null
+      order by s.id
+      limit ${literal(limit)}
+    `,
+  )
+
+/** Deletes the row of a repository without holder. */
+export const deleteSideRepository = (db: Db, id: number): Promise<number> =>
+  db.run(sql`delete from side_repositories s where s.id = ${id} and not (${hasHolder})`)

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { deleteProject } from '../../../../test/tables/projects.ts'
+import { hasSideRepository, manySidePushes, sideRepositoryRows } from '../../../../test/tables/side-repositories.ts'
+import { test, World } from '../../../../test/world.ts'
+import { removeRepositoryLeftovers } from '../../projects/repositories/jobs.ts'
+import { projectRepositoryDir } from '../../projects/repositories/location.ts'
+import { commitToSideRepository } from '../side-commits/commit.ts'
+import { checkSideRepositories } from './check.ts'
+import { refreshSideRepository, removeSideRepositories } from './jobs.ts'
+import { openSideRepository } from './open.ts'
+import { createSideRepository, findSideRepositoryById, type SideHolder } from './queries.ts'
+
+async function written(world: World, holder: SideHolder) {
+  const ctx = await contextFor(world, world.root)
+  const row = await ctx.transaction((tx) => createSideRepository(tx, holder))
+  await commitToSideRepository(ctx, row, { message: 'First', edits: [{ path: 'a.md', content: 'a' }] })
+  const dir = projectRepositoryDir(ctx, row)
+  return { ctx, row, dir }
+}
+
+describe('side repositories', () => {
+  test('concurrent creations for one holder give one repository', async ({ world }) => {
+    const { id } = await world.project()
+    const ctx = await contextFor(world, null)
+    const rows = await Promise.all(
+      Array.from({ length: 10 }, () => createSideRepository(ctx.db, { kind: 'project_wiki', id })),
+    )
+    expect(new Set(rows.map((row) => row.id)).size).toBe(1)
+    expect(new Set(rows.map((row) => row.repository_key)).size).toBe(1)
+  })
+
+  test('a repository is deleted, files first, after its holder was deleted', async ({ world }) => {
+    const project = await world.project()
+    const group = await world.group()
+    const [ofProject, ofGroup] = [
+      await written(world, { kind: 'project_wiki', id: project.id }),
+      await written(world, { kind: 'group_wiki', id: group.id }),
+    ]
+    await deleteProject(world, { id: project.id })
+    expect(await hasSideRepository(world, ofProject.row.id)).toBe(true)
+    // A pending push to it does not come back.
+    await removeSideRepositories.run({}, ofProject.ctx)
+    expect([existsSync(ofProject.dir), await hasSideRepository(world, ofProject.row.id)]).toEqual([false, false])
+    expect([existsSync(ofGroup.dir), await hasSideRepository(world, ofGroup.row.id)]).toEqual([true, true])
+  })
+
+  test('a job after pushes measures the repository, for the statistics of the project too', async ({ world }) => {
+    const { id } = await world.project()
+    const { ctx, row } = await written(world, { kind: 'project_wiki', id })
+    await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
+    const { size } = (await findSideRepositoryById(ctx.db, row.id))!
+    expect(size).toBeGreaterThan(0)
+    const { json } = await world.root.get(`/projects/${id}?statistics=true`)
+    expect(json.statistics).toMatchObject({ wiki_size: size, storage_size: size + json.statistics.repository_size })
+  })
+
+  test('a repository is packed once enough pushes have accumulated', async ({ world }) => {
+    const { id } = await world.project()
+    const { ctx, row, dir } = await written(world, { kind: 'project_wiki', id })
+    const packs = async () => (await readdir(join(dir, 'objects/pack'))).filter((name) => name.endsWith('.pack'))
+    await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
+    expect(await packs()).toEqual([])
+    await manySidePushes(world, row.id)
+    await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
+    expect(await packs()).toHaveLength(1)
+    const [now] = await sideRepositoryRows(world, { project_id: id }, 'pushes', 'incremental_at')
+    expect(now.incremental_at).toBe(now.pushes)
+    expect(await openSideRepository(ctx, row).exists()).toBe(true)
+  })
+
+  test('a check reports missing, foreign and unowned repositories, and none that are in order', async () => {
+    // A world of its own: a check reads every repository.
+    await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
+    const [fine, foreign] = [await world.project(), await world.project()]
+    const { ctx } = await written(world, { kind: 'project_wiki', id: fine.id })
+    expect(await checkSideRepositories(ctx, ['default'], () => {})).toEqual([])
+    const { dir, row } = await written(world, { kind: 'project_wiki', id: foreign.id })
+    await ctx.git.removeRepository(dir)
+    expect(await checkSideRepositories(ctx, ['default'], () => {})).toEqual([
+      `wiki of project ${foreign.id}: its repository is missing`,
+    ])
+    await mkdir(join(dir, 'objects'), { recursive: true })
+    const unowned = dir.replace(`${row.id}.git`, '4000000.git')
+    await mkdir(unowned, { recursive: true })
+    expect(await checkSideRepositories(ctx, ['default'], () => {})).toEqual([
+      `wiki of project ${foreign.id}: the repository in its place does not carry its key, and goes to lost+found`,
+      `${unowned} belongs to no wiki or snippet`,
+    ])
+  })
+
+  test('a nightly job removes old leftovers of crashes beside side repositories', async ({ world }) => {
+    const { id } = await world.project()
+    const { ctx, dir } = await written(world, { kind: 'project_wiki', id })
+    const left = `${dir}.35ed7102-08f9-4977-8523-5c6e5f1d8e66.new`
+    await mkdir(left, { recursive: true })
+    const old = new Date(Date.now() - 2 * 60 * 60_000)
+    await utimes(left, old, old)
+    await removeRepositoryLeftovers.run({}, ctx)
+    expect([existsSync(left), existsSync(dir)]).toEqual([false, true])
+  })
+})

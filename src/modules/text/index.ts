@@ -1,0 +1,2 @@
+export { groupWikiAccess, projectWikiAccess } from './wikis/git-access.ts'
+export { followWiki } from './wikis/reactions.ts'

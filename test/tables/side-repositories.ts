@@ -1,0 +1,47 @@
+import type { World } from '../world.ts'
+import { add, Computed, change, find } from './statements.ts'
+
+type Holder = { readonly project_id: number } | { readonly group_id: number } | { readonly snippet_id: number }
+
+type SideColumn =
+  | 'id'
+  | 'default_branch'
+  | 'repository_key'
+  | 'repository_storage'
+  | 'size'
+  | 'pushes'
+  | 'incremental_at'
+
+/** The side repository of a holder; an empty list if it has none. */
+export const sideRepositoryRows = (world: World, holder: Holder, ...columns: readonly SideColumn[]) =>
+  find(world, 'side_repositories', holder, columns.length === 0 ? ['id'] : columns)
+
+/** Whether the row is still there. */
+export const hasSideRepository = async (world: World, id: number): Promise<boolean> =>
+  (await find(world, 'side_repositories', { id }, ['id'])).length > 0
+
+/** A side repository of a snippet that need not exist. */
+export const addSnippetRepository = (world: World, snippet_id: number) =>
+  add(world, 'side_repositories', { kind: 'snippet', snippet_id })
+
+/** As if the holder had been deleted. */
+export const forgetHolder = (world: World, id: number) =>
+  change(world, 'side_repositories', { id }, { project_id: null, group_id: null, snippet_id: null })
+
+/** States and transports of the pushes to a side repository, in their order. */
+export const pushesToSide = (world: World, side_repository_id: number) =>
+  find(world, 'pushes', { side_repository_id }, ['id', 'state', 'door as transport', 'actor_id'], 'id')
+
+/** Events of changes of a side repository. */
+export const changesOfSide = (world: World, id: number) =>
+  find(
+    world,
+    'events',
+    { kind: 'side_repository_changed', "(payload->>'side_repository_id')::bigint": id },
+    ['project_id', 'group_id', 'actor_id', 'payload'],
+    'id',
+  )
+
+/** So many pushes that housekeeping is due. */
+export const manySidePushes = (world: World, id: number) =>
+  change(world, 'side_repositories', { id }, { pushes: new Computed('pushes + 1000') })
