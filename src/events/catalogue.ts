@@ -7,6 +7,7 @@ import { groupEvents } from './catalogue/groups.ts'
 import { planningEvents } from './catalogue/planning.ts'
 import { projectEvents } from './catalogue/projects.ts'
 import { reviewEvents } from './catalogue/review.ts'
+import { textEvents } from './catalogue/text.ts'
 
 /** Every event (docs/events.md is generated from it). */
 export const catalogue = {
@@ -17,6 +18,7 @@ export const catalogue = {
   ...planningEvents,
   ...projectEvents,
   ...reviewEvents,
+  ...textEvents,
 }
 
 export type { MainChange }

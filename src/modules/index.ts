@@ -175,6 +175,10 @@ import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
+import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
+import { personalSnippetRoutes } from './text/snippets/personal-routes.ts'
+import { refreshSnippetJob } from './text/snippets/refresh.ts'
+import { snippetRoutes } from './text/snippets/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
@@ -186,7 +190,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
-  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes],
+  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
   boards: [...boardRoutes, ...boardListRoutes],
@@ -240,7 +244,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
-  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes],
+  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -255,6 +259,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
   signatures: signatureRoutes,
+  snippets: [...snippetRoutes, ...personalSnippetRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   'state-events': [...stateEventRoutes, ...issueStateEventRoutes],
@@ -327,6 +332,7 @@ export const jobs: readonly Job<any>[] = [
   refreshLanguages,
   refreshSketches,
   refreshRepository,
+  refreshSnippetJob,
   refreshSideRepository,
   removeSideRepositories,
   housekeepAfterPushes,

@@ -45,8 +45,9 @@ const pushNames: Readonly<Record<PushedRefs['action'], string>> = {
 
 function actionName({ action, push, target_type }: FeedRow): string {
   if (push) return pushNames[push.action]
-  // Projects are `created`; issues and the like are opened.
-  if (action === 'created' || action === 'pushed') return target_type === null ? 'created' : 'opened'
+  // Projects and snippets are `created`; issues and the like are opened.
+  if (action === 'created' || action === 'pushed')
+    return target_type === null || target_type === 'Snippet' ? 'created' : 'opened'
   return actionNames[action]
 }
 

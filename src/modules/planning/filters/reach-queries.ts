@@ -7,8 +7,8 @@ import {
   columnOf,
   kindOf,
   lowestReader,
-  type NoteableType,
   notHidden,
+  type PlannedType,
   readableRow,
   tableOf,
 } from '../../discussion/index.ts'
@@ -25,7 +25,7 @@ type Reach = {
 }
 
 type Reached = {
-  readonly type: NoteableType
+  readonly type: PlannedType
   readonly caller: Caller
   readonly set: NoteableSet
   /** The conditions of the filters. */
@@ -42,7 +42,7 @@ export function reach(reached: Reached): Reach {
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
-    return kindOf(type).confidential
+    return kindOf(type).hiddenBy
       ? { from, where: [...own, notHidden(type, caller)] }
       : { from: sql`from ${tableOf(type)} m`, where: own }
   }
@@ -70,7 +70,7 @@ const inGroup = ({ traversalIds, archived }: Extract<NoteableSet, { of: 'group' 
   ...(archived ? [] : [raw('not p.archived')]),
 ]
 
-const feature = (type: NoteableType): Sql => raw(kindOf(type).feature)
+const feature = (type: PlannedType): Sql => raw(kindOf(type).feature)
 
 /**
  * The noteables of projects that are open to the caller, those of the caller's projects, and the confidential ones that the caller
@@ -89,9 +89,9 @@ function partsOf({ type, filters, confidential = false }: Reached, caller: Actor
   const members = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id')).map((part): ListPart => {
     // An array of the projects: they lead to the noteables in every plan.
     const closed = sql`m.audience < ${open} and m.project_id = any(array(select p.id from projects p where ${part}))`
-    return { where: kindOf(type).confidential ? sql`${closed} and ${notHidden(type, caller)}` : closed, few: true }
+    return { where: kindOf(type).hiddenBy ? sql`${closed} and ${notHidden(type, caller)}` : closed, few: true }
   })
-  const own: ListPart[] = kindOf(type).confidential
+  const own: ListPart[] = kindOf(type).hiddenBy
     ? [
         {
           where: sql`
@@ -108,7 +108,7 @@ function partsOf({ type, filters, confidential = false }: Reached, caller: Actor
 }
 
 /** Confidential noteables that the caller wrote or is assigned to. */
-const ownConfidential = (type: NoteableType, caller: Actor): Sql =>
+const ownConfidential = (type: PlannedType, caller: Actor): Sql =>
   join(
     [
       sql`select c.id from ${tableOf(type)} c where c.author_id = ${caller.id} and c.confidential`,

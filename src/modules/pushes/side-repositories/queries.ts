@@ -46,9 +46,7 @@ export const sideRepositoriesOf = (
   db.rows(
     sideRepositoryRow,
     sql`
-      select ${columns}
-      from side_repositories s
-      where ${raw(`s.${holderColumn[kind]}`)} = any(${holderIds}::bigint[])
+      select ${columns} from side_repositories s where ${raw(`s.${holderColumn[kind]}`)} = any(${holderIds}::bigint[])
     `,
   )
 
@@ -75,10 +73,7 @@ const hasHolder = raw('num_nonnulls(s.project_id, s.group_id, s.snippet_id) = 1'
 export async function lockSideRepository(tx: Tx, id: number): Promise<SideRepository | undefined> {
   const [, row] = await Promise.all([
     tx.run(sql`
-      select
-      from projects
-      where id = (select project_id from side_repositories where id = ${id})
-      for no key update
+      select from projects where id = (select project_id from side_repositories where id = ${id}) for no key update
     `),
     tx.row(
       sideRepositoryRow,
