@@ -3,7 +3,7 @@ import { visibilityName } from '../../../access/levels.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
-import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { AuthorSchema, authorRecord } from '../../accounts/index.ts'
 import { snippetBranch } from './branch.ts'
 import type { SnippetRow } from './queries.ts'
 
@@ -28,7 +28,7 @@ export const Snippet = entity({
     title: Type.String({ description: 'Title' }),
     description: nullable(Type.String(), { description: 'Description in Markdown; null if there is none' }),
     visibility: Type.String({ enum: ['private', 'internal', 'public'], description: 'Who may read it' }),
-    author: described(UserReferenceSchema, 'User who created the snippet'),
+    author: described(AuthorSchema, 'User who created the snippet'),
     created_at: timestamp('Time at which the snippet was created'),
     updated_at: timestamp('Time of the last change'),
     project_id: nullable(Type.Integer(), { description: 'ID of the project; null for a personal snippet' }),
@@ -57,7 +57,7 @@ export const Snippet = entity({
       title: row.title,
       description: row.description,
       visibility: visibilityName(row.visibility) as string,
-      author: userReference(row.author, ctx),
+      author: authorRecord(row.author, ctx),
       created_at: row.created_at,
       updated_at: row.updated_at,
       project_id: row.project_id,

@@ -1,4 +1,3 @@
-import { ParameterError } from '../../../api/params/parameter-error.ts'
 import {
   FilePath,
   Filled,
@@ -47,12 +46,21 @@ export const createParams = {
         file_path: filePath('Path of the file'),
         content: Filled({ description: 'Content of the file' }),
       }),
-      { blank: false, description: 'Several files, at most 10, instead of `file_name` and `content`' },
+      {
+        blank: false,
+        description: 'Several files, at most 10, instead of `file_name` and `content`, which are not required then',
+      },
     ),
   ),
 }
 
-export const createRules = { mutuallyExclusive: exclusive } as const
+export const createRules = {
+  mutuallyExclusive: exclusive,
+  requiredUnless: [
+    { name: 'file_name', given: ['files'] },
+    { name: 'content', given: ['code', 'files'] },
+  ],
+} as const
 
 export const editParams = {
   title: Optional(Filled({ description: 'Title' })),
@@ -92,21 +100,16 @@ type Named = {
   readonly code?: string
 }
 
-/** The files of a new snippet. Both of `file_name` and `content` are required, unless there are `files`. */
-export function newFiles({
+/** The files of a new snippet; `createRules` require them. */
+export const newFiles = ({
   file_name,
   content,
   code,
   files,
-}: Named & { readonly files?: readonly { readonly file_path: string; readonly content: string }[] }): FileChange {
-  if (files) return { actions: files.map((file) => ({ action: 'create', ...file })) }
-  const given = content ?? code
-  const missing = Object.entries({ file_name, content: given }).flatMap(([name, value]) =>
-    value === undefined ? `${name} is missing` : [],
-  )
-  if (missing.length > 0) throw new ParameterError(missing.join(', '))
-  return { fileName: file_name, content: given }
-}
+}: Named & { readonly files?: readonly { readonly file_path: string; readonly content: string }[] }): FileChange =>
+  files
+    ? { actions: files.map((file) => ({ action: 'create', ...file })) }
+    : { fileName: file_name, content: content ?? code }
 
 /** What an update changes of the files; undefined for nothing. */
 export function changedFiles({

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { type AuthorRow, authorJson } from '../../accounts/index.ts'
 import { notHidden } from '../../discussion/index.ts'
 
 /** A file at the head of the repository of a snippet. */
@@ -14,7 +14,7 @@ export const snippetRow = {
   /** Null for a personal snippet. */
   project_id: nullable(integer),
   full_path: nullable(text),
-  author: json<UserReferenceRow>(),
+  author: json<AuthorRow>(),
   title: text,
   description: nullable(text),
   visibility: integer,
@@ -28,8 +28,8 @@ export type SnippetRow = RowOf<typeof snippetRow>
 
 /** Columns of the snippet `m`, its author `u` and its project `p`. */
 export const columns: Sql = sql`
-  m.id, m.project_id, p.full_path, ${userReferenceJson('u')} as author, m.title, m.description, m.visibility,
-  m.file_name, m.files, m.created_at, m.updated_at
+  m.id, m.project_id, p.full_path, ${authorJson('u')} as author, m.title, m.description, m.visibility, m.file_name,
+  m.files, m.created_at, m.updated_at
 `
 
 export const joins: Sql = raw(
