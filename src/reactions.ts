@@ -44,7 +44,7 @@ import {
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
-import { refreshSnippetJob } from './modules/text/index.ts'
+import { followWiki, refreshSnippetJob } from './modules/text/index.ts'
 
 type OfUser = { readonly payload: { readonly user_id: number } }
 
@@ -129,6 +129,7 @@ export const reactions: Reactions = {
     queues(refreshSnippetJob, ({ actorId, facts }) =>
       facts.holder_kind === 'snippet' ? { snippetId: facts.holder_id, userId: actorId } : undefined,
     ),
+    followWiki,
     queues(refreshSideRepository, ({ payload }) => ({ sideRepositoryId: payload.side_repository_id }), refreshAfterMs),
   ],
   snippet_created: [findNamedBySnippet],

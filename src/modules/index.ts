@@ -180,6 +180,8 @@ import { personalSnippetRoutes } from './text/snippets/personal-routes.ts'
 import { refreshSnippetJob } from './text/snippets/refresh.ts'
 import { snippetRoutes } from './text/snippets/routes.ts'
 
+import { wikiRoutes } from './text/wikis/routes.ts'
+
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
@@ -283,6 +285,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   variables: variableRoutes,
   version: versionRoutes,
+  wikis: wikiRoutes,
 }
 
 export const endpoints: readonly Endpoint[] = Object.values(areas).flat()

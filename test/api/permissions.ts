@@ -298,6 +298,13 @@ export const projectRows: readonly Row[] = [
   ['DELETE /projects/:id/milestones/:milestone_id', 'developer - live', 404, none('milestone_id')],
   ['POST /projects/:id/milestones/:milestone_id/promote', 'developer - live', 404, none('milestone_id')],
 
+  // The supplement is silent about wikis; the features of a project are for those who read it, and pages are written like code.
+  ['GET /projects/:id/wikis', 'guest P', 200],
+  ['GET /projects/:id/wikis/:slug', 'guest P', 404, none('slug')],
+  ['POST /projects/:id/wikis', 'developer - live', 400, { json: { title: '..', content: 'x' } }],
+  ['PUT /projects/:id/wikis/:slug', 'developer - live', 404, { json: { content: 'x' }, ...none('slug') }],
+  ['DELETE /projects/:id/wikis/:slug', 'maintainer - live', 404, none('slug')],
+  ['POST /projects/:id/wikis/attachments', 'developer - live', 201, { file: true }],
   // Related calls on which the supplement is silent: boards as labels, links as attributes of issues.
   ['GET /projects/:id/boards', 'guest L', 200],
   ['GET /projects/:id/boards/:board_id', 'guest L', 404, none('board_id')],
@@ -647,6 +654,12 @@ export const groupRows: readonly Row[] = [
   ['POST /groups/:id/milestones', 'developer -', 400, { json: { title: ' ' } }],
   ['PUT /groups/:id/milestones/:milestone_id', 'developer -', 404, { json: { title: 'x' }, ...none('milestone_id') }],
   ['DELETE /groups/:id/milestones/:milestone_id', 'developer -', 404, none('milestone_id')],
+  ['GET /groups/:id/wikis', 'guest -', 200],
+  ['GET /groups/:id/wikis/:slug', 'guest -', 404, none('slug')],
+  ['POST /groups/:id/wikis', 'developer -', 400, { json: { title: '..', content: 'x' } }],
+  ['PUT /groups/:id/wikis/:slug', 'developer -', 404, { json: { content: 'x' }, ...none('slug') }],
+  ['DELETE /groups/:id/wikis/:slug', 'maintainer -', 404, none('slug')],
+  ['POST /groups/:id/wikis/attachments', 'developer -', 201, { file: true }],
   ['GET /groups/:id/boards', 'guest L', 200],
   ['GET /groups/:id/boards/:board_id', 'guest L', 404, none('board_id')],
   ['POST /groups/:id/boards', 'reporter -', 400, { json: { name: ' ' } }],

@@ -37,6 +37,7 @@ export {
   readableCode,
   readableFeature,
   readableMergeRequests,
+  readableWiki,
   visibleProjects,
   withinLimits,
 } from './projects/queries.ts'
@@ -81,6 +82,7 @@ export { deleteStarsOf } from './stars/queries.ts'
 export { findTopic } from './topics/queries.ts'
 export { checkUploads } from './uploads/check.ts'
 export { copyUploads } from './uploads/copy-queries.ts'
+export { safeFilename } from './uploads/filename.ts'
 export { shownMediaType } from './uploads/media.ts'
 export { namedUploads } from './uploads/named.ts'
 export { digestsOfUploads, findUpload } from './uploads/queries.ts'

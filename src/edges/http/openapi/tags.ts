@@ -109,6 +109,7 @@ const tags: Readonly<Record<string, Tag>> = {
   users,
   variables: tag('Variables', 'CI/CD variables of projects, groups and the instance'),
   version: instance,
+  wikis: tag('Wikis', 'Wikis of projects and groups: pages and attachments'),
 }
 
 /** The tag of a folder of endpoints. A folder without one is named after itself, and the test of the document fails. */

@@ -43,11 +43,14 @@ const pushNames: Readonly<Record<PushedRefs['action'], string>> = {
   removed: 'deleted',
 }
 
+/** What is not opened and closed. */
+const createdTypes: ReadonlySet<string> = new Set(['Snippet', 'WikiPage::Meta'])
+
 function actionName({ action, push, target_type }: FeedRow): string {
   if (push) return pushNames[push.action]
-  // Projects and snippets are `created`; issues and the like are opened.
+  // Projects, snippets and wiki pages are `created`; issues and the like are opened.
   if (action === 'created' || action === 'pushed')
-    return target_type === null || target_type === 'Snippet' ? 'created' : 'opened'
+    return target_type === null || createdTypes.has(target_type) ? 'created' : 'opened'
   return actionNames[action]
 }
 
@@ -66,7 +69,7 @@ export const Event = entity({
     }),
     target_type: nullable(
       Type.String({
-        enum: [...noteableTypes, 'Milestone', 'Note'],
+        enum: [...noteableTypes, 'Milestone', 'Note', 'WikiPage::Meta'],
         description: 'Kind of the target; null for projects, memberships and pushes',
       }),
     ),

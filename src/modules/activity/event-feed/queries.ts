@@ -6,7 +6,7 @@ import type { FeedAction } from '../../../events/catalogue/declare.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { type NoteableType, noteableTypes, readableRow, tableOf } from '../../discussion/index.ts'
-import { readableCode, visibleProjects } from '../../projects/index.ts'
+import { readableCode, readableWiki, visibleProjects } from '../../projects/index.ts'
 
 export const feedRow = {
   id: integer,
@@ -44,7 +44,8 @@ const targetReadable = (caller: Caller, type: NoteableType): Sql => sql`
 `
 
 /**
- * Events in projects that the caller can currently read; events about code, issues and merge requests only where the caller can read those.
+ * Events in projects that the caller can currently read; events about code, issues and merge requests only where the caller can read those,
+ * and events about wiki pages only where the caller can read the wiki.
  * Newest first unless `sort` is ascending. Each set has an index in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
@@ -53,6 +54,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
     raw('not p.deleting'),
     visibleProjects(caller),
     sql`(not e.code or ${readableCode(caller)})`,
+    sql`(e.target_type is distinct from 'WikiPage::Meta' or ${readableWiki(caller)})`,
     sql`(${and(noteableTypes.map((type) => targetReadable(caller, type)))})`,
   ]
   if (action !== undefined) where.push(sql`e.action = ${action}`)

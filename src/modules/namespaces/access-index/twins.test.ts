@@ -24,6 +24,7 @@ import {
   findProject,
   readableCode,
   readableMergeRequests,
+  readableWiki,
   visibleProject,
   visibleProjects,
 } from '../../projects/projects/queries.ts'
@@ -210,10 +211,15 @@ describe('policies and their SQL equivalents', () => {
   )
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'policy and SQL agree about code and merge requests, $visibility and $level',
+    'policy and SQL agree about code, merge requests and wikis, $visibility and $level',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
-      const all = { repository_access_level: level, merge_requests_access_level: level, builds_access_level: level }
+      const all = {
+        repository_access_level: level,
+        merge_requests_access_level: level,
+        builds_access_level: level,
+        wiki_access_level: level,
+      }
       expect((await world.root.put(`/projects/${project.id}`, all)).status).toBe(200)
       for (const [kind, caller] of callers) {
         const facts = projectFacts((await findProject(world.db, caller, project.id))!)
@@ -231,6 +237,12 @@ describe('policies and their SQL equivalents', () => {
           `,
         )
         expect(readable, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+        const wiki = await world.db.exists(
+          sql`
+            select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableWiki(caller)}
+          `,
+        )
+        expect(wiki, kind).toBe(allows(projectPolicy.read_wiki, caller, facts))
         if (caller === null) continue
         const reader = await world.db.exists(
           sql`
@@ -376,6 +388,7 @@ describe('policies and their SQL equivalents', () => {
       for (const [twin, rule] of [
         [readableCode, projectPolicy.read_code],
         [readableMergeRequests, projectPolicy.read_merge_request],
+        [readableWiki, projectPolicy.read_wiki],
       ] as const)
         expect(await holds(sql`${visibleProjects(caller)} and ${twin(caller)}`), `${twin.name}, ${kind}`).toBe(
           allows(rule, caller, facts),

@@ -184,6 +184,12 @@ export function readableFeature(
   `
 }
 
+/** SQL twin of `projectPolicy.read_wiki`, given that the project is visible. */
+export const readableWiki = (caller: Caller): Sql =>
+  caller === null
+    ? sql`(p.visibility >= ${visibilities.public} and p.wiki_access_level >= ${featureLevels.enabled})`
+    : readableFeature(caller, 'wiki_access_level', 'guest')
+
 /** SQL twin of `projectPolicy.read_merge_request`, given that the project is visible. */
 export const readableMergeRequests = (caller: Caller): Sql =>
   readableFeature(caller, 'merge_requests_access_level', 'reporter')

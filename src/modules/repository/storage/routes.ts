@@ -2,6 +2,7 @@ import { endpoint, raw } from '../../../api/endpoint.ts'
 import { Flag, Params } from '../../../api/params/types.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { diskPath, project } from '../../projects/index.ts'
+import { findSideRepository } from '../../pushes/index.ts'
 import { ProjectStorage } from './entity.ts'
 import { projectCreation } from './queries.ts'
 import { snapshotBody } from './snapshot.ts'
@@ -32,14 +33,16 @@ export const storageRoutes = [
     params: Params({
       wiki: Flag({
         default: false,
-        description: 'Repository of the wiki instead; projects have none, so this is a 404',
+        description: 'Repository of the wiki instead; a 404 before its first page',
       }),
     }),
     headers: { 'Content-Disposition': 'Name of the file' },
     returns: raw('application/x-tar'),
     async handle({ subject, params, ctx, reply, head }) {
-      if (params.wiki) throw notFound('Wiki')
-      return snapshotBody(ctx, subject, { reply, head })
+      if (!params.wiki) return snapshotBody(ctx, subject, subject.path, { reply, head })
+      const wiki = await findSideRepository(ctx.db, { kind: 'project_wiki', id: subject.id })
+      if (!wiki) throw notFound('Wiki')
+      return snapshotBody(ctx, wiki, `${subject.path}.wiki`, { reply, head })
     },
   }),
 ]

@@ -4,19 +4,20 @@ import { disposition } from '../../../api/disposition.ts'
 import type { RawBody, Reply } from '../../../api/endpoint.ts'
 import { snapshot } from '../../../git/transfer/snapshot.ts'
 import { SharedSlots } from '../../../kernel/shares.ts'
-import { openRepository, type ProjectRow } from '../../projects/index.ts'
+import { type Located, openRepository } from '../../projects/index.ts'
 
 /** A snapshot reads files itself, so it does not count as a git process. */
 const snapshots = new SharedSlots('snapshots', { slots: 12, maxWaiting: 100 })
 
-/** Streams the bare repository as a tar. Holds one of the caller's slots until the client has it; HEAD needs none. */
+/** Streams a bare repository as a tar named `<name>.git.tar`. Holds one of the caller's slots until the client has it; HEAD needs none. */
 export async function snapshotBody(
   ctx: Ctx,
-  project: ProjectRow,
+  located: Located,
+  name: string,
   { reply, head }: { reply: Reply; head: boolean },
 ): Promise<RawBody> {
-  const repo = openRepository(ctx, project)
-  reply.header('content-disposition', disposition('attachment', `${project.path}.git.tar`))
+  const repo = openRepository(ctx, located)
+  reply.header('content-disposition', disposition('attachment', `${name}.git.tar`))
   const contentType = 'application/x-tar'
   if (head) return { body: Readable.from([]), contentType }
   const leave = await snapshots.enter(ctx.shareKey, ctx.signal)

@@ -1,0 +1,371 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { FormData } from 'undici'
+import { describe, expect } from 'vitest'
+import { eventsOf } from '../../../../test/tables/events.ts'
+import { type Client, git, type TestGroup, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
+import type { Visibility } from '../../../access/levels.ts'
+
+type Held = { readonly at: string; readonly full_path: string; readonly id: number; readonly of: 'project' | 'group' }
+
+const kinds = ['project', 'group'] as const
+
+async function holder(world: World, of: (typeof kinds)[number], visibility: Visibility = 'private'): Promise<Held> {
+  const held: TestGroup = of === 'project' ? await world.project({ visibility }) : await world.group({ visibility })
+  return { at: `/${of}s/${held.id}/wikis`, full_path: held.full_path, id: held.id, of }
+}
+
+const page = (slug: string) => encodeURIComponent(slug)
+
+const remoteOf = (world: World, { full_path }: Pick<Held, 'full_path'>, who: Client = world.root): string =>
+  `${world.origin.replace('://', `://${who.username}:${who.token}@`)}/${full_path}.wiki.git`
+
+/** Clones the wiki, lets `change` edit the clone, and pushes. */
+async function edited(world: World, held: Held, change: (clone: string) => Promise<unknown>): Promise<void> {
+  await using folder = await temporaryFolder()
+  await git(folder.path, 'clone', '-q', remoteOf(world, held), 'clone')
+  const clone = join(folder.path, 'clone')
+  await change(clone)
+  await git(clone, 'add', '-A')
+  await git(clone, 'commit', '-qm', 'Edit the wiki')
+  await git(clone, 'push', '-q', 'origin', 'HEAD')
+}
+
+const write = async (clone: string, files: Record<string, string>): Promise<void> => {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(clone, path)), { recursive: true })
+    await writeFile(join(clone, path), text)
+  }
+}
+
+const files = async (world: World, held: Held): Promise<string[]> => {
+  await using folder = await temporaryFolder()
+  await git(folder.path, 'clone', '-q', remoteOf(world, held), 'clone')
+  return (await git(join(folder.path, 'clone'), 'ls-files')).split('\n').filter(Boolean)
+}
+
+describe('wiki pages', () => {
+  test.for(kinds)('pages of a %s are created, listed, read, changed and deleted', async (of, { world }) => {
+    const held = await holder(world, of)
+    expect(await world.root.get(held.at)).toMatchObject({ status: 200, json: [] })
+    const created = await world.root.post(held.at, { title: 'docs/How to start', content: '# Start\n' })
+    expect(created).toMatchObject({
+      status: 201,
+      json: {
+        title: 'How to start',
+        slug: 'docs/How-to-start',
+        format: 'markdown',
+        content: '# Start\n',
+        encoding: 'UTF-8',
+      },
+    })
+    await world.root.post(held.at, { title: 'about', content: '= About', format: 'asciidoc' })
+    expect((await world.root.get(held.at)).json).toEqual([
+      { title: 'about', slug: 'about', format: 'asciidoc' },
+      { title: 'How to start', slug: 'docs/How-to-start', format: 'markdown' },
+    ])
+    const detailed = await world.root.get(`${held.at}?with_content=true&per_page=1&page=2`)
+    expect(detailed.json).toEqual([created.json])
+    expect(detailed.headers).toMatchObject({ 'x-total': '2', 'x-next-page': '' })
+    expect((await world.root.get(`${held.at}/${page('docs/How-to-start')}`)).json).toEqual(created.json)
+    const changed = await world.root.put(`${held.at}/${page('docs/How-to-start')}`, { content: 'new', format: 'org' })
+    expect(changed).toMatchObject({ status: 200, json: { slug: 'docs/How-to-start', format: 'org', content: 'new' } })
+    expect(await files(world, held)).toEqual(['about.asciidoc', 'docs/How-to-start.org'])
+    expect((await world.root.delete(`${held.at}/about`)).status).toBe(204)
+    expect(await world.root.get(`${held.at}/about`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Wiki Page Not Found' },
+    })
+    expect(await world.root.delete(`${held.at}/about`)).toMatchObject({ status: 404 })
+    expect(await world.root.put(`${held.at}/about`, { content: 'x' })).toMatchObject({ status: 404 })
+  })
+
+  test('a page is renamed in its folder, moved to another one and to the root, with its content', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'a/one', content: 'text' })
+    const rename = async (from: string, title: string) =>
+      (await world.root.put(`${held.at}/${page(from)}`, { title })).json
+    expect(await rename('a/one', 'two')).toMatchObject({ slug: 'a/two', title: 'two', content: 'text' })
+    expect(await rename('a/two', 'b/c/three')).toMatchObject({ slug: 'b/c/three' })
+    expect(await rename('b/c/three', '/four')).toMatchObject({ slug: 'four' })
+    expect(await files(world, held)).toEqual(['four.md'])
+    await world.root.post(held.at, { title: 'taken', content: 'x' })
+    expect(await world.root.put(`${held.at}/four`, { title: 'taken' })).toMatchObject({
+      status: 400,
+      json: { message: { title: ['has already been taken'] } },
+    })
+  })
+
+  test.for<[object, object]>([
+    [{ title: 'x' }, { error: 'content is missing' }],
+    [{ content: 'x' }, { error: 'title is missing' }],
+    [{ title: 'x', content: '' }, { message: { content: ["can't be blank"] } }],
+    [{ title: ' ', content: 'x' }, { message: { title: ["can't be blank"] } }],
+    [{ title: 'a/../b', content: 'x' }, { message: { title: ['is invalid'] } }],
+    [{ title: '.git/x', content: 'x' }, { message: { title: ['is invalid'] } }],
+    [{ title: 'pages', content: 'x' }, { message: { title: ['is reserved'] } }],
+    [{ title: 'x', content: 'x', format: 'word' }, { error: 'format does not have a valid value' }],
+    [
+      { title: 'x'.repeat(246), content: 'x' },
+      { message: { title: ['exceeds the limit of 245 bytes for page titles'] } },
+    ],
+  ])('400 for the new page %j', async ([sent, json], { world }) => {
+    const held = await holder(world, 'project')
+    expect(await world.root.post(held.at, sent)).toMatchObject({ status: 400, json })
+  })
+
+  test('a page larger than 5 MB is refused, and a pushed one is left out of lists', async ({ world }) => {
+    const held = await holder(world, 'project')
+    const large = 'x'.repeat(5 * 1024 * 1024 + 1)
+    expect(await world.root.post(held.at, { title: 'x', content: large })).toMatchObject({
+      status: 400,
+      json: { message: { content: ['is too long. The maximum size is 5 MB.'] } },
+    })
+    await world.root.post(held.at, { title: 'small', content: 'y' })
+    await edited(world, held, (clone) => write(clone, { 'large.md': large }))
+    expect((await world.root.get(`${held.at}?with_content=true`)).json).toEqual([
+      { title: 'large', slug: 'large', format: 'markdown' },
+      expect.objectContaining({ slug: 'small', content: 'y' }),
+    ])
+    expect((await world.root.get(`${held.at}/large`)).status).toBe(413)
+  })
+
+  test('a second page of the same title is refused, also from concurrent requests', async ({ world }) => {
+    const held = await holder(world, 'project')
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => world.root.post(held.at, { title: 'Same', content: `${n}` })),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400, 400, 400, 400, 400])
+    expect(await files(world, held)).toEqual(['Same.md'])
+  })
+
+  test('of concurrent changes of a page one wins and the others are conflicts; other pages are not affected', async ({
+    world,
+  }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'shared', content: 'first' })
+    const [same, others] = await Promise.all([
+      Promise.all(Array.from({ length: 6 }, (_, n) => world.root.put(`${held.at}/shared`, { content: `${n}` }))),
+      Promise.all(Array.from({ length: 4 }, (_, n) => world.root.post(held.at, { title: `p${n}`, content: 'x' }))),
+    ])
+    const won = same.filter(({ status }) => status === 200)
+    expect(won.length).toBeGreaterThan(0)
+    expect(same.filter(({ status }) => status !== 200).every(({ status }) => status === 409)).toBe(true)
+    expect(others.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    const { content } = (await world.root.get(`${held.at}/shared`)).json
+    expect(won.map(({ json }) => json.content)).toContain(content)
+  })
+
+  test('an earlier version of a page is read by its commit, not by a branch', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'p', content: 'old' })
+    await using folder = await temporaryFolder()
+    await git(folder.path, 'clone', '-q', remoteOf(world, held), 'clone')
+    const commit = await git(join(folder.path, 'clone'), 'rev-parse', 'HEAD')
+    await world.root.put(`${held.at}/p`, { content: 'new' })
+    const read = (version: string) => world.root.get(`${held.at}/p?version=${version}`)
+    expect((await read(commit)).json.content).toBe('old')
+    expect((await read(commit.slice(0, 9))).json.content).toBe('old')
+    for (const version of ['master', '0'.repeat(40), 'HEAD', '-x']) expect((await read(version)).status).toBe(404)
+  })
+
+  test('attachments are committed beside the pages; pictures are embedded', async ({ world }) => {
+    const held = await holder(world, 'project')
+    const upload = (name: string, branch?: string) => {
+      const form = new FormData()
+      form.set('file', new Blob([randomBytes(100)]), name)
+      if (branch !== undefined) form.set('branch', branch)
+      return world.root.send('POST', `${held.at}/attachments`, { body: form })
+    }
+    const { status, json } = await upload('a picture.png')
+    expect(status).toBe(201)
+    expect(json).toEqual({
+      file_name: 'a_picture.png',
+      file_path: expect.stringMatching(/^uploads\/[0-9a-f]{32}\/a_picture\.png$/),
+      branch: 'master',
+      link: { url: json.file_path, markdown: `![a_picture.png](${json.file_path})` },
+    })
+    expect((await upload('x.zip', 'master')).json.link.markdown).toMatch(/^\[x\.zip\]/)
+    expect((await upload('x.zip', 'other')).status).toBe(400)
+    expect((await world.root.get(held.at)).json).toEqual([])
+    expect(await files(world, held)).toHaveLength(2)
+    await world.settings({ max_attachment_size: 1 })
+    const form = new FormData()
+    form.set('file', new Blob([randomBytes(1024 * 1024 + 1)]), 'large.bin')
+    expect((await world.root.send('POST', `${held.at}/attachments`, { body: form })).status).toBe(413)
+  })
+})
+
+describe('pushed wikis', () => {
+  test('pages are read as files of any name are pushed', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    await edited(world, held, (clone) =>
+      write(clone, {
+        'Big plans.md': 'plans',
+        'my notes/Über uns.org': 'us',
+        'both.rdoc': 'rdoc',
+        'both.md': 'md',
+        'script.sh': 'no page',
+      }),
+    )
+    expect((await world.root.get(held.at)).json.map(({ slug }: { slug: string }) => slug)).toEqual([
+      'Big-plans',
+      'both',
+      'home',
+      'my-notes/Über-uns',
+    ])
+    const read = async (slug: string) => (await world.root.get(`${held.at}/${page(slug)}`)).json.content
+    expect(await read('Big-plans')).toBe('plans')
+    expect(await read('Big plans')).toBe('plans')
+    expect(await read('my-notes/Über-uns')).toBe('us')
+    expect(await read('both')).toBe('md')
+    expect((await world.root.get(`${held.at}/script`)).status).toBe(404)
+    await world.root.put(`${held.at}/Big-plans`, { content: 'changed' })
+    expect(await files(world, held)).toContain('Big plans.md')
+  })
+
+  test('only the default branch is the wiki', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    await using folder = await temporaryFolder()
+    await git(folder.path, 'clone', '-q', remoteOf(world, held), 'clone')
+    const clone = join(folder.path, 'clone')
+    await write(clone, { 'draft.md': 'draft' })
+    await git(clone, 'add', '.')
+    await git(clone, 'commit', '-qm', 'Draft')
+    await git(clone, 'push', '-q', 'origin', 'HEAD:draft')
+    expect((await world.root.get(held.at)).json).toHaveLength(1)
+  })
+
+  test('links, directories and submodules are no pages, and a link leads nowhere', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    await edited(world, held, async (clone) => {
+      await write(clone, { 'folder.md/inner.md': 'inner' })
+      await git(clone, 'update-index', '--add', '--cacheinfo', `120000,${await hashOf(clone, '/etc/passwd')},link.md`)
+    })
+    expect((await world.root.get(held.at)).json.map(({ slug }: { slug: string }) => slug)).toEqual([
+      'folder.md/inner',
+      'home',
+    ])
+    expect((await world.root.get(`${held.at}/link`)).status).toBe(404)
+    expect((await world.root.get(`${held.at}/folder`)).status).toBe(404)
+    expect((await world.root.post(held.at, { title: 'folder', content: 'x' })).status).toBe(409)
+  })
+})
+
+async function hashOf(clone: string, text: string): Promise<string> {
+  await writeFile(join(clone, '.target'), text)
+  const hash = await git(clone, 'hash-object', '-w', '.target')
+  await git(clone, 'clean', '-fdq', '.target')
+  return hash
+}
+
+describe('events of wikis', () => {
+  const kindsOf = async (world: World, held: Held) =>
+    (await eventsOf(world, { [held.of]: held.id, kind: 'wiki_page_%' }, 'kind', 'payload')).map(
+      ({ kind, payload }) => `${kind} ${payload.path}`,
+    )
+
+  test.for(kinds)('requests and pushes to the wiki of a %s emit the same events, once each', async (of, { world }) => {
+    const held = await holder(world, of)
+    await world.root.post(held.at, { title: 'a', content: 'text of page a, long enough to be found again' })
+    await world.root.put(`${held.at}/a`, { content: 'text of page a, long enough to be found again, changed' })
+    await world.root.put(`${held.at}/a`, { title: 'b' })
+    await world.root.delete(`${held.at}/b`)
+    await edited(world, held, (clone) => write(clone, { 'p.md': 'pushed', 'q.md': 'another page', 'x.png': '1' }))
+    await edited(world, held, async (clone) => {
+      await git(clone, 'mv', 'p.md', 'r.md')
+      await git(clone, 'rm', '-q', 'q.md')
+    })
+    await edited(world, held, (clone) => write(clone, { 'r.md': 'pushed again' }))
+    expect(await kindsOf(world, held)).toEqual([
+      'wiki_page_created a.md',
+      'wiki_page_updated a.md',
+      'wiki_page_updated b.md',
+      'wiki_page_deleted b.md',
+      'wiki_page_created p.md',
+      'wiki_page_created q.md',
+      'wiki_page_deleted q.md',
+      'wiki_page_updated r.md',
+      'wiki_page_updated r.md',
+    ])
+    const all = await eventsOf(world, { [held.of]: held.id, kind: 'wiki_page_%' }, 'payload', 'actor_id')
+    expect(new Set(all.slice(0, 4).map(({ payload }) => payload.wiki_page_id)).size).toBe(1)
+    expect(all.every(({ actor_id }) => actor_id === world.root.id)).toBe(true)
+  })
+
+  test('activity lists show changes of pages to those who read the wiki', async ({ world }) => {
+    const held = await holder(world, 'project', 'public')
+    const guest = await world.user()
+    await world.root.post(`/projects/${held.id}/members`, { user_id: guest.id, access_level: 10 })
+    const title = unique('page')
+    await world.root.post(held.at, { title, content: 'x' })
+    await world.root.put(`${held.at}/${title}`, { content: 'y' })
+    await world.root.delete(`${held.at}/${title}`)
+    const seen = async (who: Client) =>
+      (await who.get(`/projects/${held.id}/events`)).json
+        .filter(({ target_type }: { target_type: string }) => target_type === 'WikiPage::Meta')
+        .map(({ action_name }: { action_name: string }) => action_name)
+    const [event] = (await guest.get(`/projects/${held.id}/events`)).json
+    expect(event).toMatchObject({
+      action_name: 'destroyed',
+      target_type: 'WikiPage::Meta',
+      target_id: expect.any(Number),
+      target_title: title.replaceAll('-', ' '),
+      author_username: world.root.username,
+    })
+    const all = ['destroyed', 'updated', 'created']
+    expect([await seen(guest), await seen(world.anonymous)]).toEqual([all, all])
+    await world.root.put(`/projects/${held.id}`, { wiki_access_level: 'private' })
+    expect([await seen(guest), await seen(world.anonymous)]).toEqual([all, []])
+    await world.root.put(`/projects/${held.id}`, { wiki_access_level: 'disabled' })
+    expect([await seen(guest), await seen(world.root)]).toEqual([[], []])
+    expect((await guest.get(held.at)).status).toBe(403)
+  })
+
+  test('a push of many pages emits 100 events, and all of its pages are there', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    await edited(world, held, (clone) =>
+      write(clone, Object.fromEntries(Array.from({ length: 130 }, (_, n) => [`page-${n}.md`, `${n}`]))),
+    )
+    expect(await kindsOf(world, held)).toHaveLength(101)
+    expect((await world.root.get(`${held.at}?per_page=100`)).headers['x-total']).toBe('131')
+  })
+})
+
+describe('wikis and their projects', () => {
+  test('a wiki stays with its project through rename, transfer and archiving, and a fork has none', async ({
+    world,
+  }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    const group = await world.group()
+    expect((await world.root.put(`/projects/${held.id}/transfer`, { namespace: group.id })).status).toBe(200)
+    expect((await world.root.get(`${held.at}/home`)).json.content).toBe('h')
+    expect(
+      await files(world, { ...held, full_path: `${group.full_path}/${held.full_path.split('/').at(-1)}` }),
+    ).toEqual(['home.md'])
+    const fork = (await world.root.post(`/projects/${held.id}/fork`, { path: unique('fork') })).json
+    expect((await world.root.get(`/projects/${fork.id}/wikis`)).json).toEqual([])
+    await world.root.post(`/projects/${held.id}/archive`)
+    expect((await world.root.put(`${held.at}/home`, { content: 'x' })).status).toBe(403)
+    expect((await world.root.get(`${held.at}/home`)).status).toBe(200)
+  })
+
+  test('administrators download a snapshot of the repository of a wiki; before its first page there is none', async ({
+    world,
+  }) => {
+    const held = await holder(world, 'project')
+    const at = `/projects/${held.id}/snapshot?wiki=true`
+    expect((await world.root.get(at)).status).toBe(404)
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    expect(await world.root.get(at)).toMatchObject({
+      status: 200,
+      headers: { 'content-disposition': expect.stringContaining('.wiki.git.tar') },
+    })
+  })
+})
