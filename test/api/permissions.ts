@@ -54,7 +54,7 @@ export const projectRows: readonly Row[] = [
   ['POST /projects/:id/fork/:forked_from_id', 'owner -', 400],
   ['DELETE /projects/:id/fork', 'owner -', 304],
   ['GET /projects/:id/storage', 'administrator -', 200],
-  ['GET /projects/:id/snapshot', 'administrator -', 404, { query: 'wiki=true' }],
+  ['GET /projects/:id/snapshot', 'administrator -', [200, 404], { query: 'wiki=true' }],
   ['POST /projects/:id/housekeeping', 'maintainer -', [201, 409]],
   ['GET /projects/:id/import', 'guest P', 200],
   ['GET /projects/:id/mirror/pull', 'maintainer -', 400],

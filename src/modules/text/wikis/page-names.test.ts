@@ -42,6 +42,7 @@ describe('titles of wiki pages', () => {
     'new',
     'pages',
     'git_access',
+    `uploads/${'0a'.repeat(16)}/x`,
     '\ud800',
   ])('the title %j is refused', (title) => {
     expect(() => stemOf(title)).toThrow(Failure)
@@ -81,6 +82,8 @@ describe('files of a wiki', () => {
     ['a.b.MD', { slug: 'a.b', title: 'a.b', format: 'markdown' }],
     ['notes.txt', { slug: 'notes', title: 'notes', format: 'plaintext' }],
     ['uploads/0123/picture.png', undefined],
+    [`uploads/${'0a'.repeat(16)}/notes.txt`, undefined],
+    ['uploads/notes.txt', { slug: 'uploads/notes', title: 'notes', format: 'plaintext' }],
     ['Makefile', undefined],
     ['.md', undefined],
     ['dir/.md', undefined],

@@ -53,10 +53,13 @@ export type PageName = {
 
 const hyphenated = (text: string): string => text.normalize('NFC').replaceAll(' ', '-')
 
+/** Attachments lie in folders of their own, whatever their extension is. */
+const isAttachment = (path: string): boolean => /^uploads\/[0-9a-f]{32}\//.test(path)
+
 /** The page that the file at a path is; undefined for other files, such as attachments. */
 export function pageAt(path: string): PageName | undefined {
   const [, folder = '', name, extension] = /^(.*\/)?([^/]+)\.([A-Za-z]+)$/s.exec(path) ?? []
-  if (name === undefined || extension === undefined || !path.isWellFormed()) return undefined
+  if (name === undefined || extension === undefined || !path.isWellFormed() || isAttachment(path)) return undefined
   const format = Object.hasOwn(formats, extension.toLowerCase()) ? formats[extension.toLowerCase()] : undefined
   if (format === undefined) return undefined
   const [slug, rank] = [hyphenated(folder + name), ranks.get(extension.toLowerCase())!]
@@ -97,7 +100,7 @@ export function stemOf(title: string, folder = ''): string {
   const stem = inFolder + hyphenated(parts.join('/'))
   // Control characters are refused, because they make a title that no one can type.
   if (!isSafePath(stem) || /\p{Cc}/u.test(stem)) throw refused('is invalid')
-  if (reserved.has(stem)) throw refused('is reserved')
+  if (reserved.has(stem) || isAttachment(stem)) throw refused('is reserved')
   return stem
 }
 

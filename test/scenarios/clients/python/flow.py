@@ -354,6 +354,22 @@ equal(project.notificationsettings.get().level, "watch")
 assert [each.action_name for each in project.events.list()]
 step("settings")
 
+# Wikis
+
+page = project.wikis.create({"title": "docs/How to", "content": "first"})
+equal((page.slug, page.title, page.format), ("docs/How-to", "How to", "markdown"))
+page = project.wikis.get("docs/How-to")
+page.content = "second"
+page.save()
+equal(project.wikis.get("docs/How-to").content, "second")
+equal([each.slug for each in project.wikis.list()], ["docs/How-to"])
+if hasattr(group, "wikis"):
+    group.wikis.create({"title": "home", "content": "of the group"})
+    equal([each.title for each in group.wikis.list()], ["home"])
+page.delete()
+equal(project.wikis.list(), [])
+step("wikis")
+
 # Sharing and forks
 
 partner = gl.groups.create({"name": name + "-partner", "path": name + "-partner"})
