@@ -4,6 +4,7 @@ import {
   findNamedByIssue,
   findNamedByMergeRequest,
   findNamedByNote,
+  findNamedBySnippet,
   forgetNameAfterDeletion,
 } from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
@@ -43,7 +44,7 @@ import {
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
-import { followWiki } from './modules/text/index.ts'
+import { followWiki, refreshSnippetJob } from './modules/text/index.ts'
 
 type OfUser = { readonly payload: { readonly user_id: number } }
 
@@ -125,9 +126,14 @@ export const reactions: Reactions = {
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
   side_repository_changed: [
+    queues(refreshSnippetJob, ({ actorId, facts }) =>
+      facts.holder_kind === 'snippet' ? { snippetId: facts.holder_id, userId: actorId } : undefined,
+    ),
     followWiki,
     queues(refreshSideRepository, ({ payload }) => ({ sideRepositoryId: payload.side_repository_id }), refreshAfterMs),
   ],
+  snippet_created: [findNamedBySnippet],
+  snippet_updated: [findNamedBySnippet],
   ssh_key_added: [queues(judgeSignatures, userOf)],
   user_deleted: [
     forgetNameAfterDeletion,

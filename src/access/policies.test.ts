@@ -7,6 +7,7 @@ import { levels } from './levels.ts'
 import { mergeRequestPolicy } from './merge-request-policy.ts'
 import { allows, type Facts, type Policy, type Rule } from './policy.ts'
 import { projectPolicy } from './project-policy.ts'
+import { personalSnippetPolicy, snippetPolicy, snippetsPolicy } from './snippet-policy.ts'
 import { userPolicy } from './user-policy.ts'
 
 const actor = { admin: false, external: false } as Actor
@@ -130,6 +131,8 @@ describe('abilities on projects', () => {
     ['read_issue', 'guest', 'stranger'],
     ['read_confidential_issue', 'reporter', 'reporter'],
     ['create_issue', 'guest', 'stranger'],
+    ['read_snippet', 'guest', 'anonymous'],
+    ['create_snippet', 'reporter', 'reporter'],
     ['admin_issue', 'reporter', 'reporter'],
     ['date_issue', 'owner', 'owner'],
     ['read_board', 'guest', 'stranger'],
@@ -165,6 +168,7 @@ describe('abilities on projects', () => {
         ...['upload_file', 'remove_upload', 'comment_commit', 'admin_note', 'create_commit_status', 'push_code'],
         ...['collaborate', 'push_first_commit', 'admin_tag', 'create_merge_request_in', 'create_merge_request_from'],
         ...['update_environment', 'update_deployment', 'remove_deployment'],
+        'create_snippet',
         ...['create_issue', 'admin_issue', 'date_issue', 'admin_board'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
         ...['create_wiki', 'admin_wiki', 'admin_mirror'],
@@ -269,6 +273,58 @@ describe('abilities on merge requests', () => {
   test('authors edit their notes; no one edits or awards a note of the service', () => {
     expect(changedBy(mergeRequestPolicy, flag('own_note'))).toEqual(all(forUsers, 'admin_note'))
     expect(changedBy(mergeRequestPolicy, flag('system_note'))).toEqual(all(refused, 'award', 'admin_note'))
+  })
+})
+
+describe('abilities on snippets', () => {
+  matches('snippet', snippetPolicy, [
+    ['read_project', 'guest', 'anonymous'],
+    ['read_snippet', 'guest', 'anonymous'],
+    ['update_snippet', 'maintainer', 'maintainer'],
+    ['remove_snippet', 'maintainer', 'maintainer'],
+    ['read_user_agent', 'administrator', 'administrator'],
+    ['comment', 'guest', 'stranger'],
+    ['award', 'guest', 'stranger'],
+    ['admin_note', 'maintainer', 'maintainer'],
+    ['date_note', 'owner', 'owner'],
+  ])
+  matches('personal snippet', personalSnippetPolicy, [
+    ['read_snippet', 'owner', 'anonymous'],
+    ['update_snippet', 'owner', 'owner'],
+    ['remove_snippet', 'owner', 'owner'],
+    ['read_user_agent', 'administrator', 'administrator'],
+  ])
+
+  test('no one changes snippets of archived projects', () => {
+    const { read_project, read_snippet, read_user_agent, ...writes } = snippetPolicy
+    expect(changedBy(snippetPolicy, flag('archived'))).toEqual(all(refused, ...Object.keys(writes)))
+  })
+
+  test('no one reads or changes snippets while they are disabled, or a snippet that is hidden from them', () => {
+    const { read_project, ...others } = snippetPolicy
+    const { read_user_agent, ...hidden } = others
+    expect(changedBy(snippetPolicy, without('snippets'))).toEqual(all(refused, ...Object.keys(others)))
+    expect(changedBy(snippetPolicy, flag('hidden'))).toEqual(all(refused, ...Object.keys(hidden)))
+  })
+
+  test('authors change and delete their snippets; internal ones of others only administrators', () => {
+    expect(changedBy(snippetPolicy, flag('own'))).toEqual(all(forUsers, 'update_snippet', 'remove_snippet'))
+    expect(changedBy(snippetPolicy, flag('internal_of_other'))).toEqual(
+      all(refused, 'update_snippet', 'remove_snippet'),
+    )
+  })
+
+  test('authors edit their notes on snippets; no one edits or awards a note of the service', () => {
+    expect(changedBy(snippetPolicy, flag('own_note'))).toEqual(all(forUsers, 'admin_note'))
+    expect(changedBy(snippetPolicy, flag('system_note'))).toEqual(all(refused, 'award', 'admin_note'))
+  })
+
+  test('users create personal snippets unless they are external', () => {
+    const of = (rule: Rule, flags = {}) => least(rule, instanceFacts.visibility, { flags })
+    expect(of(snippetsPolicy.create_snippet)).toBe('stranger')
+    expect(of(snippetsPolicy.create_snippet, { external: true })).toBe('never')
+    expect(of(snippetsPolicy.list_all)).toBe('owner')
+    expect(of(snippetsPolicy.list_own)).toBe('stranger')
   })
 })
 

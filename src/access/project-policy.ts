@@ -56,6 +56,9 @@ export const projectPolicy = {
   admin_issue: { from: 'reporter', feature: 'issues', unless: ['archived'] },
   /** Set number and creation time of new issues. */
   date_issue: { from: 'owner', feature: 'issues', unless: ['archived'] },
+  /** Read snippets; the visibility of each requires more: `snippetPolicy`. */
+  read_snippet: { from: 'guest', open: 'anyone', feature: 'snippets' },
+  create_snippet: { from: 'reporter', feature: 'snippets', unless: ['archived'] },
   read_board: { from: 'guest', open: 'signed_in', feature: 'issues' },
   /** Create, change and delete boards and their lists. */
   admin_board: { from: 'reporter', feature: 'issues', unless: ['archived'] },

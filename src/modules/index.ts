@@ -175,6 +175,10 @@ import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
+import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
+import { personalSnippetRoutes } from './text/snippets/personal-routes.ts'
+import { refreshSnippetJob } from './text/snippets/refresh.ts'
+import { snippetRoutes } from './text/snippets/routes.ts'
 
 import { wikiRoutes } from './text/wikis/routes.ts'
 
@@ -188,7 +192,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
-  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes],
+  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
   boards: [...boardRoutes, ...boardListRoutes],
@@ -242,7 +246,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
-  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes],
+  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -257,6 +261,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
   signatures: signatureRoutes,
+  snippets: [...snippetRoutes, ...personalSnippetRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   'state-events': [...stateEventRoutes, ...issueStateEventRoutes],
@@ -330,6 +335,7 @@ export const jobs: readonly Job<any>[] = [
   refreshLanguages,
   refreshSketches,
   refreshRepository,
+  refreshSnippetJob,
   refreshSideRepository,
   removeSideRepositories,
   housekeepAfterPushes,

@@ -14,6 +14,7 @@ import type { ProjectRow } from '../../src/modules/projects/projects/queries.ts'
 import { projectFacts } from '../../src/modules/projects/projects/subject.ts'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
+import { createSnippet } from '../../src/modules/text/snippets/testing.ts'
 import { ensureMember } from '../tables/access.ts'
 import { changeProject } from '../tables/projects.ts'
 import { type Client, World } from '../world.ts'
@@ -150,7 +151,7 @@ function formWithFile(): FormData {
   return form
 }
 
-/** The fixtures: a group and a project in it, with a member of each level, and an open merge request and an issue with a discussion each. */
+/** The fixtures: a group and a project in it, with a member of each level, and an open merge request, an issue and a snippet with a discussion each. */
 type Place = {
   readonly groupId: number
   readonly projectId: number
@@ -160,6 +161,7 @@ type Place = {
   readonly discussionId: string
   readonly noteId: number
   readonly issue: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
+  readonly snippet: { readonly id: number; readonly discussionId: string; readonly noteId: number }
 }
 
 describe('the service matches the permission matrix', () => {
@@ -198,6 +200,12 @@ describe('the service matches the permission matrix', () => {
             .json
           const issue = await openIssue(world, { project: { id: projectId, full_path: path } })
           const ofIssue = (await world.root.post(`${issue.at}/discussions`, { body: 'x' })).json
+          const snippet = await createSnippet(world, {
+            project: { id: projectId },
+            visibility: 'public',
+            file_name: 'README.md',
+          })
+          const ofSnippet = (await world.root.post(`${snippet.at}/discussions`, { body: 'x' })).json
           if (archived) await changeProject(world, projectId, { archived: true })
           places.set(`${visibility} ${archived}`, {
             groupId: group.id,
@@ -208,6 +216,7 @@ describe('the service matches the permission matrix', () => {
             discussionId,
             noteId: notes[0].id,
             issue: { iid: issue.iid, discussionId: ofIssue.id, noteId: ofIssue.notes[0].id },
+            snippet: { id: snippet.id, discussionId: ofSnippet.id, noteId: ofSnippet.notes[0].id },
           })
         }),
     )
@@ -220,13 +229,14 @@ describe('the service matches the permission matrix', () => {
 
   /** The URL of a row's call, with its parameters filled in. */
   const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
-    const discussed = call.includes(':issue_iid') ? place.issue : place
+    const discussed = call.includes(':issue_iid') ? place.issue : call.includes(':snippet_id') ? place.snippet : place
     const words: Record<string, string> = {
       ':id': String(id),
       ':forked_from_id': String(id),
       ':sha': place.sha,
       ':merge_request_iid': String(place.iid),
       ':issue_iid': String(place.issue.iid),
+      ':snippet_id': String(place.snippet.id),
       ':discussion_id': discussed.discussionId,
       ':note_id': String(discussed.noteId),
       ':branch': 'main',

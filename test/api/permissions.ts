@@ -1,5 +1,6 @@
 import { issueRows } from './issue-permissions.ts'
 import { absent, long, none, type Row, type Who } from './permission-rows.ts'
+import { snippetRows } from './snippet-permissions.ts'
 
 export type { Row, Who } from './permission-rows.ts'
 
@@ -604,6 +605,7 @@ export const projectRows: readonly Row[] = [
   ],
   ['POST /projects/:id/merge_requests/:merge_request_iid/reset_spent_time', 'developer - live', 200],
   ...issueRows,
+  ...snippetRows,
 ]
 
 /** Operations on a group. */
@@ -786,6 +788,22 @@ export const otherRows: readonly (readonly [
   ['GET /issues_statistics', 'signed in', 200],
   ['GET /merge_requests', 'signed in', 200],
   ['GET /user_counts', 'signed in', 200],
+  ['GET /snippets', 'signed in', 200],
+  ['GET /snippets/public', 'signed in', 200],
+  ['GET /snippets/all', 'administrator', 200],
+  // External users may not create them.
+  ['POST /snippets', 'signed in', [201, 403], { json: { title: 'x', file_name: 'x', content: 'x' } }],
+  ['GET /snippets/:id', 'everyone', 404, none('id')],
+  ['GET /snippets/:id/raw', 'everyone', 404, none('id')],
+  [
+    'GET /snippets/:id/files/:ref/:file_path/raw',
+    'everyone',
+    404,
+    { at: { ...none('id').at, ':ref': 'x', ':file_path': 'x' } },
+  ],
+  ['PUT /snippets/:id', 'signed in', 404, { json: { title: 'x' }, ...none('id') }],
+  ['DELETE /snippets/:id', 'signed in', 404, none('id')],
+  ['GET /snippets/:id/user_agent_detail', 'signed in', 404, none('id')],
   ['GET /todos', 'signed in', 200],
   ['POST /todos/:id/mark_as_done', 'signed in', 404, none('id')],
   ['POST /todos/mark_as_done', 'signed in', 204],

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Endpoint } from '../../src/api/endpoint.ts'
-import { endpoints } from '../../src/modules/index.ts'
 import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
-import { type Client, World } from '../world.ts'
+import { everything } from '../reads.ts'
+import { World } from '../world.ts'
 
 const title = 'Unspeakable'
-const absent = '999999999'
 
 /** Queries that a read is asked with, besides none. */
 const queries: readonly (readonly [path: RegExp, query: string])[] = [
@@ -22,36 +20,6 @@ const queries: readonly (readonly [path: RegExp, query: string])[] = [
   [/^\/todos$/, 'type=Issue'],
   [/\/events$/, 'target_type=issue'],
 ]
-
-/** Times differ between calls; of what was last active as well. */
-const time = /"\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d\d:\d\d)"/g
-
-/** What a caller reads from every GET of the API: status, total and body, by address. */
-async function everything(
-  client: Client,
-  words: Readonly<Record<string, string>>,
-  issueNumbers: readonly number[],
-): Promise<Map<string, string>> {
-  const answers = new Map<string, string>()
-  const addressesOf = ({ path }: Endpoint): string[] => {
-    const holder = /^\/(projects|groups|users|namespaces)\/:id/.exec(path)?.[1]
-    const numbers = path.includes(':issue_iid') ? issueNumbers : [0]
-    return numbers.flatMap((iid) => {
-      const named: Record<string, string> = { ...words, ':id': words[holder ?? ''] ?? absent, ':issue_iid': `${iid}` }
-      const address = path.replaceAll(/:\w+/g, (name) => encodeURIComponent(named[name] ?? absent))
-      const more = queries.flatMap(([pattern, query]) => (pattern.test(path) ? `${address}?${query}` : []))
-      return [address, ...more]
-    })
-  }
-  // The commit of a merge ref has the time at which a read creates it.
-  const reads = endpoints.filter(({ method, path }) => method === 'GET' && !path.endsWith('/merge_ref'))
-  for (const read of reads)
-    for (const address of addressesOf(read)) {
-      const { status, text, headers } = await client.get(address)
-      answers.set(address, `${status} ${headers['x-total'] ?? ''} ${text.replace(time, '"time"')}`)
-    }
-  return answers
-}
 
 test('D3-ISSUES-CONFIDENTIAL: no read of the API shows a trace of a confidential issue to users without access, nor after it is revoked', async () => {
   await using world = await World.start()
@@ -92,13 +60,12 @@ test('D3-ISSUES-CONFIDENTIAL: no read of the API shows a trace of a confidential
     ':file_path': 'a',
   }
   const hidden = plain.iid + 1
+  const reads = { words, each: { ':issue_iid': [plain.iid, hidden] }, queries }
   const readers = { guest: guest!, stranger: stranger!, former: former! }
   const read = async () =>
     new Map(
       await Promise.all(
-        Object.entries(readers).map(
-          async ([name, client]) => [name, await everything(client, words, [plain.iid, hidden])] as const,
-        ),
+        Object.entries(readers).map(async ([name, client]) => [name, await everything(client, reads)] as const),
       ),
     )
   await world.runJobs()
@@ -134,7 +101,7 @@ test('D3-ISSUES-CONFIDENTIAL: no read of the API shows a trace of a confidential
     .poll(async () => JSON.stringify((await author!.get(`${plain.at}/notes`)).json))
     .toContain(`mentioned in issue #${hidden}`)
 
-  const asReporter = await everything(former!, words, [plain.iid, hidden])
+  const asReporter = await everything(former!, reads)
   const showing = [...asReporter].filter(([, answer]) => answer.includes(title)).map(([address]) => address)
   expect(showing).toEqual(
     expect.arrayContaining([

@@ -96,6 +96,7 @@ export const changeStatistics = (
       | 'lfs_objects_size'
       | 'packages_size'
       | 'repository_size'
+      | 'snippets_size'
       | 'wiki_size']?: number
   },
 ) => change(world, 'project_statistics', { project_id }, values)

@@ -90,7 +90,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'milestones',
     'state_events',
   ],
-  text: ['wiki_pages'],
+  text: ['snippet_agents', 'snippet_texts', 'snippets', 'wiki_pages'],
   lifecycle: ['project_imports', 'pull_mirrors', 'push_mirrors'],
   review: [
     'approval_rule_branches',

@@ -19,8 +19,14 @@ export function ruleChecks(rules: ParamRules, isOffered: (name: string) => boole
   for (const names of rules.mutuallyExclusive ?? []) add(names, mutuallyExclusive)
   add(rules.allOrNone, allOrNone)
   for (const { name, is, needs } of rules.needed ?? []) add([name, needs], neededWhen(is))
+  for (const { name, given } of rules.requiredUnless ?? []) add([name, ...given], requiredUnless)
   return checks
 }
+
+const requiredUnless =
+  (names: readonly string[]): RuleCheck =>
+  (isGiven, label) =>
+    names.some(isGiven) ? undefined : `${label(names[0]!)} is missing`
 
 const neededWhen =
   (is: string | boolean) =>

@@ -53,6 +53,11 @@ export type ParamRules<Name extends string = string> = {
   /** Several sets, each on its own. */
   mutuallyExclusive?: readonly (readonly Name[])[]
   allOrNone?: readonly Name[]
+  /**
+   * Compat: required unless one of the others is given, which newer or older clients send in its place. The document shows it as
+   * required.
+   */
+  requiredUnless?: readonly { readonly name: Name; readonly given: readonly Name[] }[]
   /** A parameter that is required if another one has the given value. */
   needed?: readonly { readonly name: Name; readonly is: string | boolean; readonly needs: Name }[]
 }

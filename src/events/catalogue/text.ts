@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Oid } from '../../git/format/oid.ts'
-import { event, id, text } from './declare.ts'
+import { event, id, optional, text, texts } from './declare.ts'
 
 const page = {
   payload: {
@@ -13,7 +13,10 @@ const page = {
   },
 }
 
-/** Events of wikis. */
+/** `user_id` is the author, `changed` has names of attributes. Personal snippets have no project. */
+const snippet = { payload: { snippet_id: id, user_id: id, changed: optional(texts) } }
+
+/** Events of wikis and snippets. */
 export const textEvents = {
   wiki_page_created: event('A wiki page is created, by a request or a push', ['project', 'group'], {
     ...page,
@@ -27,4 +30,11 @@ export const textEvents = {
     ...page,
     feed: { action: 'destroyed' },
   }),
+  snippet_created: event('A snippet is created', ['project', 'user'], { ...snippet, feed: { action: 'created' } }),
+  snippet_updated: event(
+    'Attributes or files of a snippet change, through the API or by a push',
+    ['project', 'user'],
+    snippet,
+  ),
+  snippet_deleted: event('A snippet is deleted', ['project', 'user'], snippet),
 }

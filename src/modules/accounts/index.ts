@@ -33,6 +33,8 @@ export { createToken, refuseReuse, rotateToken, tokenExpiry, tokenScopes } from 
 export { resealTwoFactors } from './two-factor/reseal-queries.ts'
 export { isTwoFactorEnabled, recoverCodes, requirePassword } from './two-factor/service.ts'
 export { isEmoji } from './user-statuses/emoji.ts'
+export { AuthorSchema, authorRecord } from './users/author-entity.ts'
+export { type AuthorRow, authorJson } from './users/author-queries.ts'
 export { callerSignature, privateEmailHost } from './users/commit-email.ts'
 export { usersOfCommits } from './users/committers.ts'
 export { editUser } from './users/edit.ts'

@@ -5,21 +5,30 @@ export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
 export { toggleAward } from './award-emoji/service.ts'
 export { copyDiscussion } from './copies/service.ts'
 export { closingReferences } from './cross-references/closing-pattern.ts'
-export { findNamedByIssue, findNamedByMergeRequest, findNamedByNote } from './cross-references/jobs.ts'
+export {
+  findNamedByIssue,
+  findNamedByMergeRequest,
+  findNamedByNote,
+  findNamedBySnippet,
+} from './cross-references/jobs.ts'
 export type { NamedRow } from './cross-references/queries.ts'
 export { addCrossReferences, readableNamed, type Source, sourceName } from './cross-references/service.ts'
 export {
   isNoteableType,
+  isPlannedType,
   kindOf,
   lowestReader,
   type NoteableType,
   noteableTypes,
+  type PlannedType,
+  plannedTypes,
 } from './noteables/kinds.ts'
 export {
   type Discussed,
   type DiscussedSubject,
   discussedSubject,
   type Noteable,
+  type PlannedNoteable,
   type Tracked,
   withArticle,
 } from './noteables/noteable.ts'
@@ -31,6 +40,7 @@ export {
   isAboutKind,
   labelsTableOf,
   notHidden,
+  numberOf,
   readableAbout,
   readableRow,
   readersOf,

@@ -7,6 +7,7 @@ export {
   recordActivity,
   recordPush,
   saveRepositoryFacts,
+  saveSnippetsSize,
   saveWikiSize,
 } from './projects/activity-queries.ts'
 export { ProjectSimple, projectReferenceFields } from './projects/basic-entity.ts'

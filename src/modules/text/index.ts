@@ -1,2 +1,7 @@
+export { Snippet } from './snippets/entity.ts'
+export { snippetAccess } from './snippets/git-access.ts'
+export { snippetsContaining, snippetsTitled } from './snippets/list-queries.ts'
+export { snippetRow } from './snippets/queries.ts'
+export { refreshSnippetJob } from './snippets/refresh.ts'
 export { groupWikiAccess, projectWikiAccess } from './wikis/git-access.ts'
 export { followWiki } from './wikis/reactions.ts'

@@ -8,10 +8,7 @@ const visibility = (description: string, about: About = {}) => choice(levels, 'p
 export const creation = {
   default_project_visibility: visibility('Visibility of new projects'),
   default_group_visibility: visibility('Visibility of new groups'),
-  default_snippet_visibility: visibility('Visibility of new snippets', {
-    without: 'snippets',
-    guards: 'missing',
-  }),
+  default_snippet_visibility: visibility('Visibility of new personal snippets'),
   restricted_visibility_levels: choices(
     levels,
     'Visibility levels reserved for administrators; with `public`, user profiles are hidden from anonymous callers',

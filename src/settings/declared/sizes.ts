@@ -13,11 +13,7 @@ export const sizes = {
     without: 'project sites',
     guards: 'missing',
   }),
-  snippet_size_limit: count(52_428_800, 'Maximum snippet size in bytes', {
-    exclusiveMinimum: 0,
-    without: 'snippets',
-    guards: 'missing',
-  }),
+  snippet_size_limit: count(52_428_800, 'Maximum size of a file of a snippet in bytes', { exclusiveMinimum: 0 }),
   event_retention_days: count(30, 'Days after which events of the log are deleted', { minimum: 1, maximum: 3650 }),
   audit_event_retention_days: count(0, 'Days after which audit events are deleted; 0 for never', { maximum: 36_500 }),
   push_event_activities_limit: count(

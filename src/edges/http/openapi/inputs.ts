@@ -91,8 +91,9 @@ const isFile = (schema: ParamSchema): boolean => alternatives(schema).some(({ fo
  */
 function requestBody(e: Endpoint, fields: readonly Named[], plan: Plan, components: Components): object {
   const name = operationIdOf(e).replace(/^./, (first) => first.toUpperCase())
+  const replaceable = new Set((e.params as ParamSchema | undefined)?.requiredUnless?.map(({ name }) => name))
   const schemaOf = (some: readonly Named[]): JsonSchema => {
-    const required = some.filter(([, schema]) => isRequired(schema)).map(([each]) => each)
+    const required = some.filter(([each, schema]) => isRequired(schema) || replaceable.has(each)).map(([each]) => each)
     return {
       type: 'object',
       properties: Object.fromEntries(some.map(([each, schema]) => [each, jsonSchema(schema, plan, false)])),

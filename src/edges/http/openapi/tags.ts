@@ -85,6 +85,7 @@ const tags: Readonly<Record<string, Tag>> = {
   search: tag('Search', 'Search in the instance, a group or a project'),
   shares: tag('Shares', 'Projects and groups shared with groups'),
   signatures: commits,
+  snippets: tag('Snippets', 'Snippets of projects, and personal snippets of users'),
   'ssh-keys': tag('SSH keys', 'SSH keys of users'),
   stars: tag('Stars', 'Projects that users starred'),
   'state-events': tag('State events', 'When issues and merge requests were closed, reopened and merged'),

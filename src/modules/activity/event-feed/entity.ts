@@ -43,11 +43,14 @@ const pushNames: Readonly<Record<PushedRefs['action'], string>> = {
   removed: 'deleted',
 }
 
+/** What is not opened and closed. */
+const createdTypes: ReadonlySet<string> = new Set(['Snippet', 'WikiPage::Meta'])
+
 function actionName({ action, push, target_type }: FeedRow): string {
   if (push) return pushNames[push.action]
-  // Projects and wiki pages are `created`; issues and the like are opened.
+  // Projects, snippets and wiki pages are `created`; issues and the like are opened.
   if (action === 'created' || action === 'pushed')
-    return target_type === null || target_type === 'WikiPage::Meta' ? 'created' : 'opened'
+    return target_type === null || createdTypes.has(target_type) ? 'created' : 'opened'
   return actionNames[action]
 }
 

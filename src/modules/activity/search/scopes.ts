@@ -9,6 +9,7 @@ import { notesInGroup, notesInProject, notesOfAll } from './notes.ts'
 import { peopleInGroup, peopleInProject, peopleOfAll } from './people.ts'
 import { projectsInGroup, projectsOfAll } from './projects.ts'
 import type { SearchScope } from './scope.ts'
+import { snippetBlobsInProject, snippetBlobsOfAll, snippetsInProject, snippetTitlesOfAll } from './snippets.ts'
 
 /** Scopes of a search in the whole installation. */
 export const instanceScopes: readonly SearchScope<null>[] = [
@@ -20,6 +21,8 @@ export const instanceScopes: readonly SearchScope<null>[] = [
   notesOfAll,
   blobsOfAll,
   commitsOfAll,
+  snippetTitlesOfAll,
+  snippetBlobsOfAll,
 ]
 
 export const groupScopes: readonly SearchScope<GroupSubject>[] = [
@@ -41,4 +44,6 @@ export const projectScopes: readonly SearchScope<ProjectSubject>[] = [
   milestonesInProject,
   notesInProject,
   peopleInProject,
+  snippetsInProject,
+  snippetBlobsInProject,
 ]

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { entity, presentAll } from '../../../api/entity.ts'
 import { described, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { noteableTypes, todoActions } from '../../discussion/index.ts'
+import { plannedTypes, todoActions } from '../../discussion/index.ts'
 import { Issue, type IssueRecordRow } from '../../planning/index.ts'
 import { projectReferenceFields } from '../../projects/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
@@ -32,7 +32,7 @@ export const Todo = entity({
       description: 'Reason of the todo',
       enum: [...todoActions],
     }),
-    target_type: Type.String({ description: 'Kind of the target', enum: [...noteableTypes] }),
+    target_type: Type.String({ description: 'Kind of the target', enum: [...plannedTypes] }),
     target: Type.Union([Issue.schema, MergeRequest.schema], { description: 'What the todo is about' }),
     target_url: Type.String({ description: 'URL of the target, or of the note that caused the todo' }),
     body: Type.String({ description: 'Text of the note, or title of the target' }),

@@ -8,8 +8,9 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import {
   aboutColumns,
   isAboutKind,
-  isNoteableType,
-  type NoteableType,
+  isPlannedType,
+  type PlannedType,
+  plannedTypes,
   readableAbout,
   type TodoAction,
   todoActions,
@@ -18,7 +19,7 @@ import { visibleProjects } from '../../projects/index.ts'
 
 export const todoRow = {
   id: integer,
-  noteable_type: notNull(textOf<NoteableType>()),
+  noteable_type: notNull(textOf<PlannedType>()),
   noteable_id: notNull(integer),
   action: oneOf<TodoAction>(...todoActions),
   state: oneOf('pending', 'done'),
@@ -44,7 +45,8 @@ const joins = raw(`from todos t join projects p on p.id = t.project_id join name
   join users u on u.id = t.author_id left join notes n on n.id = t.note_id`)
 
 const columns = sql`
-  t.id, ${aboutColumns('t')}, t.action, t.state, t.created_at, t.updated_at, ${userReferenceJson('u')} as author,
+  t.id, ${aboutColumns('t', plannedTypes)}, t.action, t.state, t.created_at, t.updated_at,
+  ${userReferenceJson('u')} as author,
   json_build_object(
     'id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', s.full_name || ' / ' || p.name,
     'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}
@@ -57,7 +59,7 @@ const own = (caller: Actor): Sql[] => [
   sql`t.user_id = ${caller.id}`,
   raw('not p.deleting'),
   visibleProjects(caller),
-  readableAbout('t', caller),
+  readableAbout('t', caller, plannedTypes),
 ]
 
 export type TodoFilters = {
@@ -73,7 +75,7 @@ export type TodoFilters = {
 /** Newest first. */
 export function todosOf(caller: Actor, { state, type, action, author_id, project_id, group_id }: TodoFilters): List {
   const where = [...own(caller), sql`t.state = ${state}`]
-  if (type !== undefined) where.push(isNoteableType(type) ? isAboutKind('t', type) : raw('false'))
+  if (type !== undefined) where.push(isPlannedType(type) ? isAboutKind('t', type) : raw('false'))
   if (action !== undefined) where.push(sql`t.action = ${action}`)
   if (author_id !== undefined) where.push(sql`t.author_id = ${author_id}`)
   if (project_id !== undefined) where.push(sql`t.project_id = ${project_id}`)

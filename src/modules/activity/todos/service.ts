@@ -1,13 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { finishAllTodos, finishTodo, insertTodos, type Noteable, type NoteableType } from '../../discussion/index.ts'
+import { finishAllTodos, finishTodo, insertTodos, type Noteable, type PlannedType } from '../../discussion/index.ts'
 import { findIssueRecords } from '../../planning/index.ts'
 import { findRecords } from '../../review/index.ts'
 import type { TodoShown, TodoTarget } from './entity.ts'
 import { findTodo, type TodoFilters, type TodoRow, todoRow, todosOf } from './queries.ts'
 
-const idsOf = (todos: readonly TodoRow[], type: NoteableType): number[] => [
+const idsOf = (todos: readonly TodoRow[], type: PlannedType): number[] => [
   ...new Set(todos.filter(({ noteable_type }) => noteable_type === type).map(({ noteable_id }) => noteable_id)),
 ]
 

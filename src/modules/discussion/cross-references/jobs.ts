@@ -77,6 +77,14 @@ export const findNamedByIssue: Reaction<'issue_opened' | 'issue_updated'> = asyn
   if (kind === 'issue_opened' || changesText(changes)) await searchDescription(tx, 'Issue', id, actorId)
 }
 
+export const findNamedBySnippet: Reaction<'snippet_created' | 'snippet_updated'> = async (
+  tx,
+  { kind, projectId, actorId, payload: { snippet_id: id, changed = [] } },
+) => {
+  const isNew = kind === 'snippet_created' || changed.includes('title') || changed.includes('description')
+  if (projectId !== undefined && isNew) await searchDescription(tx, 'Snippet', id, actorId)
+}
+
 export const findNamedByNote: Reaction<'note_created' | 'note_updated'> = async (
   tx,
   { payload: { note_id: noteId, noteable_type } },

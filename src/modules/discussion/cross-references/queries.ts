@@ -4,7 +4,7 @@ import { integer, type RowOf, text, textOf } from '../../../db/row.ts'
 import { join, type Sql, sql } from '../../../db/sql.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
-import { columnOf, readableRow, tableOf } from '../noteables/queries.ts'
+import { columnOf, numberOf, readableRow, tableOf } from '../noteables/queries.ts'
 import { mayName } from '../notes/references.ts'
 
 const sourceRow = {
@@ -23,7 +23,7 @@ export const findDescription = (db: Db, type: NoteableType, id: number): Promise
   db.row(
     sourceRow,
     sql`
-      select ${type}::text as type, m.id, m.iid, m.project_id, p.full_path, m.author_id,
+      select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, p.id as project_id, p.full_path, m.author_id,
         m.title || E'\n\n' || coalesce(m.description, '') as text
       from ${tableOf(type)} m join projects p on p.id = m.project_id and not p.deleting
       where m.id = ${id}
@@ -33,7 +33,8 @@ export const findDescription = (db: Db, type: NoteableType, id: number): Promise
 /** A note, with its noteable; undefined for system notes, which mention nothing. */
 export const findNoteText = (db: Db, noteId: number): Promise<TextSource | undefined> => {
   const ofKind = (type: NoteableType): Sql => sql`
-    select ${type}::text as type, m.id, m.iid, m.project_id, p.full_path, n.author_id, n.body as text
+    select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, p.id as project_id, p.full_path, n.author_id,
+      n.body as text
     from notes n
       join ${tableOf(type)} m on m.id = n.${columnOf(type)}
       join projects p on p.id = m.project_id and not p.deleting
@@ -63,13 +64,13 @@ export const findNamed = (
   db.rows(
     namedRow,
     sql`
-      select m.id, m.iid, m.project_id, p.full_path
+      select m.id, ${numberOf(type, 'm')} as iid, p.id as project_id, p.full_path
       from unnest(
           ${names.map(({ path }) => path)}::text[], ${names.map(({ iid }) => iid)}::integer[]
         ) with ordinality as named (path, iid, place)
         join routes r on r.path_key = named.path
         join projects p on p.id = r.project_id and not p.deleting
-        join ${tableOf(type)} m on m.project_id = p.id and m.iid = named.iid
+        join ${tableOf(type)} m on m.project_id = p.id and ${numberOf(type, 'm')} = named.iid
       where ${visibleProjects(caller)} and ${readableRow(type, caller)}
       order by named.place
     `,

@@ -1,35 +1,35 @@
 import { expect } from 'vitest'
 import { columnsOf, tablesReferring } from '../../../../test/tables/discussion.ts'
 import { test } from '../../../../test/world.ts'
-import { noteableKinds } from './kinds.ts'
+import { kindOf, noteableTypes } from './kinds.ts'
 
-const shared = [
-  'notes',
-  'mentions',
-  'award_emoji',
-  'subscriptions',
-  'todos',
-  'time_logs',
-  'label_events',
-  'milestone_events',
-  'state_events',
-]
+const shared = ['notes', 'mentions', 'award_emoji', 'subscriptions']
+const ofPlanned = ['todos', 'time_logs', 'label_events', 'milestone_events', 'state_events']
 
-test.for(Object.values(noteableKinds))(
-  'each table of discussion has a column that refers to $table',
-  async ({ table, column, assigned, labels }, { world }) => {
-    const tables = [...shared, ...assigned, labels].sort()
-    const referring = await tablesReferring(world, table, column, tables)
+test.for(noteableTypes)(
+  'each table of discussion has the column of %s, those of plans only if it is planned',
+  async (type, { world }) => {
+    const { table, column, planned } = kindOf(type)
+    const tables = [...shared, ...(planned ? [...ofPlanned, ...planned.assigned, planned.labels] : [])].sort()
+    const referring = await tablesReferring(world, table, column, [...shared, ...ofPlanned, ...tables])
     expect(referring.map(({ name }) => name)).toEqual(tables)
   },
 )
 
-test.for(Object.values(noteableKinds))(
-  '$table has what notes, time tracking and rights read of it',
-  async (kind, { world }) => {
+test.for(noteableTypes)(
+  'the table of %s has what notes, time tracking and rights read of it',
+  async (type, { world }) => {
+    const kind = kindOf(type)
     const names = async (table: string) => (await columnsOf(world, table)).map(({ column_name }) => column_name)
     expect(await names(kind.table)).toEqual(
-      expect.arrayContaining(['id', 'iid', 'project_id', 'author_id', 'title', 'time_estimate']),
+      expect.arrayContaining([
+        'id',
+        kind.number,
+        'project_id',
+        'author_id',
+        'title',
+        ...(kind.planned ? ['time_estimate'] : []),
+      ]),
     )
     expect(await names('projects')).toContain(kind.feature)
   },

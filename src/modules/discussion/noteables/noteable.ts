@@ -5,7 +5,7 @@ import type { Subject } from '../../../api/endpoint.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { Position, WantedPlace } from '../positions/position.ts'
 import type { QuickActions } from '../quick-actions/apply.ts'
-import { kindOf, type NoteableType } from './kinds.ts'
+import { kindOf, type NoteableType, type PlannedType } from './kinds.ts'
 
 /** Something that can be discussed. */
 export type Noteable = {
@@ -13,6 +13,9 @@ export type Noteable = {
   readonly id: number
   readonly project_id: number
 }
+
+/** A noteable with labels, a milestone and assignees. */
+export type PlannedNoteable = Noteable & { readonly type: PlannedType }
 
 /** Abilities that the policy of every kind has, besides reading and changing it. */
 export type NoteAbility = 'comment' | 'award' | 'admin_note' | 'date_note'
@@ -22,6 +25,7 @@ export type ResolvingAbility = NoteAbility | 'resolve_discussion'
 
 /** The noteable of a request, with the operations that only its module can do. */
 export type Discussed = Noteable & {
+  /** Its number in the project; the id of a snippet, which has none. */
   readonly iid: number
   readonly title: string
   /** The caller's permissions. */

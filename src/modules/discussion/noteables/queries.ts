@@ -1,8 +1,8 @@
 import type { Caller } from '../../../access/actor.ts'
 import { featureLevels, levels, visibilities } from '../../../access/levels.ts'
 import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { memberAtLeast, readableFeature } from '../../projects/index.ts'
-import { kindOf, lowestReader, type NoteableType, noteableTypes } from './kinds.ts'
+import { memberAtLeast, openVisibility, readableFeature } from '../../projects/index.ts'
+import { kindOf, lowestReader, type NoteableType, noteableTypes, type PlannedType } from './kinds.ts'
 import type { Noteable } from './noteable.ts'
 
 const { disabled, enabled } = featureLevels
@@ -11,10 +11,13 @@ const { disabled, enabled } = featureLevels
 export const tableOf = (type: NoteableType): Sql => raw(kindOf(type).table)
 
 /** The table of the labels of a kind. */
-export const labelsTableOf = (type: NoteableType): Sql => raw(kindOf(type).labels)
+export const labelsTableOf = (type: PlannedType): Sql => raw(kindOf(type).planned!.labels)
 
 /** The table of the assignees of a kind. */
-export const assigneesTableOf = (type: NoteableType): Sql => raw(kindOf(type).assigned[0]!)
+export const assigneesTableOf = (type: PlannedType): Sql => raw(kindOf(type).planned!.assigned[0]!)
+
+/** The number by which references name the row of this alias. */
+export const numberOf = (type: NoteableType, alias: string): Sql => raw(`${alias}.${kindOf(type).number}`)
 
 /** The column with the id of a noteable of a kind: `merge_request_id`. */
 export const columnOf = (type: NoteableType): Sql => raw(kindOf(type).column)
@@ -70,22 +73,30 @@ export function readersOf(type: NoteableType): Sql {
 }
 
 /** Condition on the user `u`: can act, and may read the noteable `m` of this kind in the project `p`. */
-export const readersOfRow = (type: NoteableType): Sql =>
-  kindOf(type).confidential
-    ? sql`
-      (
-        ${readersOf(type)}
-        and (
-          not m.confidential or u.admin or ${participatesIn(type, raw('u.id'))} or ${isMember(literal(levels.reporter))}
-        )
-      )
-    `
-    : readersOf(type)
+export function readersOfRow(type: NoteableType): Sql {
+  const { hiddenBy } = kindOf(type)
+  if (hiddenBy === undefined) return readersOf(type)
+  const [shown, from] =
+    hiddenBy === 'confidential'
+      ? [raw('not m.confidential'), levels.reporter]
+      : [
+          sql`
+            m.visibility >= case
+              when u.external then ${literal(visibilities.public)}
+              else ${literal(visibilities.internal)}
+            end
+          `,
+          levels.guest,
+        ]
+  return sql`
+    (${readersOf(type)} and (${shown} or u.admin or ${participatesIn(type, raw('u.id'))} or ${isMember(literal(from))}))
+  `
+}
 
-/** Whether a user is the author or an assignee of the noteable `m`: these read it even if it is confidential. */
+/** Whether a user is the author or an assignee of the noteable `m`: these read it even if it is hidden from others. */
 const participatesIn = (type: NoteableType, userId: Sql): Sql => {
-  const { assigned, column } = kindOf(type)
-  const among = assigned.map(
+  const { planned, column } = kindOf(type)
+  const among = (planned?.assigned ?? []).map(
     (table) => sql`exists (select from ${raw(table)} a where a.${raw(column)} = m.id and a.user_id = ${userId})`,
   )
   return sql`(${join([sql`m.author_id = ${userId}`, ...among], ' or ')})`
@@ -93,18 +104,18 @@ const participatesIn = (type: NoteableType, userId: Sql): Sql => {
 
 /** Projects `p` in which the caller may read noteables of this kind, given that the project is visible: twin of `readersOf`. */
 export const readableKind = (type: NoteableType, caller: Caller): Sql =>
-  readableFeature(caller, kindOf(type).feature, kindOf(type).readableFrom)
+  readableFeature(caller, kindOf(type).feature, kindOf(type).readableFrom, kindOf(type).open)
 
 /** The caller may read the noteable `m` in a visible project `p`: twin of `readersOfRow`. */
 export const readableRow = (type: NoteableType, caller: Caller): Sql =>
   sql`(${readableKind(type, caller)} and ${notHidden(type, caller)})`
 
 /** The caller may read the noteable that a row of this alias is about, in a visible project `p`. */
-export const readableAbout = (alias: string, caller: Caller): Sql => {
-  const cases = noteableTypes.map(
+export const readableAbout = (alias: string, caller: Caller, types: readonly NoteableType[] = noteableTypes): Sql => {
+  const cases = types.map(
     (type) => sql`
       when ${isAboutKind(alias, type)} then ${
-        kindOf(type).confidential
+        kindOf(type).hiddenBy
           ? sql`
             exists (
               select from ${tableOf(type)} m where m.id = ${raw(alias)}.${columnOf(type)} and ${readableRow(type, caller)}
@@ -118,17 +129,20 @@ export const readableAbout = (alias: string, caller: Caller): Sql => {
 }
 
 /** The type and the id of the noteable that a row of this alias is about. */
-export const aboutColumns = (alias: string): Sql =>
+export const aboutColumns = (alias: string, types: readonly NoteableType[] = noteableTypes): Sql =>
   raw(`
-  case ${noteableTypes.map((type) => `when ${alias}.${kindOf(type).column} is not null then '${type}'`).join(' ')} end as noteable_type,
-  coalesce(${noteableTypes.map((type) => `${alias}.${kindOf(type).column}`).join(', ')}) as noteable_id
+  case ${types.map((type) => `when ${alias}.${kindOf(type).column} is not null then '${type}'`).join(' ')} end as noteable_type,
+  coalesce(${types.map((type) => `${alias}.${kindOf(type).column}`).join(', ')}) as noteable_id
 `)
 
-/** The noteable `m` in the project `p` is not confidential, or the caller may read confidential ones: `hidden` of its policy. */
+/** The caller may read the noteable `m` in the project `p`, given that they read others there: `hidden` of its policy is not set. */
 export function notHidden(type: NoteableType, caller: Caller): Sql {
-  if (!kindOf(type).confidential || caller?.admin) return raw('true')
-  if (caller === null) return raw('not m.confidential')
-  return sql`
-    (not m.confidential or ${participatesIn(type, sql`${caller.id}`)} or ${memberAtLeast(caller, levels.reporter)})
-  `
+  const { hiddenBy } = kindOf(type)
+  if (hiddenBy === undefined || caller?.admin) return raw('true')
+  const [shown, from] =
+    hiddenBy === 'confidential'
+      ? [raw('not m.confidential'), levels.reporter]
+      : [sql`m.visibility >= ${openVisibility(caller)}`, levels.guest]
+  if (caller === null) return shown
+  return sql`(${shown} or ${participatesIn(type, sql`${caller.id}`)} or ${memberAtLeast(caller, from)})`
 }

@@ -141,7 +141,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       summary: `Update ${withArticle(about.noun)} discussion note`,
       ...(resolvable && { description: 'Edits the text or resolves the note.' }),
       subject: of,
-      allow: about.read,
+      allow: resolvable ? about.read : ('admin_note' as A),
       params: resolvable ? change : (Params({ body }) as unknown as typeof change),
       returns: Note,
       handle: ({ subject, params, ctx }) => changeNote(ctx, subject, params),

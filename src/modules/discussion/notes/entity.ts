@@ -44,7 +44,9 @@ const NoteSchema = Type.Object(
     system: Type.Boolean({ description: 'True for a system note' }),
     noteable_id: Type.Integer({ description: 'ID of what the note is about' }),
     noteable_type: Type.String({ enum: [...noteableTypes], description: 'Kind of the target' }),
-    noteable_iid: Type.Integer({ description: 'Number of what the note is about within the project' }),
+    noteable_iid: nullable(Type.Integer(), {
+      description: 'Number of what the note is about within the project; null for snippets, which have none',
+    }),
     position: Type.Optional(PositionSchema),
     resolvable: Type.Boolean({ description: 'True if the note belongs to a discussion that can be resolved' }),
     resolved: Type.Optional(
@@ -78,7 +80,7 @@ const present = (note: Noted, ctx: Ctx) => ({
   system: note.system,
   noteable_id: note.noteable_id,
   noteable_type: note.noteable_type as string,
-  noteable_iid: note.noteable_iid,
+  noteable_iid: kindOf(note.noteable_type).number === 'iid' ? note.noteable_iid : null,
   ...(note.position && { position: note.position }),
   resolvable: isResolvable(note),
   ...(isResolvable(note) && {

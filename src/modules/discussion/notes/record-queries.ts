@@ -7,7 +7,7 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import { readableCode, visibleProjects } from '../../projects/index.ts'
 import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { columnOf, isAbout, readableRow, sourceColumnOf, tableOf } from '../noteables/queries.ts'
+import { columnOf, isAbout, numberOf, readableRow, sourceColumnOf, tableOf } from '../noteables/queries.ts'
 import type { Position } from '../positions/position.ts'
 
 /** A comment on a noteable, or a system note about an action of a user. */
@@ -16,7 +16,7 @@ export const noteRow = {
   discussion_id: text,
   noteable_type: textOf<NoteableType>(),
   noteable_id: integer,
-  /** Number of the noteable in its project. */
+  /** Number by which references name the noteable. */
   noteable_iid: integer,
   author: json<UserReferenceRow>(),
   body: text,
@@ -79,17 +79,17 @@ const joins = (type: NoteableType): Sql => sql`
 export const resolverJson: Sql = sql`case when r.id is not null then ${userReferenceJson('r')} end`
 
 const note = (type: NoteableType): Sql => sql`
-  select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id, m.iid as noteable_iid,
-    ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
-    ${resolverJson} as resolved_by, n.created_at, n.updated_at ${joins(type)}
+  select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id,
+    ${numberOf(type, 'm')} as noteable_iid, ${userReferenceJson('u')} as author, n.body, n.system, n.threaded,
+    n.position, n.resolved_at, ${resolverJson} as resolved_by, n.created_at, n.updated_at ${joins(type)}
 `
 
 const noteJson = (type: NoteableType): Sql => sql`
   json_build_object(
     'id', n.id, 'discussion_id', n.discussion_id, 'noteable_type', ${type}::text, 'noteable_id', m.id, 'noteable_iid',
-    m.iid, 'author', ${userReferenceJson('u')}, 'body', n.body, 'system', n.system, 'threaded', n.threaded, 'position',
-    n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))}, 'resolved_by', ${resolverJson}, 'created_at',
-    ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}
+    ${numberOf(type, 'm')}, 'author', ${userReferenceJson('u')}, 'body', n.body, 'system', n.system, 'threaded',
+    n.threaded, 'position', n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))}, 'resolved_by',
+    ${resolverJson}, 'created_at', ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}
   )
 `
 

@@ -85,7 +85,9 @@ const longestQualified = 1_000_000
 
 /** Code in Markdown: a fenced block, or a code span. */
 const code = String.raw`^ {0,3}(?<fence>${'```'}|~~~)[^]*?(?:^ {0,3}\k<fence>|$(?![^]))|${'`'}[^${'`'}\n]*${'`'}`
-const signedOutsideCode = new RegExp(`${code}|${signPattern.source}`, 'gm')
+/** Without the sign of snippets, which in most texts stands before an amount of money. */
+const qualifiedSigns = kinds.filter(([, { number }]) => number === 'iid').map(([, { sign }]) => sign)
+const signedOutsideCode = new RegExp(`${code}|${signed(qualifiedSigns.join('')).source}`, 'gm')
 
 /**
  * The text with references to noteables as they are read from another project: with the full path of the project `fullPath`, where the

@@ -6,7 +6,7 @@ import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
-import { aboutColumns, columnOf, readableAbout, tableOf } from '../noteables/queries.ts'
+import { aboutColumns, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
 import { noteRow, resolverJson } from './record-queries.ts'
 
 /** A note of any kind of noteable: each has exactly one. */
@@ -18,7 +18,7 @@ export const foundNoteRow = {
 }
 
 const numbers = noteableTypes.map(
-  (type) => sql`(select m.iid from ${tableOf(type)} m where m.id = n.${columnOf(type)})`,
+  (type) => sql`(select ${numberOf(type, 'm')} from ${tableOf(type)} m where m.id = n.${columnOf(type)})`,
 )
 
 /**

@@ -6,6 +6,7 @@ import { enqueue } from '../../../jobs/job.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { recordActivity } from '../../projects/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
+import { kindOf } from '../noteables/kinds.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
 import type { Applied } from '../quick-actions/apply.ts'
 import { parseQuickActions } from '../quick-actions/parse.ts'
@@ -62,7 +63,7 @@ export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: No
     projectId,
     actorId: authorId,
     payload: noteFacts(discussed, id, input.discussionId),
-    shown: { target: { type, id: noteableId, iid, title } },
+    shown: { target: { type, id: noteableId, title, ...(kindOf(type).number === 'iid' && { iid }) } },
   })
   return id
 }

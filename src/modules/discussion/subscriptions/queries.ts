@@ -14,14 +14,14 @@ import { columnOf, tableOf } from '../noteables/queries.ts'
  */
 export function participants(type: NoteableType, id: Sql, authorId: Sql): Sql {
   const is = sql`${columnOf(type)} = ${id}`
-  const assigned = kindOf(type).assigned.map(
-    (table) => sql`union all select a.user_id from ${raw(table)} a where a.${is}`,
+  const assigned = (kindOf(type).planned?.assigned ?? []).map(
+    (table) => sql`select a.user_id from ${raw(table)} a where a.${is}`,
   )
-  return sql`
-    select ${authorId} as user_id ${join(assigned, ' ')}
-    union all select n.author_id from notes n where n.${is} and not n.system
-    union all select t.user_id from mentions t where t.${is}
-  `
+  const written = [
+    sql`select n.author_id from notes n where n.${is} and not n.system`,
+    sql`select t.user_id from mentions t where t.${is}`,
+  ]
+  return join([sql`select ${authorId} as user_id`, ...assigned, ...written], ' union all ')
 }
 
 /** Participants of a noteable; the author first, others by id. */

@@ -2,8 +2,8 @@ import type { Db } from '../../../db/db.ts'
 import { integer, json, notNull, type RowOf, text, textOf } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { levelNumber, mailAddress, type NotificationEvent, type Recipient, recipientRow } from '../../groups/index.ts'
-import { kindOf, type NoteableType, noteableTypes } from '../noteables/kinds.ts'
-import { columnOf, readersOfRow, tableOf } from '../noteables/queries.ts'
+import { kindOf, type NoteableType, noteableTypes, plannedTypes } from '../noteables/kinds.ts'
+import { columnOf, numberOf, readersOfRow, tableOf } from '../noteables/queries.ts'
 import { participants } from './queries.ts'
 
 const level = (name: Parameters<typeof levelNumber>[0]): Sql => literal(levelNumber(name))
@@ -22,7 +22,9 @@ const author = raw(`json_build_object('name', by_whom.name, 'username', by_whom.
 
 /** The noteable `m` of the project `p`. */
 const noteable = (type: NoteableType): Sql =>
-  sql`json_build_object('type', ${type}::text, 'iid', m.iid, 'title', m.title, 'full_path', p.full_path)`
+  sql`
+    json_build_object('type', ${type}::text, 'iid', ${numberOf(type, 'm')}, 'title', m.title, 'full_path', p.full_path)
+  `
 
 /** What the note or todo `t` is about: the noteable `m`, its project `p` and the namespace `n`. */
 const place = (type: NoteableType): Sql =>
@@ -207,7 +209,7 @@ export type MailedTodo = RowOf<typeof mailedTodoRow>
 
 /** Of these todos those to be mailed: to users who want that, and at most `limit` within an hour of one author. In order of id. */
 export async function recipientsOfTodos(db: Db, ids: readonly number[], limit: number): Promise<MailedTodo[]> {
-  const found = await Promise.all(noteableTypes.map((type) => recipientsOfKind(db, type, ids, limit)))
+  const found = await Promise.all(plannedTypes.map((type) => recipientsOfKind(db, type, ids, limit)))
   return found.flat().sort((a, b) => a.todo_id - b.todo_id)
 }
 

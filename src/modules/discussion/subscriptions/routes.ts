@@ -51,7 +51,7 @@ export function subscriptionRoutesOf<T extends { readonly facts: Facts }, A exte
 export function participantRoutesOf<T extends { readonly facts: Facts }, A extends string, P extends TObject>(
   about: DiscussedSubject<T, A, P>,
 ) {
-  const withReviewers = kindOf(about.type).assigned.some((table) => table.endsWith('_reviewers'))
+  const withReviewers = kindOf(about.type).planned?.assigned.some((table) => table.endsWith('_reviewers')) === true
   return [
     endpoint({
       method: 'GET',

@@ -72,6 +72,7 @@ const fields = {
         storage_size: Type.Integer({ description: 'Total in bytes' }),
         repository_size: Type.Integer({ description: 'Repositories in bytes' }),
         wiki_size: Type.Integer({ description: 'Wikis in bytes' }),
+        snippets_size: Type.Integer({ description: 'Files of snippets in bytes' }),
         lfs_objects_size: Type.Integer({ description: 'Git LFS objects in bytes' }),
         job_artifacts_size: Type.Integer({ description: 'Job artifacts in bytes' }),
         packages_size: Type.Integer({ description: 'Packages in bytes' }),
@@ -115,6 +116,7 @@ const present = (row: GroupRecordRow, { site }: Ctx) => ({
       storage_size:
         row.statistics.repository_size +
         row.statistics.wiki_size +
+        row.statistics.snippets_size +
         row.statistics.lfs_objects_size +
         row.statistics.job_artifacts_size +
         row.statistics.packages_size,

@@ -164,6 +164,7 @@ describe('GET /groups', () => {
       await changeStatistics(world, project.id, {
         repository_size: 1,
         wiki_size: 2,
+        snippets_size: 6,
         lfs_objects_size: 3,
         job_artifacts_size: 4,
         packages_size: 5,
@@ -173,9 +174,10 @@ describe('GET /groups', () => {
       (await who.get(`/groups?search=${word}-d&${query}`)).json.map((each: { statistics: unknown }) => each.statistics)
     expect(await of(world.root, 'statistics=true')).toEqual([
       {
-        storage_size: 30,
+        storage_size: 42,
         repository_size: 2,
         wiki_size: 4,
+        snippets_size: 12,
         lfs_objects_size: 6,
         job_artifacts_size: 8,
         packages_size: 10,

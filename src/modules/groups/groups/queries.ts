@@ -110,8 +110,9 @@ const statisticsColumn = sql`
   (
     select json_build_object(
       'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
-      'lfs_objects_size', coalesce(sum(s.lfs_objects_size), 0), 'job_artifacts_size',
-      coalesce(sum(s.job_artifacts_size), 0), 'packages_size', coalesce(sum(s.packages_size), 0)
+      'snippets_size', coalesce(sum(s.snippets_size), 0), 'lfs_objects_size',
+      coalesce(sum(s.lfs_objects_size), 0), 'job_artifacts_size', coalesce(sum(s.job_artifacts_size), 0),
+      'packages_size', coalesce(sum(s.packages_size), 0)
     )
     from namespaces d join projects p on p.namespace_id = d.id join project_statistics s on s.project_id = p.id
     where ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}

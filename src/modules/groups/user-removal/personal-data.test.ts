@@ -73,6 +73,12 @@ async function busyUser(world: World, other: Client): Promise<Person> {
   await done(client.post(`${at}/approve`))
   await done(client.post(`${at}/add_spent_time`, { duration: '1h' }))
   await done(client.post(`${at}/todo`))
+  const snippet = { title: 'Mine', file_name: 'x', content: 'x', visibility: 'public' }
+  const snippets = `/projects/${project.id}/snippets`
+  const { id: snippetId } = await done(client.send('POST', snippets, { json: snippet, headers }))
+  await done(client.post(`${snippets}/${snippetId}/notes`, { body: 'Fine' }))
+  await done(client.post(`${snippets}/${snippetId}/award_emoji`, { name: 'tada' }))
+  await done(client.send('POST', '/snippets', { json: snippet, headers }))
   const file = { branch: 'main', content: 'x', commit_message: 'Add a file', author_name: name, author_email: email }
   await done(client.post(`/projects/${project.id}/repository/files/x.txt`, file))
   const [{ id: sha }] = await done(client.get(`/projects/${project.id}/repository/commits`))

@@ -195,6 +195,7 @@ const belongings: readonly string[] = [
   'group_access',
   'identities',
   'issue_agents',
+  'snippet_agents',
   'issue_assignees',
   'label_subscriptions',
   'mail_links',

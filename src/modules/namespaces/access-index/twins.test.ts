@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { actorFor } from '../../../../test/contexts.ts'
 import { moveEndOfAccess, moveEndOfMemberships, shareProject } from '../../../../test/tables/access.ts'
+import { changeSnippet } from '../../../../test/tables/text.ts'
 import { changeUser } from '../../../../test/tables/users.ts'
 import { type Client, type TestGroup, type TestProject, World } from '../../../../test/world.ts'
 import type { Actor, Caller } from '../../../access/actor.ts'
@@ -9,6 +10,7 @@ import { issuePolicy } from '../../../access/issue-policy.ts'
 import { levels, type Visibility } from '../../../access/levels.ts'
 import { allows, hasFeature } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
+import { snippetPolicy } from '../../../access/snippet-policy.ts'
 import type { List } from '../../../api/page.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableRow, readersOf, readersOfRow } from '../../discussion/noteables/queries.ts'
@@ -27,6 +29,9 @@ import {
   visibleProjects,
 } from '../../projects/projects/queries.ts'
 import { projectFacts } from '../../projects/projects/subject.ts'
+import { findProjectSnippet } from '../../text/snippets/queries.ts'
+import { snippetFacts } from '../../text/snippets/subject.ts'
+import { createSnippet } from '../../text/snippets/testing.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { projectWhere } from './queries.ts'
 
@@ -290,6 +295,54 @@ describe('policies and their SQL equivalents', () => {
               select
               from users u, issues m join projects p on p.id = m.project_id
               where u.id = ${caller.id} and m.id = ${id} and ${readersOfRow('Issue')}
+            `,
+          )
+          expect(reader, what).toBe(may)
+        }
+      }
+    },
+  )
+
+  test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
+    'policy and SQL agree about snippets of each visibility, $visibility and $level',
+    async ({ visibility, level }) => {
+      const { project } = trees.get(visibility)!
+      const enable = (snippets_access_level: string) =>
+        world.root.put(`/projects/${project.id}`, { snippets_access_level })
+      await enable('enabled')
+      const ids = await Promise.all(
+        visibilities.map(async (own) => (await createSnippet(world, { project, visibility: own })).id),
+      )
+      const authors = ['a stranger', 'an external user', 'a guest'] as const
+      for (const kind of authors) {
+        const { id } = await createSnippet(world, { project, visibility: 'private' })
+        await changeSnippet(world, id, { author_id: callers.get(kind)!.id })
+        ids.push(id)
+      }
+      await enable(level)
+      for (const [kind, caller] of callers) {
+        const subject = (await findProject(world.db, caller, project.id))!
+        const place = { ...subject, facts: projectFacts(subject) }
+        for (const [index, id] of ids.entries()) {
+          const row = (await findProjectSnippet(world.db, caller, project.id, id))!
+          const may =
+            allows(projectPolicy.read_project, caller, place.facts) &&
+            allows(snippetPolicy.read_snippet, caller, snippetFacts(caller, row, place))
+          const what = `${kind}, ${visibilities[index] ?? `private of ${authors[index - 3]}`}`
+          const readable = await world.db.exists(
+            sql`
+              select
+              from snippets m join projects p on p.id = m.project_id
+              where m.id = ${id} and ${visibleProjects(caller)} and ${readableRow('Snippet', caller)}
+            `,
+          )
+          expect(readable, what).toBe(may)
+          if (caller === null) continue
+          const reader = await world.db.exists(
+            sql`
+              select
+              from users u, snippets m join projects p on p.id = m.project_id
+              where u.id = ${caller.id} and m.id = ${id} and ${readersOfRow('Snippet')}
             `,
           )
           expect(reader, what).toBe(may)

@@ -1,14 +1,14 @@
 import type { Caller } from '../../../access/actor.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
-import { assigneesTableOf, columnOf, labelsTableOf, type NoteableType } from '../../discussion/index.ts'
+import { assigneesTableOf, columnOf, labelsTableOf, type PlannedType } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './filters.ts'
 
 /** Whether rows exist, or do not, as requested. */
 const present = (filter: Presence, rows: Sql): Sql =>
   filter === 'Any' ? sql`exists (${rows})` : sql`not exists (${rows})`
 
-const labelled = (type: NoteableType, filter: NonNullable<MatchingFilters['labels']>): Sql => {
+const labelled = (type: PlannedType, filter: NonNullable<MatchingFilters['labels']>): Sql => {
   const labels = sql`from ${labelsTableOf(type)} ml`
   const own = sql`ml.${columnOf(type)} = m.id`
   if (typeof filter === 'string') return present(filter, sql`select ${labels} where ${own}`)
@@ -24,7 +24,7 @@ const labelled = (type: NoteableType, filter: NonNullable<MatchingFilters['label
 const userNamed = (username: string): Sql => sql`select u.id from users u where lower(u.username) = lower(${username})`
 
 /** The noteable `m` has such users in a table of users with a task in it. */
-export function byUsers(type: NoteableType, table: Sql, filter: UserFilter): Sql {
+export function byUsers(type: PlannedType, table: Sql, filter: UserFilter): Sql {
   const rows = sql`select from ${table} a where a.${columnOf(type)} = m.id`
   if (typeof filter === 'string') return present(filter, rows)
   if ('id' in filter) return sql`exists (${rows} and a.user_id = ${filter.id})`
@@ -51,7 +51,7 @@ function byAuthor(filter: NonNullable<MatchingFilters['author']>): Sql {
   return 'id' in filter ? sql`m.author_id = ${filter.id}` : sql`m.author_id = (${userNamed(filter.username)})`
 }
 
-function byReaction(type: NoteableType, caller: Caller, filter: NonNullable<MatchingFilters['reaction']>): Sql {
+function byReaction(type: PlannedType, caller: Caller, filter: NonNullable<MatchingFilters['reaction']>): Sql {
   if (caller === null) return raw('false')
   const mine = sql`
     select from award_emoji e where e.${columnOf(type)} = m.id and e.note_id is null and e.user_id = ${caller.id}
@@ -60,7 +60,7 @@ function byReaction(type: NoteableType, caller: Caller, filter: NonNullable<Matc
 }
 
 /** A condition on the noteable `m` for each of the filters. */
-function matching(type: NoteableType, caller: Caller, f: MatchingFilters): Sql[] {
+function matching(type: PlannedType, caller: Caller, f: MatchingFilters): Sql[] {
   const where: Sql[] = []
   if (f.author !== undefined) where.push(byAuthor(f.author))
   if (f.assignee !== undefined) where.push(byUsers(type, assigneesTableOf(type), f.assignee))
@@ -80,7 +80,7 @@ function matching(type: NoteableType, caller: Caller, f: MatchingFilters): Sql[]
 
 /** For each of the filters the condition that the noteable `m` does not meet it. */
 export function notMatching(
-  type: NoteableType,
+  type: PlannedType,
   caller: Caller,
   { labels, assignee, reaction, ...others }: MatchingFilters,
 ): Sql[] {
@@ -103,7 +103,7 @@ function without<Filter>(filter: Filter | Presence, condition: (filter: Filter |
 /** Also true where the condition is null, as for a milestone that is missing. */
 export const negated = (condition: Sql): Sql => sql`(${condition}) is not true`
 
-function ofScope(type: NoteableType, caller: Caller, scope: NonNullable<NoteableFilters['scope']>): Sql {
+function ofScope(type: PlannedType, caller: Caller, scope: NonNullable<NoteableFilters['scope']>): Sql {
   if (caller === null) return raw('false')
   return scope === 'created_by_me'
     ? sql`m.author_id = ${caller.id}`
@@ -114,7 +114,7 @@ function ofScope(type: NoteableType, caller: Caller, scope: NonNullable<Noteable
 const after = (time: Date): Date => new Date(time.getTime() + 1)
 
 /** Conditions on the noteable `m` of this kind. */
-export function filtered(type: NoteableType, caller: Caller, f: NoteableFilters): Sql[] {
+export function filtered(type: PlannedType, caller: Caller, f: NoteableFilters): Sql[] {
   const where: Sql[] = []
   if (f.scope) where.push(ofScope(type, caller, f.scope))
   if (f.state) where.push(sql`m.state = ${f.state}`)

@@ -7,8 +7,8 @@ import {
   columnOf,
   kindOf,
   lowestReader,
-  type NoteableType,
   notHidden,
+  type PlannedType,
   readableRow,
   tableOf,
 } from '../../discussion/index.ts'
@@ -25,7 +25,7 @@ type Reach = {
 }
 
 type Reached = {
-  readonly type: NoteableType
+  readonly type: PlannedType
   readonly caller: Caller
   readonly set: NoteableSet
   /** The conditions of the filters. */
@@ -44,7 +44,7 @@ export function reach(reached: Reached): Reach {
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
-    return kindOf(type).confidential
+    return kindOf(type).hiddenBy
       ? { from, where: [...own, notHidden(type, caller)] }
       : { from: sql`from ${tableOf(type)} m`, where: own }
   }
@@ -97,7 +97,7 @@ function partIn(reached: Reached, { traversalIds }: Extract<NoteableSet, { of: '
   return partOfProjects(reached, inGroup, inGroup, sql`p.namespace_id in (${groups})`)
 }
 
-const feature = (type: NoteableType): Sql => raw(kindOf(type).feature)
+const feature = (type: PlannedType): Sql => raw(kindOf(type).feature)
 
 /**
  * The noteables of projects that are open to the caller, those of the caller's projects, and the confidential ones that the caller
@@ -114,14 +114,14 @@ function partsOf(reached: Reached, caller: Actor): List['parts'] {
     where: sql`${audience} and ${openProject}`,
     ...(!caller.limits && { counted }),
   }
-  const shown = kindOf(type).confidential ? sql`and ${notHidden(type, caller)}` : raw('')
+  const shown = kindOf(type).hiddenBy ? sql`and ${notHidden(type, caller)}` : raw('')
   const isClosed = sql`m.audience < ${open}`
   const members = projectParts(caller, lowestReader(type), raw('p.id'), raw('p.namespace_id')).map((part): ListPart => {
     // An array of the projects: they lead to the noteables in every plan.
     const closed = sql`${isClosed} and m.project_id = any(array(select p.id from projects p where ${part})) ${shown}`
     return partOfProjects(reached, closed, part, sql`${isClosed} and ${part} ${shown}`)
   })
-  const own: ListPart[] = kindOf(type).confidential
+  const own: ListPart[] = kindOf(type).hiddenBy
     ? [
         {
           where: sql`
@@ -138,7 +138,7 @@ function partsOf(reached: Reached, caller: Actor): List['parts'] {
 }
 
 /** Confidential noteables that the caller wrote or is assigned to. */
-const ownConfidential = (type: NoteableType, caller: Actor): Sql =>
+const ownConfidential = (type: PlannedType, caller: Actor): Sql =>
   join(
     [
       sql`select c.id from ${tableOf(type)} c where c.author_id = ${caller.id} and c.confidential`,

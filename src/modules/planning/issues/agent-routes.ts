@@ -1,19 +1,7 @@
-import { Type } from 'typebox'
 import { endpoint } from '../../../api/endpoint.ts'
-import { entity } from '../../../api/entity.ts'
-import type { AgentRow } from './agent-queries.ts'
+import { UserAgentDetail } from './agent-entity.ts'
 import { getAgent } from './agents.ts'
 import { issue } from './subject.ts'
-
-const UserAgentDetail = entity({
-  name: 'UserAgentDetail',
-  schema: Type.Object({
-    user_agent: Type.String({ description: 'Header `User-Agent` of the request; empty if it had none' }),
-    ip_address: Type.String({ description: 'IP address of the client' }),
-    akismet_submitted: Type.Boolean({ description: 'Always false: nothing is reported to a spam service' }),
-  }),
-  present: ({ user_agent, ip_address }: AgentRow) => ({ user_agent, ip_address, akismet_submitted: false }),
-})
 
 export const issueAgentRoutes = [
   endpoint({

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, text } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
-import { columnOf, isAbout, labelsTableOf, type Noteable } from '../../discussion/index.ts'
+import { columnOf, isAbout, labelsTableOf, type PlannedNoteable } from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
 
 /**
@@ -10,7 +10,7 @@ import { reaching } from '../../groups/index.ts'
  */
 export const findUsableLabels = (
   db: Db,
-  noteable: Noteable,
+  noteable: PlannedNoteable,
   titles: readonly string[],
 ): Promise<{ id: number; title: string }[]> =>
   db.rows(
@@ -52,7 +52,7 @@ export async function ensureLabels(
 /** Replaces the labels of a noteable and records label events; returns how many were added or removed. */
 export const replaceLabels = (
   tx: Tx,
-  { type, id: noteableId }: Noteable,
+  { type, id: noteableId }: PlannedNoteable,
   labelIds: readonly number[],
   { userId, at }: { userId: number; at: Date | undefined },
 ): Promise<number> => {

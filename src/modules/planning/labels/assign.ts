@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
-import type { Noteable } from '../../discussion/index.ts'
+import type { PlannedNoteable } from '../../discussion/index.ts'
 import { ensureLabels, findUsableLabels, replaceLabels } from './assign-queries.ts'
 import { defaultColor } from './colors.ts'
 import { titleViolations } from './titles.ts'
@@ -17,7 +17,7 @@ export type LabelEdit = {
 export async function editLabels(
   tx: Tx,
   ctx: Pick<Ctx, 'actor'>,
-  noteable: Noteable,
+  noteable: PlannedNoteable,
   before: readonly { readonly name: string }[],
   { labels, add_labels: added = [], remove_labels: removed = [] }: LabelEdit,
   at?: Date,
@@ -40,7 +40,7 @@ const most = 1000
 export async function setLabels(
   tx: Tx,
   ctx: Pick<Ctx, 'actor'>,
-  noteable: Noteable,
+  noteable: PlannedNoteable,
   titles: readonly string[],
   { create, at }: { readonly create: boolean; readonly at?: Date | undefined },
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
-import { columnOf, labelsTableOf, noteableTypes } from '../../discussion/index.ts'
+import { columnOf, labelsTableOf, plannedTypes } from '../../discussion/index.ts'
 import { within } from '../../namespaces/index.ts'
 import type { LabelReferenceRow } from './queries.ts'
 
@@ -44,7 +44,7 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
 /** Replaces labels by another one in assignments, priorities, subscriptions, boards and events, and deletes them. */
 export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<void> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
-  for (const type of noteableTypes) {
+  for (const type of plannedTypes) {
     const [table, column] = [labelsTableOf(type), columnOf(type)]
     await tx.run(sql`
       insert into ${table} (${column}, label_id)

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, integer, nullable, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { columnOf, labelsTableOf, type NoteableType, readableRow, tableOf } from '../../discussion/index.ts'
+import { columnOf, labelsTableOf, type PlannedType, readableRow, tableOf } from '../../discussion/index.ts'
 import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 
@@ -41,7 +41,7 @@ export const labelJson = (alias: string): Sql =>
   )
 
 /** The labels of the noteable of this type and id as one JSON value: `LabelReferenceRow[]`, by title. */
-export const labelsJson = (type: NoteableType, id: Sql): Sql => sql`
+export const labelsJson = (type: PlannedType, id: Sql): Sql => sql`
   (
     select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
     from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
@@ -62,7 +62,7 @@ const columns = ({ holder, caller }: Place): Sql => sql`
   } as priority
 `
 
-const counted = ({ holder, caller }: Place, type: NoteableType, state: 'opened' | 'closed'): Sql => sql`
+const counted = ({ holder, caller }: Place, type: PlannedType, state: 'opened' | 'closed'): Sql => sql`
   (
     select count(*)
     from (

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { Failure, type FailureKind } from '../../../kernel/failure.ts'
-import type { Applied, Noteable, QuickAction, QuickActions, Tracked } from '../../discussion/index.ts'
+import type { Applied, PlannedNoteable, QuickAction, QuickActions, Tracked } from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 
 /** Attributes that quick actions of all kinds change. Absent fields stay unchanged. */
@@ -22,7 +22,7 @@ export type Right = 'read' | 'update' | 'admin' | 'reopen' | 'award'
 
 /** What quick actions change. */
 export type Commanded<E extends SharedEdit> = {
-  readonly noteable: Noteable & { readonly iid: number }
+  readonly noteable: PlannedNoteable & { readonly iid: number }
   /** `merge request` */
   readonly noun: string
   readonly tracked: Tracked

@@ -74,3 +74,7 @@ export const countLinkedFiles = (projectId: number): Sql =>
     set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
     where project_id = ${projectId} and exists (select from linked)
   `
+
+/** Saves the bytes of all files of a project's snippets. */
+export const saveSnippetsSize = (db: Db, projectId: number, bytes: number): Promise<number> =>
+  db.run(sql`update project_statistics set snippets_size = ${bytes} where project_id = ${projectId}`)

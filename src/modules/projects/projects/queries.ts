@@ -159,13 +159,21 @@ export function readableCode(caller: Caller): Sql {
 }
 
 /**
- * Projects `p` where a signed-in caller may use a feature, given that the project is visible: those open to the caller in which it is
- * enabled for everyone, and those in which the caller has this level.
+ * Projects `p` where the caller may use a feature, given that the project is visible: those open to the caller in which it is
+ * enabled for everyone, and those in which the caller has this level. Anonymous callers may only if it is open to anyone.
  */
-export function readableFeature(caller: Caller, column: FeatureColumn, from: Level): Sql {
+export function readableFeature(
+  caller: Caller,
+  column: FeatureColumn,
+  from: Level,
+  openTo: 'anyone' | 'signed_in' = 'signed_in',
+): Sql {
   const { disabled, enabled } = featureLevels
   const feature = raw(`p.${column}`)
-  if (caller === null) return raw('false')
+  if (caller === null)
+    return openTo === 'anyone'
+      ? sql`(p.visibility = ${visibilities.public} and ${feature} >= ${enabled})`
+      : raw('false')
   if (caller.admin) return sql`${feature} > ${disabled}`
   const open = caller.external ? visibilities.public : visibilities.internal
   return sql`

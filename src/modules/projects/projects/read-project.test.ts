@@ -145,15 +145,17 @@ describe('GET /projects/:id', () => {
       commit_count: 9,
       repository_size: 1,
       wiki_size: 2,
+      snippets_size: 6,
       lfs_objects_size: 3,
       job_artifacts_size: 4,
       packages_size: 5,
     })
     const statistics = {
       commit_count: 9,
-      storage_size: 15,
+      storage_size: 21,
       repository_size: 1,
       wiki_size: 2,
+      snippets_size: 6,
       lfs_objects_size: 3,
       job_artifacts_size: 4,
       packages_size: 5,

@@ -122,6 +122,7 @@ export type ProjectStatistics = {
   commit_count: number
   repository_size: number
   wiki_size: number
+  snippets_size: number
   lfs_objects_size: number
   job_artifacts_size: number
   packages_size: number

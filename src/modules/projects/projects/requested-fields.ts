@@ -13,6 +13,7 @@ const statistics = Type.Object(
     storage_size: Type.Integer({ description: 'Total in bytes' }),
     repository_size: Type.Integer({ description: 'Repository in bytes' }),
     wiki_size: Type.Integer({ description: 'Wiki in bytes' }),
+    snippets_size: Type.Integer({ description: 'Files of its snippets in bytes' }),
     lfs_objects_size: Type.Integer({ description: 'Git LFS objects in bytes' }),
     job_artifacts_size: Type.Integer({ description: 'Job artifacts in bytes' }),
     packages_size: Type.Integer({ description: 'Packages in bytes' }),
@@ -21,9 +22,16 @@ const statistics = Type.Object(
 )
 const statisticsOf = (row: ProjectStatistics) => ({
   commit_count: row.commit_count,
-  storage_size: row.repository_size + row.wiki_size + row.lfs_objects_size + row.job_artifacts_size + row.packages_size,
+  storage_size:
+    row.repository_size +
+    row.wiki_size +
+    row.snippets_size +
+    row.lfs_objects_size +
+    row.job_artifacts_size +
+    row.packages_size,
   repository_size: row.repository_size,
   wiki_size: row.wiki_size,
+  snippets_size: row.snippets_size,
   lfs_objects_size: row.lfs_objects_size,
   job_artifacts_size: row.job_artifacts_size,
   packages_size: row.packages_size,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
-import { isPrivateTo, UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { AuthorSchema, authorRecord, UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { CommitCommentRow } from './queries.ts'
 
 const commentFields = {
@@ -29,21 +29,9 @@ export const CommitComment = entity({
   name: 'CommitComment',
   schema: Type.Object({
     ...commentFields,
-    author: Type.Object(
-      {
-        ...UserReferenceSchema.properties,
-        email: Type.String({ description: 'Public email address; may be empty' }),
-        created_at: Type.Optional(timestamp('Absent for private profiles of other users')),
-      },
-      { description: 'User who wrote the comment' },
-    ),
+    author: described(AuthorSchema, 'User who wrote the comment'),
   }),
-  present(row: CommitCommentRow, ctx) {
-    const { public_email, created_at } = row.author
-    const hidden = isPrivateTo(ctx, row.author)
-    const comment = commentRecord(row, ctx)
-    return { ...comment, author: { ...comment.author, email: public_email, ...(!hidden && { created_at }) } }
-  },
+  present: (row: CommitCommentRow, ctx) => ({ ...commentRecord(row, ctx), author: authorRecord(row.author, ctx) }),
 })
 
 /** The same in the response that creates it. */

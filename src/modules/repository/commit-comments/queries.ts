@@ -1,18 +1,11 @@
 import type { List } from '../../../api/page.ts'
 import type { Tx } from '../../../db/db.ts'
 import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { sql, wireTime } from '../../../db/sql.ts'
-import type { Timestamp } from '../../../db/types.ts'
+import { sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import type { UserReferenceRow } from '../../accounts/index.ts'
+import { type AuthorRow, authorJson } from '../../accounts/index.ts'
 import type { ChangedLine, TextPosition } from '../../discussion/index.ts'
 import { newDiscussionId } from '../../discussion/index.ts'
-
-export type CommentAuthor = UserReferenceRow & {
-  public_email: string
-  private_profile: boolean
-  created_at: Timestamp
-}
 
 export const commitCommentRow = {
   id: integer,
@@ -21,17 +14,11 @@ export const commitCommentRow = {
   line: nullable(integer),
   line_type: nullable(oneOf('new', 'old')),
   created_at: timestamp,
-  author: json<CommentAuthor>(),
+  author: json<AuthorRow>(),
 }
 export type CommitCommentRow = RowOf<typeof commitCommentRow>
 
-const columns = sql`
-  c.id, c.note, c.path, c.line, c.line_type, c.created_at,
-  json_build_object(
-    'id', u.id, 'username', u.username, 'name', u.name, 'email', u.email, 'state', u.state, 'avatar', u.avatar,
-    'public_email', u.public_email, 'private_profile', u.private_profile, 'created_at', ${wireTime(sql`u.created_at`)}
-  ) as author
-`
+const columns = sql`c.id, c.note, c.path, c.line, c.line_type, c.created_at, ${authorJson('u')} as author`
 
 /** Comments on a commit, oldest first. */
 export const commentsOf = (projectId: number, commit: Oid): List => ({

@@ -1,13 +1,13 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { type NoteableType, readableRow } from '../../discussion/index.ts'
+import { type PlannedType, readableRow } from '../../discussion/index.ts'
 import { closesIssues, closingReadable, issueSelect } from '../../planning/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 import { recordSelect } from '../merge-requests/record-queries.ts'
 
 /** Noteables `m` of the projects `p`, of those that the caller may read, by id. */
-const readable = (caller: Caller, type: NoteableType): Pick<List, 'type' | 'key' | 'order' | 'where' | 'cached'> => ({
+const readable = (caller: Caller, type: PlannedType): Pick<List, 'type' | 'key' | 'order' | 'where' | 'cached'> => ({
   type,
   cached: true,
   key: raw('m.id'),

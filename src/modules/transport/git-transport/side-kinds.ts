@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { SideKind, SideSubject } from '../../pushes/index.ts'
-import { groupWikiAccess, projectWikiAccess } from '../../text/index.ts'
+import { groupWikiAccess, projectWikiAccess, snippetAccess } from '../../text/index.ts'
 
 /** The kinds of side repositories that git clients reach. A path is of at most one kind. */
-const sideKinds: readonly SideKind[] = [projectWikiAccess, groupWikiAccess]
+const sideKinds: readonly SideKind[] = [projectWikiAccess, groupWikiAccess, snippetAccess]
 
 /** A side repository with its kind. */
 export type SideTarget = { readonly kind: SideKind; readonly subject: SideSubject }

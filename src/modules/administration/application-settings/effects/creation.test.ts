@@ -35,6 +35,13 @@ showEffects(
       'public',
     ],
     [
+      'default_snippet_visibility',
+      { default_snippet_visibility: 'public' },
+      async ({ root }) => (await root.post('/snippets', { title: 'x', file_name: 'x', content: 'x' })).json.visibility,
+      'private',
+      'public',
+    ],
+    [
       'restricted_visibility_levels',
       { restricted_visibility_levels: ['public'] },
       async (world) => (await (await world.user()).post('/projects', made({ visibility: 'public' }))).status,

@@ -38,6 +38,13 @@ showEffects(
       '2d 1h, 2d 1h, changed time estimate to 2d 1h',
       '17h, 17h, changed time estimate to 17h',
     ],
+    [
+      'snippet_size_limit',
+      { snippet_size_limit: 2 },
+      async ({ root }) => (await root.post('/snippets', { title: 'x', file_name: 'x', content: 'xxx' })).status,
+      201,
+      400,
+    ],
     ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
   ], // Tested in event-retention.test.ts, because it takes rows of a certain age.
   ['audit_event_retention_days', 'event_retention_days'],

@@ -1,0 +1,114 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
+import { sql } from '../../../db/sql.ts'
+import { type AgentRow, agentRow } from '../../planning/index.ts'
+import { saveSnippetsSize } from '../../projects/index.ts'
+import type { SnippetFile } from './queries.ts'
+
+export type NewSnippet = {
+  readonly projectId: number | null
+  readonly authorId: number
+  readonly title: string
+  readonly description: string | null
+  readonly visibility: number
+}
+
+/** Adds a snippet without files; `undefined` if its project is being deleted. */
+export const insertSnippet = async (
+  tx: Tx,
+  { projectId, authorId, title, description, visibility }: NewSnippet,
+): Promise<number | undefined> =>
+  (
+    await tx.row(
+      { id: integer },
+      sql`
+        insert into snippets (project_id, author_id, title, description, visibility)
+        select ${projectId}::bigint, ${authorId}, ${title}, ${description}, ${visibility}
+        where ${projectId}::bigint is null or exists (select from projects where id = ${projectId} and not deleting)
+        returning id
+      `,
+    )
+  )?.id
+
+const attributesRow = {
+  project_id: nullable(integer),
+  author_id: integer,
+  title: text,
+  description: nullable(text),
+  visibility: integer,
+  files: json<SnippetFile[]>(),
+}
+export type SnippetAttributes = RowOf<typeof attributesRow>
+
+/** Locks the row of a snippet until the transaction ends; undefined if it is deleted. */
+export const lockSnippet = (tx: Tx, id: number): Promise<SnippetAttributes | undefined> =>
+  tx.row(
+    attributesRow,
+    sql`
+      select project_id, author_id, title, description, visibility, files
+      from snippets
+      where id = ${id}
+      for no key update
+    `,
+  )
+
+export const saveAttributes = (
+  tx: Tx,
+  id: number,
+  { title, description, visibility }: Pick<SnippetAttributes, 'title' | 'description' | 'visibility'>,
+): Promise<number> =>
+  tx.run(sql`
+    update snippets
+    set title = ${title}, description = ${description}, visibility = ${visibility}, updated_at = now()
+    where id = ${id}
+  `)
+
+/** Saves what the head of the repository has, with the beginning of the text for the search of code. */
+export async function saveFiles(tx: Tx, id: number, files: readonly SnippetFile[], searched: string): Promise<void> {
+  await tx.run(sql`
+    update snippets
+    set files = ${JSON.stringify(files)}::jsonb, file_name = ${files[0]?.path ?? ''},
+      size = ${files.reduce((sum, { size }) => sum + size, 0)}, updated_at = now()
+    where id = ${id}
+  `)
+  await tx.run(sql`
+    insert into snippet_texts (snippet_id, text)
+    values (${id}, ${searched})
+    on conflict (snippet_id) do update set text = excluded.text
+  `)
+}
+
+/** Bytes of all files of the snippets of a project. */
+const sizeOfSnippets = async (tx: Tx, projectId: number): Promise<number> =>
+  (await tx.row(
+    { bytes: notNull(integer) },
+    sql`select coalesce(sum(size), 0)::bigint as bytes from snippets where project_id = ${projectId}`,
+  ))!.bytes
+
+/** Counts the files of the snippets of a project, for its statistics. None for personal snippets. */
+export async function countSizeOfSnippets(tx: Tx, projectId: number | null): Promise<void> {
+  if (projectId !== null) await saveSnippetsSize(tx, projectId, await sizeOfSnippets(tx, projectId))
+}
+
+/** False if it is deleted already. */
+export const deleteSnippet = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`delete from snippets where id = ${id}`)) > 0
+
+export const insertAgent = (tx: Tx, snippetId: number, userId: number, agent: AgentRow): Promise<number> =>
+  tx.run(sql`
+    insert into snippet_agents (snippet_id, user_id, user_agent, ip_address)
+    values (${snippetId}, ${userId}, ${agent.user_agent}, ${agent.ip_address})
+  `)
+
+export const findSnippetAgent = (db: Db, snippetId: number): Promise<AgentRow | undefined> =>
+  db.row(agentRow, sql`select user_agent, ip_address from snippet_agents where snippet_id = ${snippetId}`)
+
+/** Title and place of a snippet. */
+export const titleOfSnippet = async (
+  tx: Tx,
+  id: number,
+): Promise<{ project_id: number | null; author_id: number; title: string }> =>
+  (await tx.row(
+    { project_id: nullable(integer), author_id: integer, title: text },
+    sql`select project_id, author_id, title from snippets where id = ${id}`,
+  ))!

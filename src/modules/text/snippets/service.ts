@@ -1,0 +1,123 @@
+import { type Visibility, visibilities } from '../../../access/levels.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { cleanTitle, noteMentions } from '../../discussion/index.ts'
+import { agentOf } from '../../planning/index.ts'
+import { recordActivity } from '../../projects/index.ts'
+import { createSideRepository, removeSideRepositories } from '../../pushes/index.ts'
+import type { FileChange } from './changes.ts'
+import {
+  countSizeOfSnippets,
+  deleteSnippet,
+  insertAgent,
+  insertSnippet,
+  lockSnippet,
+  saveAttributes,
+} from './edit-queries.ts'
+import { emitSnippet } from './events.ts'
+import { commitFiles, holderOf } from './files.ts'
+import { findSnippet, type SnippetRow } from './queries.ts'
+import { refreshSnippet } from './refresh.ts'
+import { snippetNotFound } from './subject.ts'
+import { requireValid } from './violations.ts'
+
+export type SnippetInput = {
+  readonly title: string
+  readonly description?: string | null | undefined
+  readonly visibility: Visibility
+  readonly files: FileChange
+}
+
+/** Creates a snippet of a project, or a personal one without a project. Without its first commit it does not remain. */
+export async function createSnippet(ctx: Ctx, projectId: number | null, given: SnippetInput): Promise<SnippetRow> {
+  const title = cleanTitle(given.title)
+  requireValid(ctx, { ...given, title })
+  const authorId = ctx.actor!.id
+  const agent = agentOf(ctx)
+  const attributes = { title, description: given.description ?? null, visibility: visibilities[given.visibility] }
+  const id = await ctx.transaction(async (tx) => {
+    const made = await insertSnippet(tx, { projectId, authorId, ...attributes })
+    if (made === undefined) throw notFound('Project')
+    if (agent) await insertAgent(tx, made, authorId, agent)
+    await createSideRepository(tx, holderOf(made))
+    return made
+  })
+  try {
+    await commitFiles(ctx, id, given.files, 'Initial commit')
+    await refreshSnippet(ctx, id, authorId)
+  } catch (error) {
+    await ctx.transaction((tx) => deleteSnippet(tx, id))
+    throw error
+  }
+  await ctx.transaction(async (tx) => {
+    if (!(await lockSnippet(tx, id))) throw snippetNotFound()
+    if (projectId !== null) {
+      await mention(tx, { id, project_id: projectId, author_id: authorId }, attributes.description)
+      await recordActivity(tx, projectId)
+    }
+    await emitSnippet(tx, id, { kind: 'snippet_created', actorId: authorId })
+  })
+  return getSnippet(ctx, id)
+}
+
+export type SnippetEdit = {
+  readonly title?: string | undefined
+  readonly description?: string | null | undefined
+  readonly visibility?: Visibility | undefined
+  readonly files?: FileChange | undefined
+}
+
+/** Changes files, then attributes. If the files cannot be changed, nothing is. */
+export async function editSnippet(ctx: Ctx, id: number, given: SnippetEdit): Promise<SnippetRow> {
+  const title = given.title === undefined ? undefined : cleanTitle(given.title)
+  requireValid(ctx, { ...given, title })
+  const actorId = ctx.actor!.id
+  if (given.files) {
+    await commitFiles(ctx, id, given.files, 'Update snippet')
+    await refreshSnippet(ctx, id, actorId)
+  }
+  await ctx.transaction(async (tx) => {
+    const before = await lockSnippet(tx, id)
+    if (!before) throw snippetNotFound()
+    const after = {
+      title: title ?? before.title,
+      description: given.description === undefined ? before.description : given.description,
+      visibility: given.visibility === undefined ? before.visibility : visibilities[given.visibility],
+    }
+    const changed = (['title', 'description', 'visibility'] as const).filter((name) => after[name] !== before[name])
+    if (changed.length === 0) return
+    await saveAttributes(tx, id, after)
+    if (before.project_id !== null && changed.includes('description'))
+      await mention(tx, { id, project_id: before.project_id, author_id: actorId }, after.description)
+    await emitSnippet(tx, id, { kind: 'snippet_updated', actorId, changed })
+  })
+  return getSnippet(ctx, id)
+}
+
+/** Stores whom the description mentions. */
+const mention = (
+  tx: Tx,
+  { id, project_id, author_id: authorId }: { id: number; project_id: number; author_id: number },
+  text: string | null,
+): Promise<void> => noteMentions(tx, { type: 'Snippet', id, project_id }, { text: text ?? '', authorId })
+
+/** Deletes a snippet with its notes and its repository. */
+export async function removeSnippet(ctx: Ctx, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const row = await lockSnippet(tx, id)
+    if (!row) throw snippetNotFound()
+    await emitSnippet(tx, id, { kind: 'snippet_deleted', actorId: ctx.actor!.id })
+    await deleteSnippet(tx, id)
+    await countSizeOfSnippets(tx, row.project_id)
+    await enqueue(tx, removeSideRepositories, {})
+  })
+}
+
+/** Loads a snippet that existed a moment ago. */
+async function getSnippet(ctx: Ctx, id: number): Promise<SnippetRow> {
+  const row = await findSnippet(ctx.db, id)
+  if (!row) throw snippetNotFound()
+  return row
+}
