@@ -7,6 +7,7 @@ import type { Plan } from '../kernel/plan.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Markdown } from './markdown.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
@@ -31,6 +32,7 @@ export type Ctx = {
   readonly impersonation: boolean
   /** Cache of serialized records that lists reuse. */
   readonly texts: RecordTexts
+  readonly markdown: Markdown
   /** Encrypts values that the database stores and that must be read again. */
   readonly secrets: Secrets
   readonly log: Logger

@@ -174,6 +174,7 @@ import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
+import { markdownRoutes } from './text/markdown/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
@@ -225,6 +226,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
+  markdown: markdownRoutes,
   'milestone-events': [...milestoneEventRoutes, ...issueMilestoneEventRoutes],
   milestones: [...milestoneRoutes, ...milestoneIssueRoutes, ...milestoneMergeRequestRoutes],
   'merge-requests': [

@@ -1,0 +1,1 @@
+export { assetProxyOf, markdownBy } from './markdown/render.ts'
