@@ -54,6 +54,8 @@ export class Finish {
   }
 
   #element(element: Element, within: Within): ElementContent {
+    // The sanitizer leaves the attribute when it removes all classes.
+    if ((element.properties['className'] as string[] | undefined)?.length === 0) delete element.properties['className']
     switch (element.tagName) {
       case 'a':
         return this.#link(element, within)

@@ -11,6 +11,8 @@ export const limits = {
   elements: 100_000,
   /** Maximum depth of elements. */
   depth: 200,
+  /** Maximum footnotes. The extension copies all of a document for each. */
+  footnotes: 500,
   /** Maximum references; further ones stay as written. */
   references: 5_000,
   /** Maximum different targets of references: they are parameters of statements. */

@@ -32,6 +32,11 @@ const marksLiterals = ({ tokens }: StateCore): void => {
         if (child.type === 'text_special' && meaningful.test(child.content)) child.content = literalMark + child.content
 }
 
+/** `del`, as GitHub writes it. */
+const strikesByDel = ({ tokens }: StateCore): void => {
+  for (const { children } of tokens) for (const child of children ?? []) if (child.tag === 's') child.tag = 'del'
+}
+
 /** `align` instead of a style, which the sanitizer removes. */
 const alignsCells = ({ tokens }: StateCore): void => {
   for (const token of tokens)
@@ -55,10 +60,18 @@ function linksUrls(parser: Parser): Parser {
   return parser
 }
 
+/** Throws before the extension orders the footnotes. */
+const countsFootnotes = ({ env }: StateCore): void => {
+  const { list } = (env['footnotes'] ?? {}) as { list?: readonly unknown[] }
+  if (list && list.length > limits.footnotes) throw new TooComplex()
+}
+
 const documents = linksUrls(new MarkdownIt({ html: true, linkify: true }).use(footnote))
 documents.disable('footnote_inline')
 documents.core.ruler.before('text_join', 'mark_literals', marksLiterals)
+documents.core.ruler.before('footnote_tail', 'count_footnotes', countsFootnotes)
 documents.core.ruler.push('align_cells', alignsCells)
+documents.core.ruler.push('strike_by_del', strikesByDel)
 
 /** Text in which only URLs have a meaning. */
 const lines = linksUrls(new MarkdownIt('zero', { linkify: true }).enable('linkify'))

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { FromThread } from './thread.ts'
 import type { MarkdownDocument, Rendered } from './types.ts'
@@ -141,17 +142,13 @@ class MarkdownThread {
     try {
       const started = performance.now()
       const before = await usedMs()
-      while (!signal.aborted) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, Math.min(processorMs, timeoutMs) / 2)
-          signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-        })
-        if (signal.aborted) return
+      for (;;) {
+        await setTimeout(Math.min(processorMs, timeoutMs) / 2, undefined, { signal, ref: false })
         const late = performance.now() - started > timeoutMs
         if (late || (await usedMs()) - before > processorMs) return await this.end()
       }
     } catch {
-      // The thread ended by itself: `exit` says so.
+      // The document is rendered, or the thread has ended.
     }
   }
 
