@@ -38,10 +38,7 @@ describe('references for a reader who may see the target', () => {
       [`#${issue.iid}`, link('issue', `${home}/-/issues/${issue.iid}`, `#${issue.iid}`, 'Broken')],
       [`!${iid}`, link('merge-request', `${home}/-/merge_requests/${iid}`, `!${iid}`, mergeRequestTitle)],
       [`${path}#${issue.iid}`, link('issue', `${home}/-/issues/${issue.iid}`, `${path}#${issue.iid}`, 'Broken')],
-      [
-        `${name}#${issue.iid}`,
-        link('issue', `${home}/-/issues/${issue.iid}`, `${name}#${issue.iid}`, 'Broken'),
-      ],
+      [`${name}#${issue.iid}`, link('issue', `${home}/-/issues/${issue.iid}`, `${name}#${issue.iid}`, 'Broken')],
       [`${home}/-/issues/${issue.iid}`, link('issue', `${home}/-/issues/${issue.iid}`, `#${issue.iid}`, 'Broken')],
       [
         `${home}/-/issues/${issue.iid}#note_5`,
