@@ -1,5 +1,3 @@
-import type { Ctx } from './ctx.ts'
-
 /** Where a text belongs: what its references without a path and its relative links mean. */
 export type MarkdownPlace =
   | {
@@ -21,13 +19,4 @@ export type MarkdownText = {
   readonly inline?: boolean
   /** Without references and emoji. */
   readonly plain?: boolean
-}
-
-/** Renders Markdown. `modules/text` implements it; modules before it use it through their context. */
-export type Markdown = {
-  /**
-   * Safe HTML of texts, in their order, with links to what the caller of `ctx` may see. Costs no statement for texts without
-   * references, else one for each kind of reference. A text that is too large or too complex is returned as escaped text.
-   */
-  html(ctx: Ctx, texts: readonly MarkdownText[]): Promise<string[]>
 }

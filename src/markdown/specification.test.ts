@@ -84,7 +84,7 @@ describe('GitHub Flavored Markdown', () => {
       'a character reference after a domain',
       'www.google.com/search?q=commonmark&hl=en\n\nwww.google.com/search?q=commonmark&hl;',
     ],
-    ['a less-than sign ends a domain', 'www.commonmark.org/he<lp'],
+    ['a less-than sign ends a domain', 'www.commonmark.org/a<b'],
     ['a URL in emphasis', '*https://example.com/a* and **www.example.com**'],
     ['a URL in angle brackets', '<https://example.com>'],
     ['no link in code', '`https://example.com` and `www.example.com`'],

@@ -83,7 +83,8 @@ export const findNamedLabels = (
         cross join lateral (
           select l.title, l.color, l.description
           from labels l
-          where (l.id = named.number or l.title = named.title) and ${reaching('l', raw('named.project_id'))} ${nearest('l')}
+          where (l.id = named.number or l.title = named.title)
+            and ${reaching('l', raw('named.project_id'))} ${nearest('l')}
         ) l
       where ${visibleProjects(caller)}
     `,
@@ -101,7 +102,8 @@ export const findNamedMilestones = (
   db.snapshotCache.rows(
     milestoneRow,
     sql`
-      select ${place}, ms.iid, ms.title, ms.project_id is null as is_of_group, coalesce(g.full_path, p.full_path) as full_path
+      select ${place}, ms.iid, ms.title, ms.project_id is null as is_of_group,
+        coalesce(g.full_path, p.full_path) as full_path
       from ${named(names)}
         cross join lateral (
           select ms.iid, ms.title, ms.project_id, ms.namespace_id

@@ -1,5 +1,5 @@
-import type { Ctx } from '../../../api/ctx.ts'
-import type { Markdown, MarkdownPlace, MarkdownText } from '../../../api/markdown.ts'
+import type { Ctx, Markdown } from '../../../api/ctx.ts'
+import type { MarkdownPlace, MarkdownText } from '../../../api/markdown.ts'
 import type { Site } from '../../../api/site.ts'
 import type { Secrets } from '../../../kernel/secrets.ts'
 import type { MarkdownRenderer } from '../../../markdown/renderer.ts'
