@@ -29,12 +29,15 @@ import { openSecrets } from './kernel/secrets.ts'
 import { FileMailer } from './mail/file-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
+import type { PoolLimits } from './markdown/pool.ts'
+import { MarkdownRenderer } from './markdown/renderer.ts'
 import { TokenAuthenticator } from './modules/accounts/index.ts'
 import { jobs } from './modules/index.ts'
 import { productVersion } from './modules/instance/index.ts'
 import { observeLostAndFound } from './modules/projects/index.ts'
 import { recoverPushes } from './modules/pushes/index.ts'
 import { recoverMerges } from './modules/review/index.ts'
+import { assetProxyOf, markdownBy } from './modules/text/index.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
 import { answersToPush, reactions } from './reactions.ts'
 import type { Settings } from './settings/settings.ts'
@@ -52,6 +55,7 @@ export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   /** Measures the age of cached tokens, in milliseconds. */
   readonly tokenClock?: () => number
   readonly jobTimes?: RunnerTimes
+  readonly markdownLimits?: Partial<PoolLimits>
 }
 
 /** The service in one process. */
@@ -124,6 +128,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     (smtpUrl === undefined ? new FileMailer(mailsDir(config), log) : new SmtpMailer(smtpUrl, from, site.host))
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(secretsFile(config))
+  const renderer = stack.use(new MarkdownRenderer(overrides.markdownLimits))
+  // Read once: a change of the proxy takes effect at the next start.
+  const assetProxy = assetProxyOf(await settings.get(), secrets, site)
+  const markdown = markdownBy(renderer, assetProxy)
 
   const react = reactBy(reactions)
   const contextOf = (
@@ -148,6 +156,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     plan: config.plan,
     impersonation: config.impersonation,
     texts,
+    markdown,
     secrets,
     log,
     remoteAddress,

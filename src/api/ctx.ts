@@ -7,6 +7,7 @@ import type { Plan } from '../kernel/plan.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { MarkdownText } from './markdown.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
@@ -31,6 +32,7 @@ export type Ctx = {
   readonly impersonation: boolean
   /** Cache of serialized records that lists reuse. */
   readonly texts: RecordTexts
+  readonly markdown: Markdown
   /** Encrypts values that the database stores and that must be read again. */
   readonly secrets: Secrets
   readonly log: Logger
@@ -44,4 +46,13 @@ export type Ctx = {
   readonly holdsTransfer?: true
   /** Only in read-only requests: aborts when the client disconnects before it has received the whole response. */
   readonly signal?: AbortSignal | undefined
+}
+
+/** Renders Markdown. `modules/text` implements it; modules before it use it through their context. */
+export type Markdown = {
+  /**
+   * Safe HTML of texts, in their order, with links to what the caller of `ctx` may see. Costs no statement for texts without
+   * references, else one for each kind of reference. A text that is too large or too complex is returned as escaped text.
+   */
+  html(ctx: Ctx, texts: readonly MarkdownText[]): Promise<string[]>
 }

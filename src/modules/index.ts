@@ -175,11 +175,11 @@ import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
+import { markdownRoutes } from './text/markdown/routes.ts'
 import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
 import { personalSnippetRoutes } from './text/snippets/personal-routes.ts'
 import { refreshSnippetJob } from './text/snippets/refresh.ts'
 import { snippetRoutes } from './text/snippets/routes.ts'
-
 import { wikiRoutes } from './text/wikis/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
@@ -232,6 +232,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
+  markdown: markdownRoutes,
   'milestone-events': [...milestoneEventRoutes, ...issueMilestoneEventRoutes],
   milestones: [...milestoneRoutes, ...milestoneIssueRoutes, ...milestoneMergeRequestRoutes],
   'merge-requests': [

@@ -10,9 +10,6 @@ const restricting =
 /** Settings with such a word that restrict nothing. */
 const harmless = [
   // Credentials and addresses of services that are not used while their flag is off.
-  'asset_proxy_secret_key',
-  'asset_proxy_url',
-  'asset_proxy_whitelist',
   'captcha_private_key',
   'captcha_site_key',
   'external_auth_client_cert',
@@ -27,7 +24,6 @@ const harmless = [
   'authorized_keys_enabled',
   'chat_app_enabled',
   'chat_app_verification_token',
-  'local_markdown_version',
   'polling_interval_multiplier',
   // There are no sessions that could outlive it.
   'session_expire_delay',

@@ -866,6 +866,7 @@ export const otherRows: readonly (readonly [
   ['GET /notification_settings', 'signed in', 200],
   ['PUT /notification_settings', 'signed in', 200, { json: { level: 'watch' } }],
   ['POST /ci/lint', 'signed in', 200, { json: { content: 'a: {script: x}' } }],
+  ['POST /markdown', 'everyone', 201, { json: { text: 'x' } }],
   ['GET /templates/gitignores', 'everyone', 200],
   ['GET /templates/gitignores/:key', 'everyone', 200, { at: { ':key': 'Go' } }],
   ['GET /templates/dockerfiles', 'everyone', 200],

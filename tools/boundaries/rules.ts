@@ -30,9 +30,10 @@ const layers: readonly (readonly [folder: string, mayImport: string])[] = [
   ['settings', 'kernel|db|access'],
   ['events', 'kernel|git|db'],
   ['mail', 'kernel'],
+  ['markdown', 'kernel'],
   ['api', 'kernel|git|blobs|mail|db|access|settings'],
   ['jobs', 'kernel|git|blobs|mail|db|access|settings|events|api'],
-  ['modules', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs'],
+  ['modules', 'kernel|git|blobs|mail|markdown|db|access|settings|events|api|jobs'],
   ['edges', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs|modules'],
 ]
 

@@ -1,2 +1,2 @@
 export { findPicture, type PictureName, pictures } from './appearance/queries.ts'
-export { resealSettings } from './application-settings/sealing.ts'
+export { openSettings, resealSettings } from './application-settings/sealing.ts'

@@ -1,3 +1,4 @@
+export { assetProxyOf, markdownBy } from './markdown/render.ts'
 export { Snippet } from './snippets/entity.ts'
 export { snippetAccess } from './snippets/git-access.ts'
 export { snippetsContaining, snippetsTitled } from './snippets/list-queries.ts'

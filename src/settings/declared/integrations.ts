@@ -10,7 +10,6 @@ import {
 import { count, decimal, flag, ids, secret, text, words } from './schema.ts'
 
 const spam = { without: 'a spam filter' }
-const proxy = { without: 'pages with external images; the setting is not read at startup' }
 const cluster = { without: 'clusters' }
 const index = {
   without: 'an external search engine; search always uses the database and Git',
@@ -46,19 +45,18 @@ export const integrations = {
   asset_proxy_enabled: flag(false, 'Fetch external images through an asset proxy (after a restart)', {
     sentWith: ['asset_proxy_url'],
     needs: ['asset_proxy_url'],
-    ...proxy,
-    guards: 'missing',
   }),
-  asset_proxy_url: text('URL of the asset proxy (after a restart)', { rules: [webAddress], ...proxy }),
+  asset_proxy_url: text('URL of the asset proxy (after a restart)', { rules: [webAddress] }),
   asset_proxy_secret_key: secret('Secret shared with the asset proxy (after a restart)', {
     hidden: true,
     longest: 255,
-    ...proxy,
   }),
-  asset_proxy_whitelist: words('Domains whose images are not proxied, including the domain of the instance', {
-    rules: [shortEntries],
-    ...proxy,
-  }),
+  asset_proxy_whitelist: words(
+    'Domains whose images are not proxied, including the domain of the instance (after a restart)',
+    {
+      rules: [shortEntries],
+    },
+  ),
 
   auto_devops_domain: text('Base domain of deployments', { rules: [domainName], ...runners }),
   shared_runners_minutes: count(0, 'Maximum pipeline minutes of a group per month; 0 for no limit', {

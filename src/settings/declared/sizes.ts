@@ -35,10 +35,7 @@ export const sizes = {
     without: 'a container registry',
     guards: 'missing',
   }),
-  local_markdown_version: count(0, 'Increment to invalidate cached rendered Markdown', {
-    maximum: 65_535,
-    without: 'cached rendered Markdown; it is rendered on each request',
-  }),
+  local_markdown_version: count(0, 'Increment to invalidate cached rendered Markdown', { maximum: 65_535 }),
   polling_interval_multiplier: decimal(1, 'Multiplier of polling intervals; 0 disables polling', {
     minimum: 0,
     without: 'polling pages',

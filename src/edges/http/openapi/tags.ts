@@ -61,6 +61,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'label-events': tag('Label events', 'When labels were added to and removed from issues and merge requests'),
   labels: tag('Labels', 'Labels of projects and groups'),
   languages: projects,
+  markdown: tag('Markdown', 'HTML of Markdown'),
   members: tag('Members', 'Members of projects and groups and their access levels'),
   'merge-requests': mergeRequests,
   merging: mergeRequests,

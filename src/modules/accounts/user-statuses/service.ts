@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { tooLong, violationsOf } from '../../../kernel/violations.ts'
-import { isEmoji } from './emoji.ts'
+import { isEmoji } from '../../../markdown/emoji.ts'
 import { noStatus } from './entity.ts'
 import { deleteStatus, findStatus, type StatusRow, saveStatus } from './queries.ts'
 

@@ -24,22 +24,6 @@ const storedOnly: readonly [
       return found.json.map((project: { id: number }) => project.id === id)
     },
   ],
-  [
-    'version of cached Markdown',
-    { local_markdown_version: 7 },
-    { local_markdown_version: 65_536 },
-    async ({ root }) =>
-      (await root.put('/user/status', { message: ':coffee: <b>', emoji: 'coffee' })).json.message_html,
-  ],
-  [
-    'proxy of images',
-    { asset_proxy_enabled: true, asset_proxy_url: 'https://proxy.example' },
-    { asset_proxy_url: 'not an address' },
-    async ({ root }) => {
-      const message = '![](https://elsewhere.example/a.png)'
-      return (await root.put('/user/status', { message })).json.message_html
-    },
-  ],
 ]
 
 describe('settings without effect', () => {

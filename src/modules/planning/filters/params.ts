@@ -1,6 +1,7 @@
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { CommaList, Flag, Id, List, OneOf, Optional, Text, Timestamp, WholeOr } from '../../../api/params/types.ts'
 import { type Plan, planOffers } from '../../../kernel/plan.ts'
+import { render_html } from '../rendered-texts/rendered.ts'
 import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './filters.ts'
 
 /** Maximum labels and usernames in one filter. */
@@ -58,6 +59,7 @@ export const numbers = Optional(List(Id(), { description: 'Numbers within the pr
 export const viewParams = {
   sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction: ascending or descending' }),
   with_labels_details: Flag({ default: false, description: 'Return labels as records' }),
+  render_html,
 }
 
 /** Mutually exclusive parameters, in every list. */

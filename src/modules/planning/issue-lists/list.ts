@@ -13,6 +13,7 @@ export type IssueQuery = {
   /** Newest first if absent. */
   readonly order?: IssueOrder
   readonly labelDetails?: boolean
+  readonly renderHtml?: boolean
 }
 
 /** A page of issues that the caller may read. */
@@ -20,9 +21,9 @@ export async function findIssues(
   ctx: Ctx,
   set: NoteableSet,
   within: Within,
-  { filters, order = { by: 'created_at', sort: 'desc' }, labelDetails = false }: IssueQuery,
+  { filters, order = { by: 'created_at', sort: 'desc' }, ...how }: IssueQuery,
   page: Page,
 ): Promise<Paged<IssueShown>> {
   const found = await fetchPage(ctx.db, issueRecordRow, listIssues(ctx.actor, set, filters, order), page)
-  return { ...found, rows: found.rows.map((issue) => ({ issue, within, labelDetails })) }
+  return { ...found, rows: found.rows.map((issue) => ({ issue, within, ...how })) }
 }

@@ -11,6 +11,7 @@ const queryOf = (params: ListInput, ctx: Ctx): IssueQuery => ({
   filters: filtersOf(params, ctx.plan),
   order: orderOf(params),
   labelDetails: params.with_labels_details,
+  renderHtml: params.render_html,
 })
 
 export const issueListRoutes = [

@@ -7,6 +7,7 @@ import type { FindFollowUp } from '../issues/follow-up.ts'
 import { attributeParams, namedOnce } from '../issues/params.ts'
 import { removeIssue } from '../issues/remove.ts'
 import { issue, namedIssue } from '../issues/subject.ts'
+import { render_html } from '../rendered-texts/rendered.ts'
 import { createDescribed, editDescribed } from './described.ts'
 
 export const issueRoutes = (findFollowUp: FindFollowUp) => [
@@ -52,8 +53,10 @@ export const issueRoutes = (findFollowUp: FindFollowUp) => [
     summary: 'Get an issue',
     subject: issue,
     allow: 'read_issue',
+    params: Params({ render_html }),
     returns: Issue,
-    handle: ({ subject, ctx }) => getIssue(ctx, subject.project, subject.id),
+    handle: ({ subject, params, ctx }) =>
+      getIssue(ctx, subject.project, subject.id, { renderHtml: params.render_html }),
   }),
 
   endpoint({

@@ -9,8 +9,9 @@ export async function getIssue(
   ctx: Ctx,
   { id, full_path }: Pick<ProjectSubject, 'id' | 'full_path'>,
   issueId: number,
+  how: Pick<IssueShown, 'renderHtml'> = {},
 ): Promise<IssueShown> {
   const issue = await findIssueRecord(ctx.db, ctx.actor, issueId)
   if (!issue) throw rowNotFound()
-  return { issue, within: { of: 'project', id, full_path } }
+  return { issue, within: { of: 'project', id, full_path }, ...how }
 }

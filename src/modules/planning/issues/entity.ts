@@ -14,6 +14,7 @@ import {
 } from '../../discussion/index.ts'
 import { ShownLabelsSchema, shownLabels } from '../labels/entity.ts'
 import { MilestoneSchema, milestoneRecord } from '../milestones/entity.ts'
+import { type RenderedTexts, renderedFields, renderedOf, renderTexts } from '../rendered-texts/rendered.ts'
 import type { IssueRecordRow } from './record-queries.ts'
 import { issueStates } from './states.ts'
 
@@ -23,6 +24,8 @@ export type IssueShown = {
   readonly within: Within
   /** Labels as records instead of titles. */
   readonly labelDetails?: boolean
+  /** Title and description as HTML, too. */
+  readonly renderHtml?: boolean
 }
 
 const userOrNull = (description: string) => nullable(UserReferenceSchema, { description })
@@ -37,6 +40,7 @@ export const Issue = entity({
     project_id: Type.Integer({ description: 'ID of the project' }),
     title: Type.String({ description: 'Title of the issue' }),
     description: nullable(Type.String(), { description: 'Description in Markdown; null if there is none' }),
+    ...renderedFields,
     state: Type.String({ enum: [...issueStates], description: 'State of the issue' }),
     created_at: timestamp('Time at which the issue was created'),
     updated_at: timestamp('Time of the last change'),
@@ -86,7 +90,12 @@ export const Issue = entity({
       { title: 'IssueLinks', description: 'URLs in the API' },
     ),
   }),
-  present: ({ issue: row, within, labelDetails }: IssueShown, ctx) => {
+  gather: (shown: readonly IssueShown[], ctx) =>
+    renderTexts(
+      ctx,
+      shown.map(({ issue: row, ...how }) => ({ row, ...how })),
+    ),
+  present: ({ issue: row, within, labelDetails, renderHtml }: IssueShown, ctx, html: RenderedTexts | undefined) => {
     const refer = (user: UserReferenceRow) => userReference(user, ctx)
     const assignees = row.assignees.map(refer)
     const names = references('Issue', row, within)
@@ -97,12 +106,16 @@ export const Issue = entity({
       project_id: row.project_id,
       title: row.title,
       description: row.description,
+      ...renderedOf(row, renderHtml, html),
       state: row.state as string,
       created_at: row.created_at,
       updated_at: row.updated_at,
       closed_at: row.closed_at,
       closed_by: row.closed_by && refer(row.closed_by),
-      labels: shownLabels(row.labels, labelDetails),
+      labels: shownLabels(
+        row.labels,
+        labelDetails && html ? (description) => html.line(row.full_path, description) : undefined,
+      ),
       milestone: row.milestone && milestoneRecord(row.milestone, ctx),
       assignees,
       assignee: assignees[0] ?? null,

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
-import { escaped } from '../../../kernel/html.ts'
 import { textColor } from './colors.ts'
 import type { LabelReferenceRow, LabelRow } from './queries.ts'
 
@@ -32,10 +31,12 @@ const LabelDetail = Type.Object(
   { title: 'LabelDetail' },
 )
 
-/** Descriptions are returned as plain text, not rendered. */
-const labelDetail = (label: LabelReferenceRow) => ({
+/** HTML of the description of a label. */
+type DescriptionHtml = (description: string | null) => string
+
+const labelDetail = (label: LabelReferenceRow, htmlOf: DescriptionHtml) => ({
   ...labelReference(label),
-  description_html: escaped(label.description ?? ''),
+  description_html: htmlOf(label.description),
 })
 
 /** The field `labels` of issues and merge requests. */
@@ -43,9 +44,9 @@ export const ShownLabelsSchema = Type.Union([Type.Array(Type.String()), Type.Arr
   description: 'Label titles; records with `with_labels_details=true`',
 })
 
-/** Labels as titles, or as records if `details` is true. */
-export const shownLabels = (labels: readonly LabelReferenceRow[], details: boolean | undefined) =>
-  details ? labels.map(labelDetail) : labels.map(({ name }) => name)
+/** Labels as titles, or as records if the HTML of their descriptions is given. */
+export const shownLabels = (labels: readonly LabelReferenceRow[], htmlOf: DescriptionHtml | undefined) =>
+  htmlOf ? labels.map((label) => labelDetail(label, htmlOf)) : labels.map(({ name }) => name)
 
 const label = {
   ...reference,

@@ -3,7 +3,8 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
 import { PipelineDetail, type PipelineDetailRow } from '../../ci/index.ts'
-import { basicFields, basicOf, type MergeRequestShown } from './entity.ts'
+import type { RenderedTexts } from '../../planning/index.ts'
+import { basicFields, basicOf, type MergeRequestShown, renderMergeRequests } from './entity.ts'
 
 /** One merge request with fields that come from other tables or from git. */
 export type MergeRequestDetailRow = MergeRequestShown & {
@@ -29,8 +30,8 @@ export const detailFields = {
 }
 
 /** The values of `detailFields`. */
-export const detailOf = (row: MergeRequestDetailRow, ctx: Ctx) => ({
-  ...basicOf(row, ctx, row.pipeline),
+export const detailOf = (row: MergeRequestDetailRow, ctx: Ctx, html?: RenderedTexts) => ({
+  ...basicOf(row, ctx, row.pipeline, html),
   merge_error: row.mergeRequest.merge_error,
   user: { can_merge: row.canMerge },
   head_pipeline: row.pipeline ? PipelineDetail.present(row.pipeline, ctx, undefined) : null,
@@ -41,5 +42,6 @@ export const detailOf = (row: MergeRequestDetailRow, ctx: Ctx) => ({
 export const MergeRequestDetail = entity({
   name: 'MergeRequestDetail',
   schema: Type.Object(detailFields),
+  gather: (rows: readonly MergeRequestDetailRow[], ctx) => renderMergeRequests(ctx, rows),
   present: detailOf,
 })

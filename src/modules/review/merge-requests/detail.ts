@@ -15,6 +15,7 @@ export type DetailOptions = {
   readonly within?: Within
   readonly divergedCommits?: boolean
   readonly rebasing?: boolean
+  readonly renderHtml?: boolean
 }
 
 /**
@@ -43,6 +44,7 @@ export async function getDetail(
     canMerge: canMergeInto(ctx, project, protections, mergeRequest.target_branch),
     ...(divergedCommits !== undefined && { divergedCommits }),
     ...(wanted.rebasing && { withRebasing: true }),
+    ...(wanted.renderHtml && { renderHtml: true }),
   }
 }
 

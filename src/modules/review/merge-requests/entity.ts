@@ -14,7 +14,16 @@ import {
   timeStats,
   type Within,
 } from '../../discussion/index.ts'
-import { MilestoneSchema, milestoneRecord, ShownLabelsSchema, shownLabels } from '../../planning/index.ts'
+import {
+  MilestoneSchema,
+  milestoneRecord,
+  type RenderedTexts,
+  renderedFields,
+  renderedOf,
+  renderTexts,
+  ShownLabelsSchema,
+  shownLabels,
+} from '../../planning/index.ts'
 import { type HeadPipeline, headPipelines } from './head-pipelines.ts'
 import { detailedMergeStatus, detailedMergeStatuses } from './mergeability.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
@@ -27,6 +36,8 @@ export type MergeRequestShown = {
   readonly within: Within
   /** Labels as records instead of titles. */
   readonly labelDetails?: boolean
+  /** Title and description as HTML, too. */
+  readonly renderHtml?: boolean
   /** Only if requested. */
   readonly divergedCommits?: number
 }
@@ -70,6 +81,7 @@ const userOrNull = (description: string) => nullable(UserReferenceSchema, { desc
 /** Fields of every merge request; the detail record adds more. */
 export const basicFields = {
   ...simple,
+  ...renderedFields,
   target_project_id: Type.Integer({ description: 'Same as `project_id`' }),
   source_project_id: nullable(Type.Integer(), { description: 'Null if the project was deleted' }),
   target_branch: Type.String({ description: 'Branch to merge into' }),
@@ -158,8 +170,13 @@ export const basicFields = {
 }
 
 /** The values of `basicFields`. */
-export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline | undefined) {
-  const { mergeRequest: row, within, labelDetails, divergedCommits } = shown
+export function basicOf(
+  shown: MergeRequestShown,
+  ctx: Ctx,
+  found: HeadPipeline | undefined,
+  html: RenderedTexts | undefined,
+) {
+  const { mergeRequest: row, within, labelDetails, renderHtml, divergedCommits } = shown
   const refer = (user: UserReferenceRow) => userReference(user, ctx)
   const assignees = row.assignees.map(refer)
   const names = references('MergeRequest', row, within)
@@ -169,6 +186,7 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
   }
   return {
     ...simpleOf(shown, ctx),
+    ...renderedOf(row, renderHtml, html),
     target_project_id: row.project_id,
     source_project_id: row.source_project_id,
     target_branch: row.target_branch,
@@ -184,7 +202,10 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline 
     upvotes: row.upvotes,
     downvotes: row.downvotes,
     user_notes_count: row.user_notes_count,
-    labels: shownLabels(row.labels, labelDetails),
+    labels: shownLabels(
+      row.labels,
+      labelDetails && html ? (description) => html.line(row.full_path, description) : undefined,
+    ),
     milestone: row.milestone && milestoneRecord(row.milestone, ctx),
     draft: isDraft(row.title),
     work_in_progress: isDraft(row.title),
@@ -230,14 +251,22 @@ const diffRefs = ({ head_oid, start_oid, base_oid }: MergeRequestRecordRow) =>
     ? { base_sha: base_oid as string | null, head_sha: head_oid as string, start_sha: start_oid as string }
     : null
 
+/** Renders what records of merge requests show as HTML. */
+export const renderMergeRequests = (ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<RenderedTexts> =>
+  renderTexts(
+    ctx,
+    shown.map(({ mergeRequest: row, ...how }) => ({ row, ...how })),
+  )
+
 /** A merge request in a list. */
 export const MergeRequest = entity({
   name: 'MergeRequest',
   schema: Type.Object(basicFields),
-  gather: (shown: readonly MergeRequestShown[], ctx) =>
-    headPipelines(
-      ctx,
-      shown.map(({ mergeRequest }) => mergeRequest),
-    ),
-  present: (shown: MergeRequestShown, ctx, pipelineOf) => basicOf(shown, ctx, pipelineOf(shown.mergeRequest)),
+  async gather(shown: readonly MergeRequestShown[], ctx) {
+    const rows = shown.map(({ mergeRequest }) => mergeRequest)
+    const [pipelineOf, html] = await Promise.all([headPipelines(ctx, rows), renderMergeRequests(ctx, shown)])
+    return { pipelineOf, html }
+  },
+  present: (shown: MergeRequestShown, ctx, { pipelineOf, html }) =>
+    basicOf(shown, ctx, pipelineOf(shown.mergeRequest), html),
 })

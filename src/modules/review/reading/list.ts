@@ -23,9 +23,9 @@ export async function mergeRequestsPage(
   const asked = { filters: filtersOf(input, ctx.plan), order: orderOf(input) }
   const found = await findMergeRequests(ctx, set, within, asked, page)
   if (input.view === 'simple') return as(MergeRequestSimple, found)
-  const labelDetails = input.with_labels_details
+  const how = { labelDetails: input.with_labels_details, renderHtml: input.render_html }
   const rows = input.include_diverged_commits_count ? await withDiverged(ctx, found.rows) : found.rows
-  return as(MergeRequest, { ...found, rows: rows.map((row) => ({ ...row, labelDetails })) })
+  return as(MergeRequest, { ...found, rows: rows.map((row) => ({ ...row, ...how })) })
 }
 
 /** Counted one after the other, so that one list does not occupy all git processes. */

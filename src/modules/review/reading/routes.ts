@@ -1,5 +1,6 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { Flag, Params } from '../../../api/params/types.ts'
+import { render_html } from '../../planning/index.ts'
 import { getDetail } from '../merge-requests/detail.ts'
 import { MergeRequestDetail } from '../merge-requests/detail-entity.ts'
 import { mergeRequest } from '../merge-requests/subject.ts'
@@ -13,6 +14,7 @@ export const mergeRequestReadRoutes = [
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({
+      render_html,
       include_diverged_commits_count: Flag({
         default: false,
         description: 'Include `diverged_commits_count` in the record',
@@ -25,6 +27,7 @@ export const mergeRequestReadRoutes = [
       return getDetail(ctx, subject.project, subject.id, {
         divergedCommits: params.include_diverged_commits_count,
         rebasing: params.include_rebase_in_progress,
+        renderHtml: params.render_html,
       })
     },
   }),

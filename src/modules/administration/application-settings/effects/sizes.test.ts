@@ -1,4 +1,5 @@
 import { FormData } from 'undici'
+import { expect } from 'vitest'
 import type { World } from '../../../../../test/world.ts'
 import { sizes } from '../../../../settings/declared/sizes.ts'
 import { openMergeRequest } from '../../../review/merge-requests/testing.ts'
@@ -10,6 +11,21 @@ const upload = async (world: World, bytes: number) => {
   const body = new FormData()
   body.set('file', new Blob([Buffer.alloc(bytes)]), 'file.bin')
   return 'full_path' in (await world.root.send('POST', `/projects/${id}/uploads`, { body })).json
+}
+
+/** How often the first and the second of two requests for the HTML of a text render it. */
+async function rendersOf({ anonymous }: World, text: string): Promise<number[]> {
+  const count = async () => {
+    const { text: metrics } = await anonymous.get('//-/metrics')
+    return Number(/^stithy_markdown_renders_total\{result="html"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+  }
+  const renders: number[] = []
+  for (let each = 0; each < 2; each++) {
+    const before = await count()
+    expect((await anonymous.post('/markdown', { text })).json.html).toContain('<strong>once</strong>')
+    renders.push((await count()) - before)
+  }
+  return renders
 }
 
 showEffects(
@@ -44,6 +60,13 @@ showEffects(
       async ({ root }) => (await root.post('/snippets', { title: 'x', file_name: 'x', content: 'xxx' })).status,
       201,
       400,
+      ],
+      [
+      'D2-SETTINGS-MARKDOWN-VERSION local_markdown_version',
+      { local_markdown_version: 1 },
+      (world) => rendersOf(world, 'Rendered **once** for each version'),
+      [1, 0],
+      [1, 0],
     ],
     ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
   ], // Tested in event-retention.test.ts, because it takes rows of a certain age.

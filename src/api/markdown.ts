@@ -1,0 +1,22 @@
+/** Where a text belongs: what its references without a path and its relative links mean. */
+export type MarkdownPlace =
+  | {
+      readonly of: 'project'
+      /** As the database has it. */
+      readonly full_path: string
+      /** The file or wiki page that the text is; without it, relative links lead to the default branch. */
+      readonly at?:
+        | { readonly kind: 'files'; readonly ref: string; readonly folder: string }
+        | { readonly kind: 'wiki'; readonly folder: string }
+    }
+  | { readonly of: 'group'; readonly full_path: string }
+  | { readonly of: 'instance' }
+
+export type MarkdownText = {
+  readonly text: string
+  readonly place: MarkdownPlace
+  /** A line such as a title: without Markdown, but with links, references and emoji. */
+  readonly inline?: boolean
+  /** Without references and emoji. */
+  readonly plain?: boolean
+}

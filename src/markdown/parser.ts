@@ -1,0 +1,101 @@
+import MarkdownIt, { type Env, type StateCore, type Token } from 'markdown-it'
+import footnote from 'markdown-it-footnote'
+import { limits, TooComplex } from './limits.ts'
+import { literalMark, literalMarks } from './literal.ts'
+
+/** What begins a reference, an emoji code or a checkbox. */
+const meaningful = /^[#!&$~%@:[0-9a-f]/
+
+/** The rest of a domain and a URL after `www.`. */
+const domainTail = /^[\p{L}\p{N}_-]{1,63}(?:\.[\p{L}\p{N}_-]{1,63}){1,10}(?::\d{1,5})?(?:[/?#][^\s<]{0,1500})?/u
+
+/** The part of a link that is not punctuation of the sentence, as GitHub's specification of extended autolinks says. */
+export function withoutTrailingPunctuation(link: string): string {
+  let end = link.length
+  let [opened, closed] = [0, 0]
+  for (const character of link) {
+    if (character === '(') opened++
+    else if (character === ')') closed++
+  }
+  for (; end > 0; end--) {
+    const last = link[end - 1]!
+    if (last === ')' && closed > opened) closed--
+    else if (!/[?!.,:*_~'"]/.test(last)) break
+  }
+  return link.slice(0, end).replace(/&\w{1,32};$/, '')
+}
+
+const marksLiterals = ({ tokens }: StateCore): void => {
+  for (const { type, children } of tokens)
+    if (type === 'inline')
+      for (const child of children ?? [])
+        if (child.type === 'text_special' && meaningful.test(child.content)) child.content = literalMark + child.content
+}
+
+/** `del`, as GitHub writes it. */
+const strikesByDel = ({ tokens }: StateCore): void => {
+  for (const { children } of tokens) for (const child of children ?? []) if (child.tag === 's') child.tag = 'del'
+}
+
+/** `align` instead of a style, which the sanitizer removes. */
+const alignsCells = ({ tokens }: StateCore): void => {
+  for (const token of tokens)
+    if (token.type === 'th_open' || token.type === 'td_open') {
+      const side = /^text-align:(\w+)$/.exec(String(token.attrGet('style') ?? ''))?.[1]
+      if (side !== undefined) token.attrs = [['align', side]]
+    }
+}
+
+type Parser = InstanceType<typeof MarkdownIt>
+
+/** Links what GitHub links: URLs, mail addresses, domains that begin with `www.`, but not `README.md`. */
+function linksUrls(parser: Parser): Parser {
+  parser.linkify.add('//', null).add('www.', {
+    validate: (text: string, at: number): number =>
+      withoutTrailingPunctuation(domainTail.exec(text.slice(at, at + 2_000))?.[0] ?? '').length,
+    normalize: (match: { url: string }) => {
+      match.url = `http://${match.url}`
+    },
+  })
+  return parser
+}
+
+/** Throws before the extension orders the footnotes. */
+const countsFootnotes = ({ env }: StateCore): void => {
+  const { list } = (env['footnotes'] ?? {}) as { list?: readonly unknown[] }
+  if (list && list.length > limits.footnotes) throw new TooComplex()
+}
+
+const documents = linksUrls(new MarkdownIt({ html: true, linkify: true }).use(footnote))
+documents.disable('footnote_inline')
+documents.core.ruler.before('text_join', 'mark_literals', marksLiterals)
+documents.core.ruler.before('footnote_tail', 'count_footnotes', countsFootnotes)
+documents.core.ruler.push('align_cells', alignsCells)
+documents.core.ruler.push('strike_by_del', strikesByDel)
+
+/** Text in which only URLs have a meaning. */
+const lines = linksUrls(new MarkdownIt('zero', { linkify: true }).enable('linkify'))
+
+/**
+ * HTML of Markdown, not sanitized; of a line, with links only. One definition of a link may be used by many short references, so the
+ * length of the HTML is checked before it is written.
+ */
+export function parseMarkdown(text: string, isLine: boolean): string {
+  const source = text.replace(literalMarks, '\uFFFD')
+  const env: Env = {}
+  const parser = isLine ? lines : documents
+  const tokens = isLine ? parser.parseInline(source, env) : parser.parse(source, env)
+  if (lengthOf(tokens) > limits.html) throw new TooComplex()
+  return parser.renderer.render(tokens, parser.options, env)
+}
+
+/** About the characters that the tokens become. */
+function lengthOf(tokens: readonly Token[]): number {
+  let length = 0
+  for (const { content, attrs, tag, children } of tokens) {
+    length += content.length + 2 * tag.length
+    for (const [name, value] of attrs ?? []) length += name.length + String(value).length
+    if (children && length <= limits.html) length += lengthOf(children)
+  }
+  return length
+}

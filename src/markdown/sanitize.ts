@@ -1,0 +1,136 @@
+import type { Root } from 'hast'
+import { fromParse5 } from 'hast-util-from-parse5'
+import { type Schema, sanitize as sanitizeTree } from 'hast-util-sanitize'
+import { type DefaultTreeAdapterMap, defaultTreeAdapter, html, parseFragment, type TreeAdapter } from 'parse5'
+import { limits, TooComplex } from './limits.ts'
+
+/** Prefix of the ids of a document, so that they cannot be those of the page around it. */
+export const idPrefix = 'user-content-'
+
+const cells = ['align', 'colSpan', 'rowSpan']
+
+/** The elements and attributes that documents may have. Nothing else passes, whatever Markdown and its extensions write. */
+const allowed: Schema = {
+  tagNames: [
+    ...[
+      'a',
+      'abbr',
+      'b',
+      'bdi',
+      'bdo',
+      'blockquote',
+      'br',
+      'cite',
+      'code',
+      'dd',
+      'del',
+      'details',
+      'dfn',
+      'div',
+      'dl',
+      'dt',
+      'em',
+    ],
+    ...[
+      'figcaption',
+      'figure',
+      'h1',
+      'h2',
+      'h3',
+      'h4',
+      'h5',
+      'h6',
+      'hr',
+      'i',
+      'img',
+      'ins',
+      'kbd',
+      'li',
+      'mark',
+      'ol',
+      'p',
+      'pre',
+    ],
+    ...[
+      'q',
+      'rp',
+      'rt',
+      'ruby',
+      's',
+      'samp',
+      'section',
+      'small',
+      'span',
+      'strike',
+      'strong',
+      'sub',
+      'summary',
+      'sup',
+      'table',
+    ],
+    ...['tbody', 'td', 'tfoot', 'th', 'thead', 'time', 'tr', 'tt', 'u', 'ul', 'var', 'wbr'],
+  ],
+  attributes: {
+    '*': ['dir', 'id', 'lang', 'title'],
+    a: ['href', ['className', 'footnote-backref']],
+    blockquote: ['cite'],
+    code: [['className', /^language-[\w+#.-]{1,40}$/]],
+    del: ['cite'],
+    details: ['open'],
+    div: ['align'],
+    ...{ h1: ['align'], h2: ['align'], h3: ['align'], h4: ['align'], h5: ['align'], h6: ['align'], p: ['align'] },
+    hr: [['className', 'footnotes-sep']],
+    img: ['align', 'alt', 'height', 'src', 'width'],
+    ins: ['cite'],
+    li: ['value', ['className', 'footnote-item']],
+    ol: ['start', 'reversed', 'type', ['className', 'footnotes-list']],
+    q: ['cite'],
+    section: [['className', 'footnotes']],
+    sup: [['className', 'footnote-ref']],
+    table: ['align'],
+    td: cells,
+    th: [...cells, 'scope'],
+    time: ['dateTime'],
+    tr: ['align'],
+    ul: ['type'],
+  },
+  protocols: {
+    href: ['http', 'https', 'mailto', 'ftp', 'irc', 'ircs', 'xmpp', 'tel'],
+    src: ['http', 'https'],
+    cite: ['http', 'https'],
+  },
+  ancestors: {
+    ...{ tbody: ['table'], td: ['table'], tfoot: ['table'], th: ['table'], thead: ['table'], tr: ['table'] },
+    ...{ dd: ['dl'], dt: ['dl'], li: ['ol', 'ul'], summary: ['details'], figcaption: ['figure'] },
+  },
+  clobber: ['id'],
+  clobberPrefix: idPrefix,
+  strip: ['iframe', 'noembed', 'noframes', 'noscript', 'script', 'style', 'template', 'title'],
+}
+
+type Adapter = TreeAdapter<DefaultTreeAdapterMap>
+
+/** Builds the tree of one document; throws when it has too many elements, or elements at too great a depth. */
+function limitedAdapter(): Adapter {
+  let [elements, depth] = [0, 0]
+  return {
+    ...defaultTreeAdapter,
+    createElement: (...about) => {
+      if (++elements > limits.elements) throw new TooComplex()
+      return defaultTreeAdapter.createElement(...about)
+    },
+    onItemPush: () => {
+      if (++depth > limits.depth) throw new TooComplex()
+    },
+    onItemPop: () => {
+      depth--
+    },
+  }
+}
+
+/** The tree of allowed elements of any HTML, as a browser would parse it inside of a page. */
+export function sanitize(markup: string): Root {
+  const treeAdapter = limitedAdapter()
+  const body = treeAdapter.createElement('body', html.NS.HTML, [])
+  return sanitizeTree(fromParse5(parseFragment(body, markup, { treeAdapter })), allowed) as Root
+}

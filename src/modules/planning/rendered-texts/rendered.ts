@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { MarkdownText } from '../../../api/markdown.ts'
+import { Flag } from '../../../api/params/types.ts'
+import type { LabelReferenceRow } from '../labels/queries.ts'
+
+/** What the record of an issue or merge request shows as HTML. */
+export type Rendering = {
+  readonly row: {
+    readonly full_path: string
+    readonly title: string
+    readonly description: string | null
+    readonly labels: readonly LabelReferenceRow[]
+  }
+  /** Title and description. */
+  readonly renderHtml?: boolean | undefined
+  /** Descriptions of labels. */
+  readonly labelDetails?: boolean | undefined
+}
+
+/** HTML of texts in a project. */
+export type RenderedTexts = {
+  /** A line without Markdown. */
+  line(fullPath: string, text: string | null): string
+  document(fullPath: string, text: string | null): string
+}
+
+const keyOf = (fullPath: string, text: string, inline: boolean): string => JSON.stringify([fullPath, inline, text])
+
+/** Renders what the records of a page show as HTML, equal texts once. Does nothing for records that show none. */
+export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promise<RenderedTexts> {
+  const wanted = new Map<string, MarkdownText>()
+  const add = (fullPath: string, text: string | null, inline: boolean): void => {
+    if (text) wanted.set(keyOf(fullPath, text, inline), { text, inline, place: { of: 'project', full_path: fullPath } })
+  }
+  for (const { row, renderHtml, labelDetails } of shown) {
+    if (renderHtml) {
+      add(row.full_path, row.title, true)
+      add(row.full_path, row.description, false)
+    }
+    if (labelDetails) for (const { description } of row.labels) add(row.full_path, description, true)
+  }
+  const html = wanted.size === 0 ? [] : await ctx.markdown.html(ctx, [...wanted.values()])
+  const found = new Map([...wanted.keys()].map((key, index) => [key, html[index]!]))
+  const of = (inline: boolean) => (fullPath: string, text: string | null) =>
+    text ? (found.get(keyOf(fullPath, text, inline)) ?? '') : ''
+  return { line: of(true), document: of(false) }
+}
+
+/** The parameter that asks for `renderedFields`. */
+export const render_html = Flag({
+  default: false,
+  description: 'Include `title_html` and `description_html` in the record',
+})
+
+export const renderedFields = {
+  title_html: Type.Optional(Type.String({ description: 'Title as HTML; present on request' })),
+  description_html: Type.Optional(
+    Type.String({ description: 'Description as HTML, empty if there is none; present on request' }),
+  ),
+}
+
+/** The values of `renderedFields`. */
+export const renderedOf = (
+  { full_path, title, description }: Rendering['row'],
+  renderHtml: boolean | undefined,
+  html: RenderedTexts | undefined,
+) =>
+  renderHtml && html
+    ? { title_html: html.line(full_path, title), description_html: html.document(full_path, description) }
+    : {}

@@ -1,0 +1,165 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { ReferenceKind } from '../../../markdown/types.ts'
+import { type NoteableType, references, type Within } from '../../discussion/index.ts'
+import { openRepository } from '../../projects/index.ts'
+import { findCommitId } from '../../repository/index.ts'
+import type { Link } from './links.ts'
+import {
+  findNamedAccounts,
+  findNamedLabels,
+  findNamedMilestones,
+  findNamedNoteables,
+  type InProject,
+  type NamedProjectRow,
+} from './queries.ts'
+import type { Target } from './targets.ts'
+
+/** A target in a project that the caller may see; for users and groups there is none. */
+export type Wanted = { readonly target: Target; readonly project: NamedProjectRow | undefined }
+
+/** A link, short as seen from a place. */
+export type LinkFrom = (within: Within) => Link
+
+/** The links of targets of some kinds, in their order; undefined for those that do not exist or that the caller may not see. */
+export type Source = {
+  readonly kinds: readonly ReferenceKind[]
+  /** Finds all targets with one statement, whatever their number. */
+  readonly find: (ctx: Ctx, wanted: readonly Wanted[]) => Promise<readonly (LinkFrom | undefined)[]>
+}
+
+/** The wanted targets in projects, as parameters of a statement. */
+const inProjects = (wanted: readonly Wanted[]): InProject[] =>
+  wanted.map(({ target: { name, isTitle }, project }) => ({
+    projectId: project!.id,
+    number: isTitle ? null : Number(name),
+    title: isTitle ? name : null,
+  }))
+
+/** Puts rows to the places of what was wanted. */
+function placed<R extends { readonly place: number }>(
+  wanted: readonly Wanted[],
+  rows: readonly R[],
+  linkOf: (row: R, project: NamedProjectRow) => LinkFrom,
+): (LinkFrom | undefined)[] {
+  const found: (LinkFrom | undefined)[] = wanted.map(() => undefined)
+  for (const row of rows) found[row.place] = linkOf(row, wanted[row.place]!.project!)
+  return found
+}
+
+const homeOf = ({ site }: Ctx, { full_path }: { readonly full_path: string }): string => `${site.url}/${full_path}`
+
+const noteables = (kind: ReferenceKind, type: NoteableType, noun: string, segment: string): Source => ({
+  kinds: [kind],
+  async find(ctx, wanted) {
+    const rows = await findNamedNoteables(ctx.db, ctx.actor, type, inProjects(wanted))
+    return placed(wanted, rows, ({ iid, title }, { id, full_path }) => (within) => ({
+      kind: noun,
+      href: `${homeOf(ctx, { full_path })}/-/${segment}/${iid}`,
+      title,
+      short: references(type, { iid, project_id: id, full_path }, within).relative,
+    }))
+  },
+})
+
+const labels: Source = {
+  kinds: ['~'],
+  async find(ctx, wanted) {
+    const rows = await findNamedLabels(ctx.db, ctx.actor, inProjects(wanted))
+    return placed(wanted, rows, ({ title, color, description }, project) => () => ({
+      kind: 'label',
+      href: `${homeOf(ctx, project)}/-/issues?label_name[]=${encodeURIComponent(title)}`,
+      title: description,
+      text: title,
+      short: title,
+      color,
+    }))
+  },
+}
+
+const milestones: Source = {
+  kinds: ['%'],
+  async find(ctx, wanted) {
+    const rows = await findNamedMilestones(ctx.db, ctx.actor, inProjects(wanted))
+    return placed(wanted, rows, ({ iid, title, is_of_group, full_path }) => () => ({
+      kind: 'milestone',
+      href: `${ctx.site.url}/${is_of_group ? 'groups/' : ''}${full_path}/-/milestones/${iid}`,
+      text: `%${title}`,
+      short: `%${title}`,
+    }))
+  },
+}
+
+const accounts: Source = {
+  kinds: ['@'],
+  async find(ctx, wanted) {
+    const names = wanted.map(({ target }) => target.name)
+    const users = ctx.actor !== null || !ctx.settings.restricted_visibility_levels.includes('public')
+    const rows = await findNamedAccounts(ctx.db, ctx.actor, names, { users })
+    const byName = new Map(rows.map((row) => [row.key, row]))
+    return names.map((key) => {
+      const row = byName.get(key)
+      if (!row) return undefined
+      const { kind, path, name } = row
+      return () => ({
+        kind,
+        href: `${ctx.site.url}/${kind === 'group' ? 'groups/' : ''}${path}`,
+        title: name,
+        short: `@${path}`,
+      })
+    })
+  },
+}
+
+/** Maximum hashes that are looked up for one request: each is a read of a repository. */
+const maxHashes = 100
+
+/** Hashes of the repositories whose code the caller may read. No statement. */
+const commits: Source = {
+  kinds: ['commit', 'range'],
+  async find(ctx, wanted) {
+    const asked = new Map<string, Promise<boolean>>()
+    const isCommit = (project: NamedProjectRow, name: string): Promise<boolean> => {
+      const key = `${project.id} ${name}`
+      const known = asked.get(key)
+      if (known) return known
+      if (asked.size >= maxHashes) return Promise.resolve(false)
+      const found = findCommitId(openRepository(ctx, project), name).then(
+        (oid) => oid?.startsWith(name) ?? false,
+        () => {
+          ctx.signal?.throwIfAborted()
+          return false
+        },
+      )
+      asked.set(key, found)
+      return found
+    }
+    return Promise.all(
+      wanted.map(async ({ target, project }) => {
+        if (!project?.reads_code) return undefined
+        const ends = target.name.split('..')
+        const exist = await Promise.all(ends.map((end) => isCommit(project, end)))
+        if (exist.includes(false)) return undefined
+        const [from, to] = ends as [string, string?]
+        const home = `${homeOf(ctx, project)}/-`
+        const text = ends.map((hash) => hash.slice(0, 8)).join('...')
+        return (within: Within) => ({
+          kind: 'commit',
+          href: to === undefined ? `${home}/commit/${from}` : `${home}/compare/${from}...${to}`,
+          short: within.of === 'project' && within.id === project.id ? text : `${project.full_path}@${text}`,
+        })
+      }),
+    )
+  },
+}
+
+/**
+ * What references can lead to. A kind without a source stays text: a module that adds what is referred to by `$` or `&` adds a source.
+ */
+export const sources: readonly Source[] = [
+  noteables('#', 'Issue', 'issue', 'issues'),
+  noteables('!', 'MergeRequest', 'merge-request', 'merge_requests'),
+  labels,
+  milestones,
+  accounts,
+  commits,
+]

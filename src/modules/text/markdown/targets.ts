@@ -1,0 +1,28 @@
+import type { MarkdownPlace } from '../../../api/markdown.ts'
+import type { ReferenceKind, ReferenceTarget } from '../../../markdown/types.ts'
+
+/** A target with the full path of its project in lower case; equal for equal targets of different texts. */
+export type Target = {
+  readonly kind: ReferenceKind
+  /** Undefined for users and groups, and where a text without a project does not name one. */
+  readonly path: string | undefined
+  readonly name: string
+  readonly isTitle: boolean
+}
+
+/** The full path of the project that a reference in this place means. */
+function pathOf(path: string | undefined, place: MarkdownPlace): string | undefined {
+  if (path === undefined) return place.of === 'project' ? place.full_path : undefined
+  if (path.includes('/') || place.of === 'instance') return path
+  const around = place.of === 'group' ? place.full_path : place.full_path.slice(0, place.full_path.lastIndexOf('/'))
+  return `${around}/${path}`
+}
+
+export const targetIn = (place: MarkdownPlace, { kind, path, name, quoted }: ReferenceTarget): Target => ({
+  kind,
+  path: kind === '@' ? undefined : pathOf(path, place)?.toLowerCase(),
+  name: kind === '@' ? name.toLowerCase() : name,
+  isTitle: quoted === true || !/^\d{1,9}$/.test(name),
+})
+
+export const keyOf = ({ kind, path, name, isTitle }: Target): string => JSON.stringify([kind, path, name, isTitle])
