@@ -24,6 +24,8 @@ export const groupPolicy = {
   read_board: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   /** Create, change and delete boards and their lists. */
   admin_board: { from: 'reporter' },
+  /** The list has the images of the projects whose images the caller may read. */
+  list_container_images: { from: 'reporter' },
   read_badge: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_badge: { from: 'owner' },
   read_deploy_token: { from: 'maintainer' },

@@ -22,6 +22,7 @@ const ours: ReadonlySet<string> = new Set([
   'mutuallyExclusive',
   'allOrNone',
   'needed',
+  'newerName',
   'known',
   'levels',
   'title',

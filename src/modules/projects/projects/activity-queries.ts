@@ -71,3 +71,13 @@ export const countLinkedFiles = (projectId: number): Sql =>
     set lfs_objects_size = lfs_objects_size + (select coalesce(sum(size), 0) from linked)
     where project_id = ${projectId} and exists (select from linked)
   `
+
+/**
+ * Records the size of the container registry of a project. `bytes` is an expression.
+ *
+ * The row is locked first, so that concurrent computations record the latest one.
+ */
+export const saveRegistrySize = async (tx: Tx, projectId: number, bytes: Sql): Promise<void> => {
+  await tx.run(sql`select from project_statistics where project_id = ${projectId} for update`)
+  await tx.run(sql`update project_statistics set container_registry_size = ${bytes} where project_id = ${projectId}`)
+}
