@@ -59,7 +59,8 @@ const nameWithin = (path: string, name: string): string => (path === '' ? name :
 
 /** The typed value, a violation, or undefined for an absent parameter. */
 function readField(field: Field, raw: RawParams, reading: Reading, path: string): unknown {
-  const given = raw[field.name] ?? (field.newerName === undefined ? undefined : raw[field.newerName])
+  const own = raw[field.name]
+  const given = own === undefined && field.newerName !== undefined ? raw[field.newerName] : own
   if (given === undefined) return field.required ? isMissing : undefined
   if (given === null || (given === '' && !field.takesEmptyText)) {
     if (reading.clears && field.nullable) return null

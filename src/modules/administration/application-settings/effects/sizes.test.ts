@@ -1,5 +1,6 @@
 import { FormData } from 'undici'
 import type { World } from '../../../../../test/world.ts'
+import { askToken, claimsOf, digestOf, imageAt, Registry, repositoryOf } from '../../../../edges/registry/testing.ts'
 import { sizes } from '../../../../settings/declared/sizes.ts'
 import { openMergeRequest } from '../../../review/merge-requests/testing.ts'
 import { newProject, push, showEffects } from './testing.ts'
@@ -37,6 +38,40 @@ showEffects(
       },
       '2d 1h, 2d 1h, changed time estimate to 2d 1h',
       '17h, 17h, changed time estimate to 17h',
+    ],
+    [
+      'container_registry_token_expire_delay',
+      { container_registry_token_expire_delay: 60 },
+      async (world) => {
+        const { exp, iat } = claimsOf((await askToken(world.root, [])).json.token)
+        return exp - iat
+      },
+      300,
+      3600,
+    ],
+    [
+      'container_registry_max_layer_size',
+      { container_registry_max_layer_size: 1 },
+      async (world) => {
+        const registry = await Registry.open(world.root, imageAt(await world.project()))
+        const body = Buffer.alloc(1_100_000)
+        return (await registry.send('POST', `blobs/uploads/?digest=${digestOf(body)}`, { body })).status
+      },
+      201,
+      413,
+    ],
+    [
+      'container_registry_retention_days',
+      { container_registry_retention_days: 0 },
+      async (world) => {
+        const project = await world.project()
+        await (await Registry.open(world.root, imageAt(project))).image('one')
+        const tag = `/projects/${project.id}/registry/repositories/${(await repositoryOf(world, project)).id}/tags/one`
+        await world.root.delete(tag)
+        return (await world.root.post(`${tag}/restore`)).status
+      },
+      201,
+      404,
     ],
     ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
   ], // Tested in event-retention.test.ts, because it takes rows of a certain age.
