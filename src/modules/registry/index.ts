@@ -4,6 +4,7 @@ export {
   placeIfAllowed,
   type RegistryAction,
 } from './access/access.ts'
+export { checkLayers } from './blobs/check.ts'
 export type { LinkedBlob } from './blobs/queries.ts'
 export { deleteBlob, mountBlob, readBlob } from './blobs/service.ts'
 export { catalogAfter, findRepositoryId } from './images/queries.ts'

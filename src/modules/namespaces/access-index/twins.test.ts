@@ -26,6 +26,7 @@ import {
   visibleProjects,
 } from '../../projects/projects/queries.ts'
 import { projectFacts } from '../../projects/projects/subject.ts'
+import { readableImages } from '../../registry/images/queries.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { projectWhere } from './queries.ts'
 
@@ -205,10 +206,15 @@ describe('policies and their SQL equivalents', () => {
   )
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'policy and SQL agree about code and merge requests, $visibility and $level',
+    'policy and SQL agree about code, merge requests and images, $visibility and $level',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
-      const all = { repository_access_level: level, merge_requests_access_level: level, builds_access_level: level }
+      const all = {
+        repository_access_level: level,
+        merge_requests_access_level: level,
+        builds_access_level: level,
+        container_registry_access_level: level,
+      }
       expect((await world.root.put(`/projects/${project.id}`, all)).status).toBe(200)
       for (const [kind, caller] of callers) {
         const facts = projectFacts((await findProject(world.db, caller, project.id))!)
@@ -226,6 +232,12 @@ describe('policies and their SQL equivalents', () => {
           `,
         )
         expect(readable, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+        const images = await world.db.exists(
+          sql`
+            select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableImages(caller)}
+          `,
+        )
+        expect(images, kind).toBe(allows(projectPolicy.read_container_image, caller, facts))
         if (caller === null) continue
         const reader = await world.db.exists(
           sql`
@@ -308,6 +320,7 @@ describe('policies and their SQL equivalents', () => {
     await world.root.put(`/projects/${project.id}`, {
       repository_access_level: 'enabled',
       merge_requests_access_level: 'enabled',
+      container_registry_access_level: 'enabled',
     })
     for (const kind of Object.keys(kinds) as Kind[]) {
       // Without a caller there is no token, and a limited token has no administrator's rights.
@@ -323,6 +336,7 @@ describe('policies and their SQL equivalents', () => {
       for (const [twin, rule] of [
         [readableCode, projectPolicy.read_code],
         [readableMergeRequests, projectPolicy.read_merge_request],
+        [readableImages, projectPolicy.read_container_image],
       ] as const)
         expect(await holds(sql`${visibleProjects(caller)} and ${twin(caller)}`), `${twin.name}, ${kind}`).toBe(
           allows(rule, caller, facts),

@@ -110,3 +110,16 @@ export const countBlobs = (tx: Tx, projectId: number): Promise<void> =>
       )
     `,
   )
+
+/** Every blob once, with a project that has it, ordered by digest, starting after `after`. */
+export const storedLayers = (db: Db, after: string, limit: number): Promise<(LinkedBlob & { project_id: number })[]> =>
+  db.rows(
+    { ...linkedRow, ...{ project_id: integer } },
+    sql`
+      select distinct on (b.digest) b.digest, b.size, r.project_id
+      from container_blobs b join container_repositories r on r.id = b.repository_id
+      where b.digest > ${after}
+      order by b.digest, r.project_id
+      limit ${literal(limit)}
+    `,
+  )

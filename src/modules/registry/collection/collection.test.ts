@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import { describe, expect } from 'vitest'
-import { ageImages, imageRows } from '../../../../test/tables/registry.ts'
+import { ageImages, imageRows, misstateLayer } from '../../../../test/tables/registry.ts'
 import { test, unique, type World } from '../../../../test/world.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { digestOf, imageAt, ociIndex, ociManifest, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
 import { collectBlobs } from '../../administration/blob-collection/service.ts'
+import { checkLayers } from '../blobs/check.ts'
 import { oldFiles } from '../uploads/files.ts'
 import { tidyUploads } from '../uploads/jobs.ts'
 import { collectImages } from './service.ts'
@@ -146,6 +147,22 @@ describe('collection of container images', () => {
       expect((await registry.send('GET', `blobs/${named[0].digest}`)).text).toBe(layer)
     }
   })
+})
+
+test('checkLayers reports missing and truncated layers', async ({ world }) => {
+  const ctx = await world.app.open(null)
+  const { project, registry, id } = await opened(world)
+  const [gone, cut] = [await registry.push(unique('gone')), await registry.push(unique('cut'))].map((digest) =>
+    digest.slice('sha256:'.length),
+  ) as [Digest, Digest]
+  await ctx.blobs.delete(gone)
+  await misstateLayer(world, cut)
+  const found = (await checkLayers(ctx)).filter((line) => line.startsWith(`project ${project.id}:`))
+  expect(found).toHaveLength(2)
+  expect(found).toContain(`project ${project.id}: its container layer ${gone} is missing`)
+  expect(found.join()).toMatch(new RegExp(`its container layer ${cut} has \\d+ bytes instead of \\d+`))
+  await ageImages(world, id, '25 hours')
+  await collect(world)
 })
 
 test('idle uploads end, and files without an upload are removed', async ({ world }) => {
