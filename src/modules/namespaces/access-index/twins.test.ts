@@ -234,7 +234,9 @@ describe('policies and their SQL equivalents', () => {
         expect(readable, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
         const images = await world.db.exists(
           sql`
-            select from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableImages(caller)}
+            select
+            from projects p
+            where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableImages(caller)}
           `,
         )
         expect(images, kind).toBe(allows(projectPolicy.read_container_image, caller, facts))

@@ -15,7 +15,9 @@ const cleaned = sql`
 `
 
 const cadence = (fallback: string) => sql`
-  case coalesce(p.settings -> 'container_expiration_policy' ->> 'cadence', ${fallback})
+  case coalesce(
+    p.settings -> 'container_expiration_policy' ->> 'cadence', ${fallback}
+    )
     when '1d' then interval '1 day'
     when '7d' then interval '7 days'
     when '14d' then interval '14 days'
@@ -38,8 +40,8 @@ export async function takeDueCleanups(
     select p.id, now() + ${cadence(fallback)}
     from projects p
     where ${cleaned} and exists (select from container_repositories r where r.project_id = p.id)
-    on conflict (project_id) do update set next_run_at = least(c.next_run_at, excluded.next_run_at)
-    where c.next_run_at > excluded.next_run_at
+    on conflict (project_id) do update
+      set next_run_at = least(c.next_run_at, excluded.next_run_at) where c.next_run_at > excluded.next_run_at
   `)
   return db.rows(
     dueRow,
@@ -48,13 +50,15 @@ export async function takeDueCleanups(
       set next_run_at = now() + ${cadence(fallback)}
       from projects p
       where p.id = c.project_id
-        and c.project_id = any(array(
+        and c.project_id = any(
+          array(
             select d.project_id
             from container_cleanups d join projects p on p.id = d.project_id
             where d.next_run_at <= now() and ${cleaned}
             order by d.next_run_at
             limit ${limit}
-          ))
+          )
+        )
       returning p.id, p.settings -> 'container_expiration_policy' as policy
     `,
   )

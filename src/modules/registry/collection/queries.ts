@@ -61,9 +61,7 @@ export type LinkKey = { readonly repository_id: number; readonly digest: Digest 
 const isUnlinkable = (hours: number): Sql => sql`
   b.used_at < now() - make_interval(hours => ${hours}::int)
   and not exists (
-    select
-    from container_manifest_blobs mb
-    where mb.repository_id = b.repository_id and mb.digest = b.digest
+    select from container_manifest_blobs mb where mb.repository_id = b.repository_id and mb.digest = b.digest
   )
 `
 
@@ -87,10 +85,9 @@ export async function deleteUnusedLinks(tx: Tx, keys: readonly LinkKey[], hours:
     { project_id: integer },
     sql`
       with gone as (
-        delete from container_blobs b
-        using unnest(
-            ${keys.map((key) => key.repository_id)}::bigint[], ${keys.map((key) => key.digest)}::text[]
-          ) as chosen (repository_id, digest)
+        delete from container_blobs b using unnest(
+          ${keys.map((key) => key.repository_id)}::bigint[], ${keys.map((key) => key.digest)}::text[]
+        ) as chosen (repository_id, digest)
         where b.repository_id = chosen.repository_id and b.digest = chosen.digest and ${isUnlinkable(hours)}
         returning b.repository_id
       )

@@ -223,10 +223,16 @@ export async function catalogAfter(db: Db, last: string, limit: number): Promise
       from (
         select path
         from (
-          select lower(p.full_path) || case when r.name = '' then '' else '/' || r.name end collate "C" as path
+          select lower(p.full_path) || case
+            when r.name = '' then ''
+            else '/' || r.name
+          end collate "C" as path
           from container_repositories r join projects p on p.id = r.project_id
-          where r.deleted_at is null and not p.deleting
-            and exists (select from container_manifests m where m.repository_id = r.id and m.deleted_at is null)
+          where r.deleted_at is null
+            and not p.deleting
+            and exists (
+              select from container_manifests m where m.repository_id = r.id and m.deleted_at is null
+            )
         ) as named
         where path > ${last}
         order by path

@@ -111,28 +111,30 @@ export async function saveManifest(tx: Tx, repositoryId: number, manifest: NewMa
     { id: integer },
     sql`
       insert into container_manifests (
-        repository_id, digest, media_type, artifact_type, payload, size, subject, annotations, config_digest,
-        total_size, image_created_at
+        repository_id, digest, media_type, artifact_type, payload, size, subject, annotations,
+        config_digest, total_size, image_created_at
       )
       values (
-        ${repositoryId}, ${manifest.digest}, ${manifest.mediaType}, ${manifest.artifactType}, ${manifest.payload},
-        ${manifest.payload.length}, ${manifest.subject}, ${manifest.annotations}, ${manifest.configDigest},
-        ${manifest.totalSize}, ${manifest.imageCreatedAt}::timestamptz
+        ${repositoryId}, ${manifest.digest}, ${manifest.mediaType}, ${manifest.artifactType},
+        ${manifest.payload}, ${manifest.payload.length}, ${manifest.subject}, ${manifest.annotations},
+        ${manifest.configDigest}, ${manifest.totalSize}, ${manifest.imageCreatedAt}::timestamptz
       )
-      on conflict (repository_id, digest) do update set media_type = excluded.media_type, used_at = now(),
-        deleted_at = null
+      on conflict (repository_id, digest) do update
+        set media_type = excluded.media_type, used_at = now(), deleted_at = null
       returning id
     `,
   ))!
   await tx.run(sql`
     insert into container_manifest_blobs (manifest_id, repository_id, digest)
-    select ${id}::bigint, ${repositoryId}::bigint, digest from unnest(${manifest.blobs}::text[]) as named (digest)
+    select ${id}::bigint, ${repositoryId}::bigint, digest
+    from unnest(${manifest.blobs}::text[]) as named (digest)
     on conflict do nothing
   `)
   if (manifest.children.length > 0)
     await tx.run(sql`
       insert into container_manifest_children (manifest_id, child_id, repository_id)
-      select ${id}::bigint, child, ${repositoryId}::bigint from unnest(${manifest.children}::bigint[]) as named (child)
+      select ${id}::bigint, child, ${repositoryId}::bigint
+      from unnest(${manifest.children}::bigint[]) as named (child)
       on conflict do nothing
     `)
   return id
@@ -190,7 +192,9 @@ export const referrersOf = (
       select id, digest, media_type, size, artifact_type, annotations
       from (
         select m.id, m.digest, m.media_type, m.size, m.artifact_type, m.annotations,
-          sum(octet_length(m.annotations)) over (order by m.id) - coalesce(octet_length(m.annotations), 0) as before
+          sum(octet_length(m.annotations)) over (order by m.id) - coalesce(
+            octet_length(m.annotations), 0
+          ) as before
         from container_repositories r join container_manifests m on m.repository_id = r.id
         where r.project_id = ${projectId}
           and r.name = ${name}

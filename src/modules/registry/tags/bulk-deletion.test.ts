@@ -3,7 +3,7 @@ import { type Client, test, type World } from '../../../../test/world.ts'
 import { imageAt, ociManifest, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
 import { parseDuration } from './older-than.ts'
 
-/** A repository with tags by name, each of an image built so many days ago; null for an image without a date. */
+/** A repository with tags by name, each of an image built that number of days ago; null for an image without a date. */
 async function repositoryWith(world: World, tags: Record<string, number | null>) {
   const project = await world.project()
   const registry = await Registry.open(world.root, imageAt(project))

@@ -48,17 +48,18 @@ export const tagNamesAfter = async (
       { names: json<string[]>() },
       sql`
         select coalesce(
-            (
-              select json_agg(found.name order by found.name)
-              from (
-                select t.name
-                from container_tags t
-                where t.repository_id = r.id and t.name > ${last}
-                order by t.name
-                limit ${limit}
-              ) as found
-            ), '[]'
-          ) as names
+          (
+            select json_agg(found.name order by found.name)
+            from (
+              select t.name
+              from container_tags t
+              where t.repository_id = r.id and t.name > ${last}
+              order by t.name
+              limit ${limit}
+            ) as found
+          ),
+          '[]'
+        ) as names
         from container_repositories r
         where r.project_id = ${projectId} and r.name = ${name} and r.deleted_at is null
       `,
@@ -109,9 +110,7 @@ export async function deleteTags(tx: Tx, repositoryId: number, names: readonly s
         select repository_id, name, manifest_id
         from gone
       ),
-      used as (
-        update container_manifests set used_at = now() where id in (select manifest_id from gone)
-      )
+      used as (update container_manifests set used_at = now() where id in (select manifest_id from gone))
       select name
       from gone
     `,
@@ -153,10 +152,7 @@ export const lastNamed = async (
 export async function reviveManifest(tx: Tx, manifestId: number): Promise<void> {
   const revived = sql`
     select ${manifestId}::bigint as id
-    union all
-    select c.child_id
-    from container_manifest_children c
-    where c.manifest_id = ${manifestId}
+    union all select c.child_id from container_manifest_children c where c.manifest_id = ${manifestId}
   `
   await tx.run(sql`
     update container_manifests set deleted_at = null where id in (${revived}) and deleted_at is not null

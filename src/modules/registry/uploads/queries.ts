@@ -71,13 +71,15 @@ export const deleteUpload = async (db: Db, id: string): Promise<boolean> =>
 export const deleteIdleUploads = (db: Db, hours: number, limit: number): Promise<number> =>
   db.run(sql`
     delete from container_uploads
-    where id = any(array(
+    where id = any(
+      array(
         select id
         from container_uploads
         where updated_at < now() - make_interval(hours => ${hours}::int)
         limit ${literal(limit)}
         for update skip locked
-      ))
+      )
+    )
   `)
 
 /** Those of the files that belong to no upload. */
@@ -86,7 +88,8 @@ export async function filesWithoutUpload(db: Db, files: readonly string[]): Prom
     { files: listOf(text) },
     sql`
       select array(
-        select name::text from unnest(${files}::uuid[]) as stored (name)
+        select name::text
+        from unnest(${files}::uuid[]) as stored (name)
         where not exists (select from container_upload_parts p where p.file = stored.name)
       ) as files
     `,
