@@ -6,7 +6,7 @@ import type { Ctx, OfRequest } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
 import { openBlobs } from './blobs/open.ts'
-import { type Config, mailsDir, sharedFetchesDir, uploadsDir } from './config.ts'
+import { type Config, mailsDir, registryDir, sharedFetchesDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
@@ -123,6 +123,10 @@ export async function createApp(config: Config, services: Services, overrides: O
   const { smtpUrl, from } = config.mail
   const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
+  const registry = {
+    host: config.registryUrl === undefined ? undefined : new URL(config.registryUrl).host,
+    folder: registryDir(config),
+  }
   const mailer =
     overrides.mailer ??
     (smtpUrl === undefined ? new FileMailer(mailsDir(config), log) : new SmtpMailer(smtpUrl, from, site.host))
@@ -153,6 +157,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     repositoriesDir: repositoriesDir(config),
     settings: now,
     site: withCloneUrl(site, now.custom_http_clone_url_root),
+    registry,
     plan: config.plan,
     impersonation: config.impersonation,
     texts,
@@ -176,6 +181,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     plan: config.plan,
     siteUrl: site.url,
     uploadsDir: uploadsDir(config),
+    registry,
     log,
     abandoned: new AbandonedRequests(limits.abandoned),
     activity,

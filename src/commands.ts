@@ -31,6 +31,7 @@ import {
   requirePair,
 } from './modules/projects/index.ts'
 import { checkLargeFiles, checkSideRepositories, deleteSigningKeys, releaseLocks } from './modules/pushes/index.ts'
+import { checkLayers } from './modules/registry/index.ts'
 import type { DatabaseFacts, Services, TokenRequest, UserAction } from './processes/app-module.ts'
 
 /** The module that all processes load: the application, and the commands of the command line. */
@@ -164,5 +165,6 @@ export async function checkData(
     ...(await checkAvatars(ctx)),
     ...(await checkLargeFiles(ctx)),
     ...(await checkUploads(ctx)),
+    ...(await checkLayers(ctx)),
   ]
 }

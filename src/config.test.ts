@@ -23,6 +23,7 @@ describe('parseConfig', () => {
       externalUrl: 'http://127.0.0.1:8080',
       database: { kind: 'embedded' },
       blobUrl: 'file:///srv/data/blobs',
+      registryUrl: 'http://127.0.0.1:8080',
       processes: Math.min(availableParallelism(), 8),
       plan: 'ultimate',
       root: {},
@@ -42,6 +43,7 @@ describe('parseConfig', () => {
       STITHY_EXTERNAL_URL: 'https://git.example.com/forge/',
       STITHY_DATABASE_URL: 'postgresql://ann:secret@db/forge',
       STITHY_BLOB_URL: 'blobs here',
+      STITHY_REGISTRY_URL: 'https://images.example.com',
       STITHY_PROCESSES: '3',
       STITHY_PLAN: 'free',
       STITHY_ROOT_PASSWORD: 'correcthorse',
@@ -59,6 +61,7 @@ describe('parseConfig', () => {
       externalUrl: 'https://git.example.com/forge',
       database: { kind: 'external', url: 'postgresql://ann:secret@db/forge' },
       blobUrl: 'file:///srv/blobs%20here',
+      registryUrl: 'https://images.example.com',
       processes: 3,
       plan: 'free',
       root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
@@ -82,6 +85,7 @@ describe('parseConfig', () => {
       STITHY_EXTERNAL_URL: 'git.example.com',
       STITHY_DATABASE_URL: 'mysql://root@db/forge',
       STITHY_BLOB_URL: 's3://bucket',
+      STITHY_REGISTRY_URL: 'https://images.example.com/path',
       STITHY_PROCESSES: '0',
       STITHY_PLAN: 'gold',
       STITHY_ROOT_PASSWORD: 'short',
@@ -91,7 +95,7 @@ describe('parseConfig', () => {
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^12 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^13 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
   test.for([

@@ -14,6 +14,7 @@ const settingNames = [
   'STITHY_EXTERNAL_URL',
   'STITHY_DATABASE_URL',
   'STITHY_BLOB_URL',
+  'STITHY_REGISTRY_URL',
   'STITHY_PROCESSES',
   'STITHY_PLAN',
   'STITHY_ROOT_PASSWORD',
@@ -41,6 +42,8 @@ export type Config = Readonly<{
   database: Readonly<{ kind: 'embedded' } | { kind: 'external'; url: string }>
   /** Location of blobs, always a URL: `file:///srv/stithy/blobs`. */
   blobUrl: string
+  /** Origin at which clients reach the container registry; undefined if it is off. */
+  registryUrl: string | undefined
   /** Number of HTTP worker processes. */
   processes: number
   plan: Plan
@@ -60,6 +63,9 @@ export const uploadsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join
 
 /** Folder for responses to fetches that equal fetches share. */
 export const sharedFetchesDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'tmp', 'fetches')
+
+/** Folder of the container registry: its key, and files of unfinished uploads. */
+export const registryDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'registry')
 
 /** Folder for mails without a mail server. */
 export const mailsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'mails')
@@ -152,6 +158,7 @@ export function parseConfig(
     blobUrl: parsed('STITHY_BLOB_URL', pathToFileURL(join(dataDir, 'blobs')).href, (text) =>
       parseBlobUrl(text, folder),
     ),
+    registryUrl: parsed<string | undefined>('STITHY_REGISTRY_URL', new URL(externalUrl).origin, parseRegistryUrl),
     processes: whole('STITHY_PROCESSES', Math.min(availableParallelism(), 8), 1, maxProcesses),
     plan: oneOf('STITHY_PLAN', 'ultimate', plans),
     root: Object.freeze({ ...(password !== undefined && { password }), ...(token !== undefined && { token }) }),
@@ -210,6 +217,15 @@ function parseExternalUrl(text: string): string | string[] {
     return ['must have no user, password, query or fragment']
   }
   return (url.origin + url.pathname).replace(/\/+$/, '')
+}
+
+/** Clients look for the registry at the root of a host. */
+function parseRegistryUrl(text: string): string | undefined | string[] {
+  if (text === 'off') return undefined
+  const url = URL.parse(text)
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.href === `${url.origin}/`
+    ? url.origin
+    : [`must be "off", or an http or https URL without a path, not "${text}"`]
 }
 
 /** The text may contain a password, so error messages never repeat it. */

@@ -16,6 +16,7 @@ import { type SystemParts, systemRoutes } from './edges/http/system.ts'
 import { uploadMatcher } from './edges/http/uploads.ts'
 import { wildcardRoutes } from './edges/http/wildcard-routes.ts'
 import { lfsMatcher } from './edges/lfs/serve.ts'
+import { registryRoutes } from './edges/registry/routes.ts'
 import { areas, endpoints } from './modules/index.ts'
 import { apiVersion, productVersion } from './modules/instance/index.ts'
 
@@ -37,6 +38,7 @@ export function openHttp(context: HttpContext, limits: HttpLimits, parts: Parts)
     avatarRoutes(context),
     oauthRoutes(context),
     accountPages(context),
+    registryRoutes(context),
     wildcardRoutes(siteUrl, [
       gitMatcher(context, limits),
       lfsMatcher(context),

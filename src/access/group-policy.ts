@@ -28,6 +28,8 @@ export const groupPolicy = {
   read_wiki: { from: 'guest' },
   create_wiki: { from: 'developer' },
   admin_wiki: { from: 'maintainer' },
+  /** The list has the images of the projects whose images the caller may read. */
+  list_container_images: { from: 'reporter' },
   read_badge: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_badge: { from: 'owner' },
   read_deploy_token: { from: 'maintainer' },

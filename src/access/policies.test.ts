@@ -28,7 +28,16 @@ type Step = (typeof ladder)[number]
 
 const callerOf = (step: Step): Caller => (step === 'anonymous' ? null : step === 'administrator' ? admin : actor)
 const levelOf = (step: Step): number => (step in levels ? levels[step as keyof typeof levels] : 0)
-const on = { issues: 20, repository: 20, forking: 20, merge_requests: 20, builds: 20, wiki: 20, snippets: 20 }
+const on = {
+  issues: 20,
+  repository: 20,
+  forking: 20,
+  merge_requests: 20,
+  builds: 20,
+  wiki: 20,
+  snippets: 20,
+  container_registry: 20,
+}
 
 /** The lowest role that has access at this visibility; `never` when not even administrators have. */
 function least(rule: Rule, visibility: number, more: Partial<Facts> = {}): Step | 'never' {
@@ -144,6 +153,10 @@ describe('abilities on projects', () => {
     ['admin_label', 'reporter', 'reporter'],
     ['subscribe_to_label', 'guest', 'stranger'],
     ['read_milestone', 'guest', 'anonymous'],
+    ['read_container_image', 'reporter', 'anonymous'],
+    ['create_container_image', 'developer', 'developer'],
+    ['destroy_container_image', 'developer', 'developer'],
+    ['admin_container_image', 'maintainer', 'maintainer'],
     ['admin_milestone', 'developer', 'developer'],
     ['delete_protected_branch', 'maintainer', 'maintainer'],
     ['admin_protected_ref', 'maintainer', 'maintainer'],
@@ -171,7 +184,9 @@ describe('abilities on projects', () => {
         'create_snippet',
         ...['create_issue', 'admin_issue', 'date_issue', 'admin_board'],
         ...['admin_label', 'admin_milestone', 'force_unlock', 'delete_protected_branch', 'request_access'],
-        ...['create_wiki', 'admin_wiki', 'admin_mirror'],
+        ...['create_wiki', 'admin_wiki'],
+        'admin_mirror',
+        ...['create_container_image', 'destroy_container_image', 'admin_container_image'],
       ),
     )
   })
@@ -183,6 +198,10 @@ describe('abilities on projects', () => {
         ...['fork_project', 'push_code', 'collaborate', 'push_first_commit', 'admin_tag', 'delete_protected_branch'],
       ),
     )
+  })
+
+  test('deploy tokens push container images', () => {
+    expect(changedBy(projectPolicy, flag('deploy_token'))).toEqual(all(forUsers, 'create_container_image'))
   })
 
   test('with public jobs, guests read pipelines and jobs', () => {
@@ -221,6 +240,12 @@ describe('abilities on projects', () => {
         refused,
         ...['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job', 'admin_variable'],
         ...['read_environment', 'update_environment', 'read_deployment', 'update_deployment', 'remove_deployment'],
+      ),
+    )
+    expect(changedBy(projectPolicy, without('container_registry'))).toEqual(
+      all(
+        refused,
+        ...['read_container_image', 'create_container_image', 'destroy_container_image', 'admin_container_image'],
       ),
     )
   })
@@ -399,6 +424,7 @@ describe('abilities on groups', () => {
     ['admin_label', 'reporter', 'reporter'],
     ['subscribe_to_label', 'guest', 'stranger'],
     ['read_milestone', 'guest', 'anonymous'],
+    ['list_container_images', 'reporter', 'reporter'],
     ['admin_milestone', 'developer', 'developer'],
     ['read_board', 'guest', 'stranger'],
     ['admin_board', 'reporter', 'reporter'],

@@ -72,6 +72,18 @@ export const projectPolicy = {
   admin_label: { from: 'reporter', unless: ['archived'] },
   subscribe_to_label: { from: 'guest', open: 'signed_in' },
   read_milestone: { from: 'guest', open: 'anyone' },
+  read_container_image: { from: 'reporter', open: 'anyone', feature: 'container_registry' },
+  /** Deploy tokens with the scope for it push to their own projects, although they have the level of reporters. */
+  create_container_image: {
+    from: 'developer',
+    feature: 'container_registry',
+    or: ['deploy_token'],
+    unless: ['archived'],
+  },
+  /** Delete and restore a tag. */
+  destroy_container_image: { from: 'developer', feature: 'container_registry', unless: ['archived'] },
+  /** Delete and restore repositories, many tags at once, and what has a digest. */
+  admin_container_image: { from: 'maintainer', feature: 'container_registry', unless: ['archived'] },
   admin_milestone: { from: 'developer', unless: ['archived'] },
   /** Remove LFS locks of other users. */
   force_unlock: { from: 'maintainer', feature: 'repository', unless: ['archived'] },

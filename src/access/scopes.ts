@@ -20,3 +20,10 @@ export const reaches = (held: ReadonlySet<Scope> | undefined, wanted: readonly S
 /** Scopes that permit Git reads, on every transport; one is enough. */
 export const pullScopes: readonly Scope[] = ['api', 'read_api', 'read_repository', 'write_repository']
 export const pushScopes: readonly Scope[] = ['api', 'write_repository']
+
+/** Scopes that permit container registry operations. Deletion needs the whole API, because it takes more than a push. */
+export const registryScopes = {
+  pull: ['api', 'read_registry'],
+  push: ['api', 'write_registry'],
+  delete: ['api'],
+} as const satisfies Readonly<Record<string, readonly Scope[]>>

@@ -14,6 +14,14 @@ import type { Site } from './site.ts'
 /** What a context takes from the request besides the caller. */
 export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent'>>
 
+/** Where the container registry is. */
+export type RegistryPlace = {
+  /** Host and port for clients, such as `registry.example:5000`; undefined if the registry is off. */
+  readonly host: string | undefined
+  /** Folder of its key and of unfinished uploads. */
+  readonly folder: string
+}
+
 /** The caller and the services available to it. One per request, job or SSH session. */
 export type Ctx = {
   readonly actor: Caller
@@ -27,6 +35,7 @@ export type Ctx = {
   /** Settings at the start of the request, job or session. */
   readonly settings: Settings
   readonly site: Site
+  readonly registry: RegistryPlace
   readonly plan: Plan
   /** Whether impersonation tokens are valid. */
   readonly impersonation: boolean

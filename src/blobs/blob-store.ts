@@ -20,6 +20,11 @@ export interface BlobStore {
    * expected size.
    */
   put(source: Readable, expected?: StoredBlob): Promise<StoredBlob>
+  /**
+   * Takes a complete, synced file whose size and digest the caller has computed while writing it, without copying it where that is
+   * possible. The file is gone afterwards. `putFile` calls it. Stores that cannot take files lack it.
+   */
+  adopt?(path: string, blob: StoredBlob): Promise<void>
   /** `undefined` if the blob does not exist. `start` and `end` are inclusive byte offsets. */
   get(
     digest: Digest,

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, rmdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import type { BlobStore, Digest } from './blob-store.ts'
+import { putFile } from './put-file.ts'
 
 const hello = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824' as Digest
 const read = async (store: BlobStore, digest: Digest, range?: { start: number; end: number }) => {
@@ -118,6 +122,19 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
         ])
         expect([seen, await store.has(hello)]).toEqual([true, true])
       }
+    })
+
+    test('a file becomes a blob, also if the blob exists', async () => {
+      const store = await open()
+      const folder = await mkdtemp(join(tmpdir(), 'stithy-files-'))
+      const path = join(folder, 'file')
+      for (const _ of [1, 2]) {
+        await writeFile(path, 'hello')
+        await putFile(store, path, { digest: hello, sizeBytes: 5 })
+        expect((await read(store, hello))?.toString()).toBe('hello')
+        expect(await readdir(folder)).toEqual([])
+      }
+      await rmdir(folder)
     })
 
     test('large and empty blobs are stored', async () => {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileHandle, link, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, link, mkdir, open, opendir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
@@ -55,6 +56,18 @@ export class DiskBlobs implements BlobStore {
       await rm(temporary, { force: true })
       throw error
     }
+  }
+
+  async adopt(path: string, { digest, sizeBytes }: StoredBlob): Promise<void> {
+    // A deletion compares this time, and the file may have been written long ago.
+    const now = new Date()
+    await utimes(path, now, now)
+    await this.#place(path, digest).catch(async (error: NodeJS.ErrnoException) => {
+      // On another file system.
+      if (error.code !== 'EXDEV') throw error
+      await this.put(createReadStream(path), { digest, sizeBytes })
+      await rm(path)
+    })
   }
 
   /**

@@ -6,6 +6,7 @@ import type { EventDeclaration, FeedAction } from './catalogue/declare.ts'
 import { groupEvents } from './catalogue/groups.ts'
 import { planningEvents } from './catalogue/planning.ts'
 import { projectEvents } from './catalogue/projects.ts'
+import { registryEvents } from './catalogue/registry.ts'
 import { reviewEvents } from './catalogue/review.ts'
 import { textEvents } from './catalogue/text.ts'
 
@@ -17,6 +18,7 @@ export const catalogue = {
   ...groupEvents,
   ...planningEvents,
   ...projectEvents,
+  ...registryEvents,
   ...reviewEvents,
   ...textEvents,
 }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { Counter } from 'prom-client'
 
 /** The ways to present a credential. `account` is the API for the second factor, which asks for a password or a code again. */
-type SignInTransport = 'api' | 'web' | 'oauth' | 'git-http' | 'lfs' | 'ssh' | 'account'
+type SignInTransport = 'api' | 'web' | 'oauth' | 'git-http' | 'lfs' | 'registry' | 'ssh' | 'account'
 
 type FailedSignIn = Readonly<{
   transport: SignInTransport

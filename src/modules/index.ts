@@ -116,6 +116,14 @@ import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
 import { refreshSideRepository, removeSideRepositories } from './pushes/side-repositories/jobs.ts'
+import { refreshRegistrySize } from './registry/blobs/jobs.ts'
+import { cleanUpProject, startContainerCleanups } from './registry/cleanup/jobs.ts'
+import { collectContainerImages } from './registry/collection/jobs.ts'
+import { deleteContainerRepository } from './registry/images/jobs.ts'
+import { registryRepositoryRoutes } from './registry/images/routes.ts'
+import { deleteTagsInBulk } from './registry/tags/jobs.ts'
+import { registryTagRoutes } from './registry/tags/routes.ts'
+import { tidyContainerUploads } from './registry/uploads/jobs.ts'
 import { archiveRoutes } from './repository/archive/routes.ts'
 import { blameRoutes } from './repository/blame/routes.ts'
 import { deleteMergedBranches } from './repository/branches/jobs.ts'
@@ -206,6 +214,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   deployments: deploymentRoutes,
   environments: environmentRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
+  'container-registry': [...registryRepositoryRoutes, ...registryTagRoutes],
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
@@ -296,6 +305,13 @@ export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
   endOldEvents,
   collectUnusedBlobs,
+  cleanUpProject,
+  startContainerCleanups,
+  collectContainerImages,
+  refreshRegistrySize,
+  deleteContainerRepository,
+  deleteTagsInBulk,
+  tidyContainerUploads,
   copySource,
   copyTemplate,
   deleteMergedBranches,

@@ -86,6 +86,7 @@ const factsOfProject = ({ caller, visibility, archived }: Cell): Facts =>
     builds_access_level: 20,
     wiki_access_level: 20,
     snippets_access_level: 20,
+    container_registry_access_level: 20,
   } as ProjectRow)
 
 const factsOfGroup = ({ caller, visibility }: Cell): Facts =>

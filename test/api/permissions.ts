@@ -73,6 +73,31 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/users', 'guest P', 200],
   ['GET /projects/:id/groups', 'guest P', 200],
 
+  ['GET /projects/:id/registry/repositories', 'reporter P', 200],
+  ['GET /projects/:id/registry/repositories/:repository_id/tags', 'reporter P', 404, none('repository_id')],
+  ['GET /projects/:id/registry/repositories/:repository_id/tags/:tag_name', 'reporter P', 404, none('repository_id')],
+  [
+    'DELETE /projects/:id/registry/repositories/:repository_id/tags/:tag_name',
+    'developer - live',
+    404,
+    none('repository_id'),
+  ],
+  [
+    'POST /projects/:id/registry/repositories/:repository_id/tags/:tag_name/restore',
+    'developer - live',
+    404,
+    none('repository_id'),
+  ],
+  [
+    'DELETE /projects/:id/registry/repositories/:repository_id/tags',
+    'maintainer - live',
+    404,
+    { query: 'name_regex=x', ...none('repository_id') },
+  ],
+  ['DELETE /projects/:id/registry/repositories/:repository_id', 'maintainer - live', 404, none('repository_id')],
+  ['GET /projects/:id/registry/deleted_repositories', 'maintainer - live', 200],
+  ['POST /projects/:id/registry/repositories/:repository_id/restore', 'maintainer - live', 404, none('repository_id')],
+
   ['GET /projects/:id/members', 'guest L', 200],
   ['GET /projects/:id/members/all', 'guest L', 200],
   ['GET /projects/:id/members/:user_id', 'guest L', 404, none('user_id')],
@@ -616,6 +641,7 @@ export const groupRows: readonly Row[] = [
   ['GET /groups/:id/projects', 'guest P', 200],
   ['GET /groups/:id/projects/shared', 'guest P', 200],
   ['GET /groups/:id/avatar', 'guest P', 404],
+  ['GET /groups/:id/registry/repositories', 'reporter -', 200],
   ['GET /groups/:id/search', 'guest L', 200, { query: 'scope=users&search=xxx' }],
   ['GET /groups/:id/-/search', 'guest L', 200, { query: 'scope=users&search=xxx' }],
   ['GET /groups/:id/search blobs', 'guest L', 200, { query: 'scope=blobs&search=xxx' }],
@@ -737,6 +763,7 @@ export const otherRows: readonly (readonly [
   more?: { readonly query?: string; readonly json?: object; readonly at?: Readonly<Record<string, string>> },
 ])[] = [
   ['GET /version', 'signed in', 200],
+  ['GET /registry/repositories/:id', 'everyone', 404, none('id')],
   ['GET /metadata', 'signed in', 200],
   ['GET /projects', 'everyone', 200],
   // External users have a project limit of 0.

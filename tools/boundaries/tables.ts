@@ -91,6 +91,18 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'state_events',
   ],
   text: ['snippet_agents', 'snippet_texts', 'snippets', 'wiki_pages'],
+  registry: [
+    'container_blobs',
+    'container_cleanups',
+    'container_manifest_blobs',
+    'container_manifest_children',
+    'container_manifests',
+    'container_repositories',
+    'container_tag_history',
+    'container_tags',
+    'container_upload_parts',
+    'container_uploads',
+  ],
   lifecycle: ['project_imports', 'pull_mirrors', 'push_mirrors'],
   review: [
     'approval_rule_branches',

@@ -92,6 +92,15 @@ const twinsInSql: readonly Target[] = [
     tests: tokens,
   },
   {
+    file: 'src/modules/registry/images/queries.ts',
+    only: ['readableImages', 'repositoriesBelow'],
+    tests: [twins, 'src/modules/registry/images'],
+  },
+  {
+    file: 'src/modules/registry/access/access.ts',
+    tests: ['src/modules/registry/tokens', 'src/modules/registry/images'],
+  },
+  {
     file: 'src/modules/accounts/users/queries.ts',
     only: ['openTo'],
     tests: ['src/modules/accounts/follows', 'src/modules/projects/stars'],

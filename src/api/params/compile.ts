@@ -64,6 +64,7 @@ function fieldOf(name: string, schema: ParamSchema, plan: Plan): Field {
     takesEmptyText: core.some(takesEmptyText) && !(isNullable(schema) && core.every(isFile)),
     isList: core.some((each) => each.type === 'array'),
     refusesBlank: core.some((each) => each.blank === false),
+    newerName: schema.newerName,
     makeDefault: defaultOf(schema),
   }
 }

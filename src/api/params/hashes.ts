@@ -14,6 +14,8 @@ export type Field = {
   readonly takesEmptyText: boolean
   readonly isList: boolean
   readonly refusesBlank: boolean
+  /** A parameter that counts as this one if this one is absent. */
+  readonly newerName: string | undefined
   /** Returns a new copy of the default; undefined if there is none. */
   readonly makeDefault: (() => unknown) | undefined
 }
@@ -57,7 +59,8 @@ const nameWithin = (path: string, name: string): string => (path === '' ? name :
 
 /** The typed value, a violation, or undefined for an absent parameter. */
 function readField(field: Field, raw: RawParams, reading: Reading, path: string): unknown {
-  const given = raw[field.name]
+  const own = raw[field.name]
+  const given = own === undefined && field.newerName !== undefined ? raw[field.newerName] : own
   if (given === undefined) return field.required ? isMissing : undefined
   if (given === null || (given === '' && !field.takesEmptyText)) {
     if (reading.clears && field.nullable) return null

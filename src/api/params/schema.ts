@@ -42,6 +42,8 @@ export type ParamSchema = TSchema & {
   known?: readonly unknown[]
   /** `true`: the values are access levels, which the documentation names. */
   levels?: true
+  /** Another parameter that newer clients send instead: it counts as this one if this one is absent. */
+  newerName?: string
   /** The smallest plan that offers the parameter. */
   tier?: Tier
 } & ParamRules & { '~optional'?: true }

@@ -34,7 +34,14 @@ type Blank = {
   blank?: false
 }
 
-export type TextOptions = ParamOptions<string> & Blank & { maxLength?: number; minLength?: number; pattern?: string }
+export type TextOptions = ParamOptions<string> &
+  Blank & {
+    maxLength?: number
+    minLength?: number
+    pattern?: string
+    /** Another parameter that newer clients send instead: it counts as this one if this one is absent. */
+    newerName?: string
+  }
 
 /** Text. Converts numbers and booleans in JSON to text. */
 export const Text = <const O extends TextOptions>(options?: O): Defaulted<TUnsafe<string>, O> =>

@@ -9,18 +9,19 @@ export type Denial = { readonly denied: SignInRefusal; readonly retryAfterSecond
 export type Shown = { caller: Caller } | Denial
 
 /**
- * Authenticates Git credentials: an access token with any username, a deploy token with its own, or a password. Without
+ * Authenticates credentials for Git or the container registry: an access token with any username, a deploy token with its own, or a password. Without
  * credentials the caller is anonymous.
  */
 export async function authenticateGit(
   header: string | undefined,
   context: HttpContext,
   remoteAddress: string,
+  transport: 'git-http' | 'registry' = 'git-http',
 ): Promise<Shown> {
   if (header === undefined) return { caller: null }
   const shown = basicCredentials(header)
   const refuse = (denied: SignInRefusal): Denial => {
-    logFailedSignIn(context.log, { transport: 'git-http', reason: denied, remoteAddress, login: shown?.username })
+    logFailedSignIn(context.log, { transport, reason: denied, remoteAddress, login: shown?.username })
     return { denied }
   }
   if (!shown || shown.password === '' || shown.username === '') return refuse('wrong')

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../../access/actor.ts'
-import type { Ctx, OfRequest } from '../../api/ctx.ts'
+import type { Ctx, OfRequest, RegistryPlace } from '../../api/ctx.ts'
 import type { Db } from '../../db/db.ts'
 import type { Activity } from '../../kernel/activity.ts'
 import type { Plan } from '../../kernel/plan.ts'
@@ -19,6 +19,7 @@ export type HttpContext = {
   readonly siteUrl: string
   /** Folder for files of multipart forms. */
   readonly uploadsDir: string
+  readonly registry: RegistryPlace
   readonly log: Logger
   readonly abandoned: AbandonedRequests
   readonly activity: Activity

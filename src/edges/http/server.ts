@@ -45,8 +45,9 @@ function tidied(path: string): string | undefined {
   return bare === path ? undefined : bare
 }
 
-/** Whether the request carries a git pack or a large file, which may take minutes. */
+/** Whether the request carries a git pack, a large file or a layer, which may take minutes. */
 const isTransfer = (url: string): boolean =>
+  /^\/v2\/[^?]+\/blobs\//.test(url) ||
   /\.git\/(git-(upload|receive)-pack|(gitlab-lfs|info\/lfs)\/objects\/[0-9a-f]{64}[^?]*)(\?|$)/.test(url)
 
 /** Malformed or incomplete HTTP request; not logged. */

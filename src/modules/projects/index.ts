@@ -6,12 +6,14 @@ export {
   type RepositoryFacts,
   recordActivity,
   recordPush,
+  saveRegistrySize,
   saveRepositoryFacts,
   saveSnippetsSize,
   saveWikiSize,
 } from './projects/activity-queries.ts'
 export { ProjectSimple, projectReferenceFields } from './projects/basic-entity.ts'
 export { cachedProjects, cachedSimpleProjects } from './projects/cached.ts'
+export { type CleanupPolicy, cleanupDefaults } from './projects/cleanup-policy.ts'
 export { lockProject, takenNames } from './projects/edit-queries.ts'
 export { Project } from './projects/entity.ts'
 export type { FeatureColumn } from './projects/features.ts'

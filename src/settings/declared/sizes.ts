@@ -32,9 +32,16 @@ export const sizes = {
   ),
   container_registry_token_expire_delay: count(5, 'Lifetime of container registry tokens in minutes', {
     exclusiveMinimum: 0,
-    without: 'a container registry',
-    guards: 'missing',
   }),
+  container_registry_max_layer_size: count(
+    10_240,
+    'Maximum size of a layer of a container image in MB; 0 for no limit',
+  ),
+  container_registry_retention_days: count(
+    7,
+    'Days for which deleted container images and tags can be restored, and for which images without a tag are stored',
+    { maximum: 3650 },
+  ),
   local_markdown_version: count(0, 'Increment to invalidate cached rendered Markdown', { maximum: 65_535 }),
   polling_interval_multiplier: decimal(1, 'Multiplier of polling intervals; 0 disables polling', {
     minimum: 0,

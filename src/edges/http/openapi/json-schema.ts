@@ -23,6 +23,7 @@ const ours: ReadonlySet<string> = new Set([
   'allOrNone',
   'needed',
   'requiredUnless',
+  'newerName',
   'known',
   'levels',
   'title',

@@ -40,6 +40,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'commit-statuses': tag('Commit statuses', 'Results that external CI systems report for commits, also as jobs'),
   commits,
   compare: repositories,
+  'container-registry': tag('Container registry', 'Repositories of container images and their tags'),
   'custom-attributes': tag('Custom attributes', 'Key-value pairs of users, groups and projects, for administrators'),
   'deploy-keys': tag('Deploy keys', 'SSH keys that give access to the repositories of projects'),
   'deploy-tokens': tag('Deploy tokens', 'Tokens for deployments from projects and groups'),

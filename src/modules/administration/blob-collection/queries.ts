@@ -6,6 +6,10 @@ import { digestsOfAvatars } from '../../namespaces/index.ts'
 import { digestsOfUploads } from '../../projects/index.ts'
 import { digestsOfLargeFiles } from '../../pushes/index.ts'
 
+/** Layers and configurations of images. Written here, because the module that owns the table comes later. */
+const digestsOfContainerBlobs = (digests: readonly Digest[]): Sql =>
+  sql`select digest from container_blobs where digest = any(${digests}::text[])`
+
 /**
  * Every reference to a blob: each function selects the referenced ones among the given digests. An area that stores
  * blobs adds its own here; otherwise they are collected.
@@ -14,6 +18,7 @@ const references: readonly ((digests: readonly Digest[]) => Sql)[] = [
   digestsOfAvatars,
   digestsOfLargeFiles,
   digestsOfUploads,
+  digestsOfContainerBlobs,
 ]
 
 /** The digests that no row references. */

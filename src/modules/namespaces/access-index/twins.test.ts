@@ -29,6 +29,7 @@ import {
   visibleProjects,
 } from '../../projects/projects/queries.ts'
 import { projectFacts } from '../../projects/projects/subject.ts'
+import { readableImages } from '../../registry/images/queries.ts'
 import { findProjectSnippet } from '../../text/snippets/queries.ts'
 import { snippetFacts } from '../../text/snippets/subject.ts'
 import { createSnippet } from '../../text/snippets/testing.ts'
@@ -211,7 +212,7 @@ describe('policies and their SQL equivalents', () => {
   )
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'policy and SQL agree about code, merge requests and wikis, $visibility and $level',
+    'policy and SQL agree about code, merge requests, wikis and images, $visibility and $level',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
       const all = {
@@ -219,6 +220,7 @@ describe('policies and their SQL equivalents', () => {
         merge_requests_access_level: level,
         builds_access_level: level,
         wiki_access_level: level,
+        container_registry_access_level: level,
       }
       expect((await world.root.put(`/projects/${project.id}`, all)).status).toBe(200)
       for (const [kind, caller] of callers) {
@@ -243,6 +245,14 @@ describe('policies and their SQL equivalents', () => {
           `,
         )
         expect(wiki, kind).toBe(allows(projectPolicy.read_wiki, caller, facts))
+        const images = await world.db.exists(
+          sql`
+            select
+            from projects p
+            where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableImages(caller)}
+          `,
+        )
+        expect(images, kind).toBe(allows(projectPolicy.read_container_image, caller, facts))
         if (caller === null) continue
         const reader = await world.db.exists(
           sql`
@@ -373,6 +383,7 @@ describe('policies and their SQL equivalents', () => {
     await world.root.put(`/projects/${project.id}`, {
       repository_access_level: 'enabled',
       merge_requests_access_level: 'enabled',
+      container_registry_access_level: 'enabled',
     })
     for (const kind of Object.keys(kinds) as Kind[]) {
       // Without a caller there is no token, and a limited token has no administrator's rights.
@@ -389,6 +400,7 @@ describe('policies and their SQL equivalents', () => {
         [readableCode, projectPolicy.read_code],
         [readableMergeRequests, projectPolicy.read_merge_request],
         [readableWiki, projectPolicy.read_wiki],
+        [readableImages, projectPolicy.read_container_image],
       ] as const)
         expect(await holds(sql`${visibleProjects(caller)} and ${twin(caller)}`), `${twin.name}, ${kind}`).toBe(
           allows(rule, caller, facts),

@@ -78,3 +78,12 @@ export const countLinkedFiles = (projectId: number): Sql =>
 /** Saves the bytes of all files of a project's snippets. */
 export const saveSnippetsSize = (db: Db, projectId: number, bytes: number): Promise<number> =>
   db.run(sql`update project_statistics set snippets_size = ${bytes} where project_id = ${projectId}`)
+/**
+ * Records the size of the container registry of a project. `bytes` is an expression.
+ *
+ * The row is locked first, so that concurrent computations record the latest one.
+ */
+export const saveRegistrySize = async (tx: Tx, projectId: number, bytes: Sql): Promise<void> => {
+  await tx.run(sql`select from project_statistics where project_id = ${projectId} for update`)
+  await tx.run(sql`update project_statistics set container_registry_size = ${bytes} where project_id = ${projectId}`)
+}

@@ -7,7 +7,7 @@ import { locatedRow } from '../repositories/location.ts'
 import { countingTopics, countTopicsOfNew } from '../topics/count.ts'
 import type { FeatureLevels } from './features.ts'
 import { columns, type ProjectRow, projectRow } from './queries.ts'
-import type { ProjectSettings } from './settings.ts'
+import type { StoredSettings } from './settings.ts'
 
 export type NewProject = FeatureLevels & {
   namespaceId: number
@@ -18,7 +18,7 @@ export type NewProject = FeatureLevels & {
   description: string | null
   visibility: number
   topics: readonly string[]
-  settings: Partial<ProjectSettings>
+  settings: StoredSettings
   storage: string
   runnersToken: string
 }
@@ -33,7 +33,7 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<Locate
           namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings,
           repository_storage, runners_token, issues_access_level, repository_access_level,
           merge_requests_access_level, builds_access_level, wiki_access_level, snippets_access_level,
-          pages_access_level, forking_access_level
+          container_registry_access_level, pages_access_level, forking_access_level
         )
         values (
           ${project.namespaceId}, ${project.creatorId}, ${project.name}, ${project.path},
@@ -41,7 +41,8 @@ export async function insertProject(tx: Tx, project: NewProject): Promise<Locate
           ${JSON.stringify(project.settings)}::jsonb, ${project.storage}, ${project.runnersToken},
           ${project.issues_access_level}, ${project.repository_access_level},
           ${project.merge_requests_access_level}, ${project.builds_access_level},
-          ${project.wiki_access_level}, ${project.snippets_access_level}, ${project.pages_access_level},
+          ${project.wiki_access_level}, ${project.snippets_access_level},
+          ${project.container_registry_access_level}, ${project.pages_access_level},
           ${project.forking_access_level}
         )
         returning id, repository_storage, repository_key
@@ -144,7 +145,7 @@ export type ProjectChanges = Partial<
     license_path: string | null
     license_key: string | null
   }
-> & { settings?: Partial<ProjectSettings> }
+> & { settings?: StoredSettings }
 
 const editable = new Set([
   'name',
@@ -164,6 +165,7 @@ const editable = new Set([
   'builds_access_level',
   'wiki_access_level',
   'snippets_access_level',
+  'container_registry_access_level',
   'pages_access_level',
   'forking_access_level',
 ])
@@ -174,8 +176,18 @@ export function updateProject(tx: Tx, id: number, { settings, ...columns }: Proj
     if (!editable.has(name)) throw new Error(`not a column to edit: ${name}`)
     assignments = sql`${assignments}, ${raw(name)} = ${value}`
   }
-  if (settings && Object.keys(settings).length > 0)
-    assignments = sql`${assignments}, settings = settings || ${JSON.stringify(settings)}::jsonb`
+  if (settings && Object.keys(settings).length > 0) {
+    const { container_expiration_policy: policy, ...whole } = settings
+    const merged = policy
+      ? sql`
+        jsonb_build_object(
+          'container_expiration_policy',
+          coalesce(settings -> 'container_expiration_policy', '{}') || ${JSON.stringify(policy)}::jsonb
+        )
+      `
+      : sql`'{}'`
+    assignments = sql`${assignments}, settings = settings || ${JSON.stringify(whole)}::jsonb || ${merged}`
+  }
   const update = () => tx.run(sql`update projects set ${assignments} where id = ${id}`)
   const { topics, visibility } = columns
   return topics || visibility !== undefined ? countingTopics(tx, sql`p.id = ${id}`, update, visibility) : update()

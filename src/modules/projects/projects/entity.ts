@@ -7,6 +7,7 @@ import { accessLevel, dateOnly, described, nullable, timestamp } from '../../../
 import { planOffers } from '../../../kernel/plan.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { basic, basicOf, namespace, namespaceOf, ProjectSimple } from './basic-entity.ts'
+import { cleanupDefaults, cleanupPolicySchema } from './cleanup-policy.ts'
 import { featureFields, featuresOf } from './feature-fields.ts'
 import type { ProjectRecordRow } from './record-queries.ts'
 import { requestedFields, requestedOf } from './requested-fields.ts'
@@ -114,6 +115,7 @@ export const Project = cacheableEntity({
     ),
     ...planFields,
     packages_enabled: Type.Boolean({ description: 'True if the package registry is enabled' }),
+    container_expiration_policy: described(cleanupPolicySchema, 'Which tags of container images are deleted regularly'),
     service_desk_enabled: nullable(Type.Boolean(), { description: 'Null below the premium plan unless it was set' }),
     service_desk_address: described(nullableText, 'Always null; the service desk is not supported'),
     marked_for_deletion_at: Type.Optional(
@@ -153,7 +155,7 @@ export const Project = cacheableEntity({
       archived: row.archived,
       empty_repo: !row.has_repository,
       creator_id: row.creator_id,
-      ...featuresOf(row, settings, on),
+      ...featuresOf(row, on),
       can_create_merge_request_in: allows(projectPolicy.create_merge_request_in, actor, facts),
       resolve_outdated_diff_discussions: settings.resolve_outdated_diff_discussions,
       ...(issues && { open_issues_count: row.open_issues - (confidential ? 0 : row.open_confidential_issues) }),
@@ -170,6 +172,7 @@ export const Project = cacheableEntity({
       ...(actor?.admin && { repository_storage: row.repository_storage }),
       ...planSettingsOf(row, settings),
       packages_enabled: settings.packages_enabled,
+      container_expiration_policy: { ...cleanupDefaults, ...row.settings.container_expiration_policy },
       service_desk_enabled: row.settings.service_desk_enabled ?? (planOffers(plan, 'premium') ? true : null),
       service_desk_address: null,
       marked_for_deletion_at: row.marked_for_deletion_on,

@@ -16,6 +16,7 @@ export const featureParams = {
   builds_access_level: level('pipelines'),
   wiki_access_level: level('the wiki'),
   snippets_access_level: level('snippets'),
+  container_registry_access_level: level('the container registry'),
   forking_access_level: level('forks'),
   pages_access_level: Optional(
     OneOf(['disabled', 'private', 'enabled', 'public'], { description: 'Who may see pages' }),
@@ -25,6 +26,7 @@ export const featureParams = {
   jobs_enabled: flag('Pipelines'),
   wiki_enabled: flag('Wiki'),
   snippets_enabled: flag('Snippets'),
+  container_registry_enabled: flag('Container registry'),
 } as const
 
 export type FeatureColumn =
@@ -34,6 +36,7 @@ export type FeatureColumn =
   | 'builds_access_level'
   | 'wiki_access_level'
   | 'snippets_access_level'
+  | 'container_registry_access_level'
   | 'forking_access_level'
   | 'pages_access_level'
 
@@ -44,6 +47,7 @@ export const featureLevelsRow = {
   builds_access_level: integer,
   wiki_access_level: integer,
   snippets_access_level: integer,
+  container_registry_access_level: integer,
   forking_access_level: integer,
   pages_access_level: integer,
 } satisfies Record<FeatureColumn, unknown>
@@ -55,6 +59,7 @@ const olderForms: Readonly<Record<string, FeatureColumn>> = {
   jobs_enabled: 'builds_access_level',
   wiki_enabled: 'wiki_access_level',
   snippets_enabled: 'snippets_access_level',
+  container_registry_enabled: 'container_registry_access_level',
 }
 
 const columns = Object.keys(featureParams).filter((name) => name.endsWith('_access_level')) as FeatureColumn[]
@@ -89,6 +94,7 @@ export const newFeatures = (isPrivate: boolean): FeatureLevels => ({
   builds_access_level: featureLevels.enabled,
   wiki_access_level: featureLevels.enabled,
   snippets_access_level: featureLevels.enabled,
+  container_registry_access_level: featureLevels.enabled,
   forking_access_level: featureLevels.enabled,
   pages_access_level: isPrivate ? featureLevels.private : featureLevels.enabled,
 })

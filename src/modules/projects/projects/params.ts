@@ -1,5 +1,6 @@
 import { memberLevels } from '../../../access/levels.ts'
 import { CommaList, File, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
+import { cleanupPolicyParams } from './cleanup-policy.ts'
 import { featureParams } from './features.ts'
 import { settingParams } from './settings.ts'
 
@@ -62,4 +63,5 @@ export const writeParams = {
   avatar: Optional(Nullable(File({ description: 'Image file of the avatar' }))),
   ...featureParams,
   ...settingParams,
+  ...cleanupPolicyParams,
 } as const

@@ -41,7 +41,7 @@ export const projectRow = {
 export type ProjectRow = RowOf<typeof projectRow>
 
 const featureColumns = raw(
-  'p.issues_access_level, p.repository_access_level, p.merge_requests_access_level, p.builds_access_level, p.wiki_access_level, p.snippets_access_level, p.pages_access_level, p.forking_access_level',
+  'p.issues_access_level, p.repository_access_level, p.merge_requests_access_level, p.builds_access_level, p.wiki_access_level, p.snippets_access_level, p.container_registry_access_level, p.pages_access_level, p.forking_access_level',
 )
 
 /** Columns of ProjectRow without the caller's level, of the project with the alias `p`. */

@@ -159,6 +159,7 @@ describe('GET /projects/:id', () => {
       lfs_objects_size: 3,
       job_artifacts_size: 4,
       packages_size: 5,
+      container_registry_size: 0,
     }
     for (const path of [`/projects/${project.id}?`, `/projects?search=${project.path}&`]) {
       const of = async (who: Client, query = 'statistics=true') => {

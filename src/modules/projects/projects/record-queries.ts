@@ -29,7 +29,7 @@ import {
   visibleProject,
   withinLimits,
 } from './queries.ts'
-import type { ProjectSettings } from './settings.ts'
+import type { StoredSettings } from './settings.ts'
 
 /**
  * Version of a project's record for the caller. `stamp` changes with every row that the record shows, and with the
@@ -61,7 +61,7 @@ export const projectRecordRow = {
   mirror: boolean,
   mirror_user_id: nullable(integer),
   runners_token: text,
-  settings: json<Partial<ProjectSettings>>(),
+  settings: json<StoredSettings>(),
   readme_path: nullable(text),
   license_path: nullable(text),
   license_key: nullable(text),
@@ -126,6 +126,7 @@ export type ProjectStatistics = {
   lfs_objects_size: number
   job_artifacts_size: number
   packages_size: number
+  container_registry_size: number
 }
 
 export type RecordOptions = {

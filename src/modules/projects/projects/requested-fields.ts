@@ -17,6 +17,9 @@ const statistics = Type.Object(
     lfs_objects_size: Type.Integer({ description: 'Git LFS objects in bytes' }),
     job_artifacts_size: Type.Integer({ description: 'Job artifacts in bytes' }),
     packages_size: Type.Integer({ description: 'Packages in bytes' }),
+    container_registry_size: Type.Integer({
+      description: 'Layers of container images in bytes; not part of `storage_size`',
+    }),
   },
   { title: 'ProjectStatistics' },
 )
@@ -35,6 +38,7 @@ const statisticsOf = (row: ProjectStatistics) => ({
   lfs_objects_size: row.lfs_objects_size,
   job_artifacts_size: row.job_artifacts_size,
   packages_size: row.packages_size,
+  container_registry_size: row.container_registry_size,
 })
 
 /** What a request asks for by a parameter. */

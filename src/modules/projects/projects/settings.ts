@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox'
 import { Flag, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
 import type { FieldViolations } from '../../../kernel/failure.ts'
 import { tooLong } from '../../../kernel/violations.ts'
+import { type CleanupPolicy, cleanupPolicyAmong, cleanupPolicyViolations } from './cleanup-policy.ts'
 
 const flag = (description: string) => Optional(Flag({ description }))
 const text = (description: string) => Optional(Nullable(Text({ description })))
@@ -11,7 +12,6 @@ const text = (description: string) => Optional(Nullable(Text({ description })))
  * `projects.settings`; absent ones have the defaults below.
  */
 export const settingParams = {
-  container_registry_enabled: flag('The project has a container registry'),
   lfs_enabled: flag('Git LFS is enabled'),
   packages_enabled: flag('The project has packages'),
   service_desk_enabled: Optional(Flag({ description: 'Service desk: create issues by email' })),
@@ -73,9 +73,13 @@ export const settingParams = {
 type Stored = Static<TObject<typeof settingParams>>
 export type ProjectSettings = { [K in keyof Stored]-?: Exclude<Stored[K], undefined> }
 
+/** What `projects.settings` contains. */
+export type StoredSettings = Partial<ProjectSettings> & {
+  readonly container_expiration_policy?: Partial<CleanupPolicy>
+}
+
 /** Default settings. Source: supplement to the API documents, "Project create". */
 export const settingDefaults: ProjectSettings = {
-  container_registry_enabled: true,
   lfs_enabled: true,
   packages_enabled: true,
   service_desk_enabled: true,
@@ -123,11 +127,13 @@ export function settingViolations(params: Readonly<Record<string, unknown>>): Fi
   const path = params['ci_config_path']
   if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))
     violations['ci_config_path'] = ['cannot include leading slash or directory traversal.']
-  return violations
+  return { ...violations, ...cleanupPolicyViolations(params) }
 }
 
 const names = Object.keys(settingParams) as (keyof ProjectSettings)[]
 
 /** The settings among the given parameters. */
-export const settingsAmong = (params: Readonly<Record<string, unknown>>): Partial<ProjectSettings> =>
-  Object.fromEntries(names.filter((name) => params[name] !== undefined).map((name) => [name, params[name]]))
+export const settingsAmong = (params: Readonly<Record<string, unknown>>): StoredSettings => ({
+  ...Object.fromEntries(names.filter((name) => params[name] !== undefined).map((name) => [name, params[name]])),
+  ...cleanupPolicyAmong(params),
+})

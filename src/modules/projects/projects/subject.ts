@@ -22,6 +22,7 @@ export const projectFacts = (row: ProjectRow): Facts => ({
     builds: row.builds_access_level,
     wiki: row.wiki_access_level,
     snippets: row.snippets_access_level,
+    container_registry: row.container_registry_access_level,
     // A fork copies the repository, so forking needs access to it.
     forking: Math.min(row.forking_access_level, row.repository_access_level),
   },

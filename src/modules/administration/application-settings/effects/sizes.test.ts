@@ -1,6 +1,7 @@
 import { FormData } from 'undici'
 import { expect } from 'vitest'
 import type { World } from '../../../../../test/world.ts'
+import { askToken, claimsOf, digestOf, imageAt, Registry, repositoryOf } from '../../../../edges/registry/testing.ts'
 import { sizes } from '../../../../settings/declared/sizes.ts'
 import { openMergeRequest } from '../../../review/merge-requests/testing.ts'
 import { newProject, push, showEffects } from './testing.ts'
@@ -60,13 +61,47 @@ showEffects(
       async ({ root }) => (await root.post('/snippets', { title: 'x', file_name: 'x', content: 'xxx' })).status,
       201,
       400,
-      ],
-      [
+    ],
+    [
       'D2-SETTINGS-MARKDOWN-VERSION local_markdown_version',
       { local_markdown_version: 1 },
       (world) => rendersOf(world, 'Rendered **once** for each version'),
       [1, 0],
       [1, 0],
+    ],
+    [
+      'container_registry_token_expire_delay',
+      { container_registry_token_expire_delay: 60 },
+      async (world) => {
+        const { exp, iat } = claimsOf((await askToken(world.root, [])).json.token)
+        return exp - iat
+      },
+      300,
+      3600,
+    ],
+    [
+      'container_registry_max_layer_size',
+      { container_registry_max_layer_size: 1 },
+      async (world) => {
+        const registry = await Registry.open(world.root, imageAt(await world.project()))
+        const body = Buffer.alloc(1_100_000)
+        return (await registry.send('POST', `blobs/uploads/?digest=${digestOf(body)}`, { body })).status
+      },
+      201,
+      413,
+    ],
+    [
+      'container_registry_retention_days',
+      { container_registry_retention_days: 0 },
+      async (world) => {
+        const project = await world.project()
+        await (await Registry.open(world.root, imageAt(project))).image('one')
+        const tag = `/projects/${project.id}/registry/repositories/${(await repositoryOf(world, project)).id}/tags/one`
+        await world.root.delete(tag)
+        return (await world.root.post(`${tag}/restore`)).status
+      },
+      201,
+      404,
     ],
     ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
   ], // Tested in event-retention.test.ts, because it takes rows of a certain age.

@@ -1,0 +1,91 @@
+import type { Digest } from '../../blobs/blob-store.ts'
+import {
+  isRepositoryName,
+  isTagName,
+  parsePrefixedDigest,
+  type Reference,
+  type RegistryAction,
+} from '../../modules/registry/index.ts'
+import { RegistryError } from './errors.ts'
+
+/** What a request asks of a repository. */
+export type RegistryCall =
+  | { readonly kind: 'tags' }
+  | { readonly kind: 'manifest'; readonly reference: Reference }
+  | { readonly kind: 'blob' | 'referrers'; readonly digest: Digest }
+  | { readonly kind: 'uploads' }
+  | { readonly kind: 'upload'; readonly id: string }
+
+export type RegistryRequest =
+  | { readonly of: 'registry'; readonly kind: 'base' | 'catalog' }
+  | { readonly of: 'repository'; readonly name: string; readonly call: RegistryCall }
+
+/** The action that each method of a call needs. */
+const methods: Readonly<Record<RegistryCall['kind'], Readonly<Record<string, RegistryAction>>>> = {
+  tags: { GET: 'pull', HEAD: 'pull' },
+  referrers: { GET: 'pull', HEAD: 'pull' },
+  manifest: { GET: 'pull', HEAD: 'pull', PUT: 'push', DELETE: 'delete' },
+  blob: { GET: 'pull', HEAD: 'pull', DELETE: 'delete' },
+  uploads: { POST: 'push' },
+  upload: { GET: 'push', HEAD: 'push', PATCH: 'push', PUT: 'push', DELETE: 'push' },
+}
+
+/** The action that a call needs. Throws `UNSUPPORTED` for methods that it does not have. */
+export function actionOf(method: string, { kind }: RegistryCall): RegistryAction {
+  const action = methods[kind][method]
+  if (action === undefined) throw notAllowed(Object.keys(methods[kind]))
+  return action
+}
+
+export const notAllowed = (allowed: readonly string[]): RegistryError =>
+  new RegistryError('UNSUPPORTED', { headers: { allow: allowed.join(', ') } })
+
+const forms: readonly (readonly [url: RegExp, call: (argument: string) => RegistryCall])[] = [
+  [/^(.+)\/tags\/list$/, () => ({ kind: 'tags' })],
+  [/^(.+)\/manifests\/([^/]+)$/, (text) => ({ kind: 'manifest', reference: parseReference(text) })],
+  [/^(.+)\/blobs\/uploads\/?$/, () => ({ kind: 'uploads' })],
+  [/^(.+)\/blobs\/uploads\/([^/]+)$/, (id) => ({ kind: 'upload', id })],
+  [/^(.+)\/blobs\/([^/]+)$/, (text) => ({ kind: 'blob', digest: parseDigestOf(text) })],
+  [/^(.+)\/referrers\/([^/]+)$/, (text) => ({ kind: 'referrers', digest: parseDigestOf(text) })],
+]
+
+/** Longer paths name nothing. */
+const maxPathLength = 1024
+
+/** Parses the path of a URL below `/v2`. Throws a `RegistryError` if it is none of the registry. */
+export function parseRegistryPath(pathname: string): RegistryRequest {
+  const path = pathname.length > maxPathLength ? undefined : decoded(pathname.replace(/^\/v2\/?/, ''))
+  if (path === '') return { of: 'registry', kind: 'base' }
+  if (path === '_catalog') return { of: 'registry', kind: 'catalog' }
+  for (const [url, callOf] of forms) {
+    const [, name, argument] = (path !== undefined && url.exec(path)) || []
+    if (name === undefined) continue
+    if (!isRepositoryName(name)) throw new RegistryError('NAME_INVALID', { detail: { name } })
+    return { of: 'repository', name, call: callOf(argument ?? '') }
+  }
+  throw new RegistryError('UNSUPPORTED', { status: 404, message: 'not a path of the registry' })
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
+
+export function parseDigestOf(text: string): Digest {
+  const digest = parsePrefixedDigest(text)
+  if (digest === undefined)
+    throw new RegistryError('DIGEST_INVALID', {
+      message: 'the digest is not a SHA-256 digest',
+      detail: { digest: text },
+    })
+  return digest
+}
+
+function parseReference(text: string): Reference {
+  if (text.includes(':')) return { digest: parseDigestOf(text) }
+  if (!isTagName(text)) throw new RegistryError('TAG_INVALID', { detail: { tag: text } })
+  return { tag: text }
+}

@@ -1,0 +1,140 @@
+import type { Ctx } from '../../api/ctx.ts'
+import { ParameterError } from '../../api/params/parameter-error.ts'
+import { mayListCatalog, placeIfAllowed, type RegistryAction } from '../../modules/registry/index.ts'
+import type { Exchange } from '../http/answer.ts'
+import type { HttpContext } from '../http/context.ts'
+import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
+import { answerFor, failureOf, logFault } from '../http/failures.ts'
+import { refusedByLimits } from '../http/rate-limit.ts'
+import { logAnswer } from '../http/request-log.ts'
+import { bearerOf, challenge, covers, type Known } from './bearer.ts'
+import { serveBlob, serveDeleteBlob } from './blobs.ts'
+import { serveCatalog, serveReferrers, serveTags } from './discovery.ts'
+import { type Code, RegistryError, sendError } from './errors.ts'
+import { serveDeleteManifest, serveManifest, servePutManifest } from './manifests.ts'
+import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
+import { actionOf, notAllowed, parseRegistryPath, type RegistryCall, type RegistryRequest } from './request.ts'
+import { serveBeginUpload, serveUpload } from './uploads.ts'
+
+/** The OCI distribution API: parses, reads the token, asks the policy, serves. */
+export async function serveRegistry(exchange: Exchange, context: HttpContext): Promise<void> {
+  const { req, remoteAddress } = exchange
+  let ctx: Ctx | undefined
+  try {
+    const { registry } = context
+    if (registry.host === undefined)
+      throw new RegistryError('UNAVAILABLE', { status: 404, message: 'registry not enabled' })
+    const [pathname = '', search = ''] = req.url!.split('?', 2)
+    const asked = parseRegistryPath(pathname)
+    const known = await bearerOf(req.headers.authorization, context, registry.folder, remoteAddress)
+    const signal = req.method === 'GET' || req.method === 'HEAD' ? disconnectSignal(exchange) : undefined
+    ctx = await context.open(known?.caller ?? null, remoteAddress, { signal })
+    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
+    await answer(exchange, ctx, asked, known, new URLSearchParams(search))
+  } catch (error) {
+    failed(exchange, error, context)
+  } finally {
+    if (!req.complete) req.resume()
+    logAnswer(context.log, exchange, ctx?.actor ?? null)
+  }
+}
+
+async function answer(
+  exchange: Exchange,
+  ctx: Ctx,
+  asked: RegistryRequest,
+  known: Known | undefined,
+  query: URLSearchParams,
+): Promise<void> {
+  const method = exchange.req.method!
+  const refuse = (scope?: string) => challenge(ctx.site.url, scope, known !== undefined)
+  if (asked.of === 'registry') {
+    if (method !== 'GET' && method !== 'HEAD') throw notAllowed(['GET', 'HEAD'])
+    if (asked.kind === 'base') {
+      if (!known) throw refuse()
+      return sendHeaders(exchange, 200)
+    }
+    if (!known || !covers(known.access, 'registry', 'catalog', '*') || !mayListCatalog(ctx))
+      throw refuse('registry:catalog:*')
+    return serveCatalog(exchange, ctx, query)
+  }
+  const { name, call } = asked
+  const action = actionOf(method, call)
+  const access = known?.access ?? []
+  const allowed = async (to: RegistryAction, of: string) =>
+    covers(access, 'repository', of, to) ? placeIfAllowed(ctx, of, to) : undefined
+  const place = await allowed(action, name)
+  // The policy decides at this moment, whatever the token says.
+  if (!place) throw refuse(scopeOf(name, action, query))
+  await serveCall(
+    {
+      exchange,
+      ctx,
+      place,
+      name,
+      query,
+      placeToPull: (of) => allowed('pull', of),
+      mayPush: covers(access, 'repository', name, 'push'),
+    },
+    call,
+  )
+}
+
+/** The scope that a client needs for an action. Pushing clients read what they push. */
+function scopeOf(name: string, action: RegistryAction, query: URLSearchParams): string {
+  const own = `repository:${name}:${action === 'push' ? 'pull,push' : action}`
+  const from = query.get('from')
+  return action === 'push' && from !== null && /^[a-z0-9._/-]{1,255}$/.test(from)
+    ? `${own} repository:${from}:pull`
+    : own
+}
+
+function serveCall(registry: RegistryExchange, call: RegistryCall): Promise<void> {
+  const { method } = registry.exchange.req
+  switch (call.kind) {
+    case 'tags':
+      return serveTags(registry)
+    case 'referrers':
+      return serveReferrers(registry, call.digest)
+    case 'blob':
+      return method === 'DELETE' ? serveDeleteBlob(registry, call.digest) : serveBlob(registry, call.digest)
+    case 'manifest':
+      if (method === 'PUT') return servePutManifest(registry, call.reference)
+      return method === 'DELETE'
+        ? serveDeleteManifest(registry, call.reference)
+        : serveManifest(registry, call.reference)
+    case 'uploads':
+      return serveBeginUpload(registry)
+    case 'upload':
+      return serveUpload(registry, call.id)
+  }
+}
+
+const codeOf = (status: number): Code => {
+  if (status === 413) return 'SIZE_INVALID'
+  if (status === 429) return 'TOOMANYREQUESTS'
+  if (status === 403) return 'DENIED'
+  if (status === 404) return 'NAME_UNKNOWN'
+  if (status >= 500) return status === 500 ? 'UNKNOWN' : 'UNAVAILABLE'
+  return 'BLOB_UPLOAD_INVALID'
+}
+
+function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
+  const { req, res } = exchange
+  // A disconnected client needs no response, and is not a fault of the server.
+  if (res.destroyed || req.socket.destroyed) {
+    res.statusCode = clientDisconnectedStatus
+    return
+  }
+  if (error instanceof ClientDisconnected) {
+    res.statusCode = clientDisconnectedStatus
+    return
+  }
+  if (error instanceof RegistryError) return sendError(exchange, error)
+  const { status, headers = {} } = answerFor(error)
+  logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'registry request failed')
+  if (res.headersSent) return void res.destroy()
+  const message =
+    error instanceof ParameterError ? error.message : (failureOf(error)?.message ?? 'Internal Server Error')
+  sendError(exchange, new RegistryError(codeOf(status), { status, message, headers }))
+}

@@ -1,0 +1,71 @@
+import { accountOf } from '../../../access/actor.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { emit } from '../../../events/log.ts'
+import type { Place } from '../access/access.ts'
+import { ensureRepository, findRepositoryId, lockRepository } from '../images/queries.ts'
+import { countLater } from './jobs.ts'
+import { findBlob, hideBlob, type LinkedBlob, linkBlob, lockBlobOf, renewBlob } from './queries.ts'
+
+/**
+ * The blob, if the repository has it. With `renews`, the caller may rely on finding it for the grace period of the collection: a
+ * client that finds a layer does not upload it.
+ */
+export async function readBlob(
+  ctx: Ctx,
+  { project, name }: Place,
+  digest: Digest,
+  renews: boolean,
+): Promise<LinkedBlob | undefined> {
+  const found = await findBlob(ctx.db, project.id, name, digest)
+  if (!found) return undefined
+  if (renews && found.stale && !(await renewBlob(ctx.db, found.repository_id, digest))) return undefined
+  return { digest: found.digest, size: found.size }
+}
+
+/** Links bytes, which are stored, to a repository. */
+export const addBlob = ({ transaction }: Ctx, { project, name }: Place, blob: LinkedBlob): Promise<void> =>
+  transaction(async (tx) => {
+    await linkBlob(tx, await ensureRepository(tx, project.id, name), blob)
+    await countLater(tx, project.id)
+  })
+
+/**
+ * Links a blob of the source to the target, without an upload; false if the source does not have it. Without a name, the source is
+ * any repository of its project. The caller must be allowed to pull from the source.
+ */
+export const mountBlob = (
+  { transaction }: Ctx,
+  target: Place,
+  source: { readonly project: { readonly id: number }; readonly name: string | undefined },
+  digest: Digest,
+): Promise<boolean> =>
+  transaction(async (tx) => {
+    const blob = await lockBlobOf(tx, source.project.id, source.name, digest)
+    if (!blob) return false
+    await linkBlob(tx, await ensureRepository(tx, target.project.id, target.name), blob)
+    await countLater(tx, target.project.id)
+    return true
+  })
+
+/** Deletes a blob of a repository. A blob of a manifest stays, because the image would be broken. */
+export async function deleteBlob(
+  ctx: Ctx,
+  { project, name }: Place,
+  digest: Digest,
+): Promise<'deleted' | 'missing' | 'used'> {
+  const found = await findBlob(ctx.db, project.id, name, digest)
+  const repositoryId = found && (await findRepositoryId(ctx.db, project.id, name))
+  if (!found || repositoryId === undefined) return 'missing'
+  return ctx.transaction(async (tx) => {
+    await lockRepository(tx, repositoryId)
+    if (!(await hideBlob(tx, repositoryId, digest))) return 'used'
+    await emit(tx, {
+      kind: 'container_blob_deleted',
+      projectId: project.id,
+      actorId: ctx.actor && accountOf(ctx.actor),
+      payload: { repository_id: repositoryId, digest },
+    })
+    return 'deleted'
+  })
+}

@@ -1,0 +1,19 @@
+export {
+  mayListCatalog,
+  type Place,
+  placeIfAllowed,
+  type RegistryAction,
+} from './access/access.ts'
+export { checkLayers } from './blobs/check.ts'
+export { deleteBlob, mountBlob, readBlob } from './blobs/service.ts'
+export { catalogAfter } from './images/queries.ts'
+export { InvalidManifest } from './manifests/parse.ts'
+export { findManifest, findManifestHead, type Reference, referrersOf } from './manifests/queries.ts'
+export { deleteReference, MissingParts, putManifest, WrongDigest } from './manifests/service.ts'
+export { parsePrefixedDigest, prefixed } from './names/digests.ts'
+export { isRepositoryName, isTagName } from './names/names.ts'
+export { tagNamesAfter } from './tags/queries.ts'
+export { grantToken } from './tokens/service.ts'
+export { type Access, readToken, service as registryService } from './tokens/web-token.ts'
+export type { Upload } from './uploads/queries.ts'
+export { beginUpload, completeUpload, endUpload, extendUpload, findUpload, UploadConflict } from './uploads/service.ts'

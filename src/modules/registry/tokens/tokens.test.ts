@@ -1,0 +1,352 @@
+import { createHash, createPublicKey, createSign, generateKeyPairSync, verify } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test as plain } from 'vitest'
+import { changeProject } from '../../../../test/tables/projects.ts'
+import { test, unique, World } from '../../../../test/world.ts'
+import { askToken, basicOf, claimsOf, imageAt, Registry, repositoryOf } from '../../../edges/registry/testing.ts'
+
+const accessOf = async (...asked: Parameters<typeof askToken>) => {
+  const { status, json, text } = await askToken(...asked)
+  expect(status, text).toBe(200)
+  return claimsOf(json.token).access
+}
+
+const repository = (name: string, actions: string) => `repository:${name}:${actions}`
+
+describe('GET /jwt/auth', () => {
+  test('a token is signed by the key of the installation and has the claims of the specification', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    const name = imageAt(project)
+    const { json } = await askToken(world.root, [repository(name, 'pull,push')], { account: 'root', client_id: 'x' })
+    expect(Object.keys(json)).toEqual(['token'])
+    const [head, body, signature] = json.token.split('.')
+    const path = join(world.config.dataDir, 'registry', 'token-key.pem')
+    const key = createPublicKey(await readFile(path, 'utf8'))
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect(verify('sha256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))).toBe(true)
+    const bits = createHash('sha256')
+      .update(key.export({ type: 'spki', format: 'der' }))
+      .digest()
+      .subarray(0, 30)
+    const { alg, kid } = JSON.parse(Buffer.from(head, 'base64url').toString())
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+    const binary = [...kid.replaceAll(':', '')].map((letter) => letters.indexOf(letter).toString(2).padStart(5, '0'))
+    expect([alg, kid]).toEqual(['RS256', expect.stringMatching(/^([A-Z2-7]{4}:){11}[A-Z2-7]{4}$/)])
+    expect(binary.join('')).toBe([...bits].map((byte) => byte.toString(2).padStart(8, '0')).join(''))
+    const claims = claimsOf(json.token)
+    expect(claims).toMatchObject({
+      iss: 'stithy-issuer',
+      sub: 'root',
+      aud: 'container_registry',
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      access: [{ type: 'repository', name, actions: ['pull', 'push'] }],
+    })
+    expect([claims.exp - claims.iat, claims.iat - claims.nbf]).toEqual([300, 5])
+    // The repository exists from now on.
+    expect(await repositoryOf(world, project)).toMatchObject({ name: '', path: name })
+  })
+
+  test('404 for an unknown service', async ({ world }) => {
+    for (const query of ['', '?service=other']) expect((await world.root.get(`//jwt/auth${query}`)).status).toBe(404)
+  })
+
+  test('anonymous callers get 403 unless something is granted', async ({ world }) => {
+    const [closed, open] = [await world.project(), await world.project({ visibility: 'public' })]
+    const denied = { status: 403, json: { errors: [{ code: 'DENIED', message: 'access forbidden' }] } }
+    expect(await askToken(world.anonymous, [])).toMatchObject(denied)
+    expect(await askToken(world.anonymous, [repository(imageAt(closed), 'pull')])).toMatchObject(denied)
+    expect(await askToken(world.anonymous, [repository(imageAt(open), 'push')])).toMatchObject(denied)
+    const answer = await askToken(world.anonymous, [repository(imageAt(open), 'pull,push')])
+    expect(claimsOf(answer.json.token)).toMatchObject({
+      sub: null,
+      access: [{ type: 'repository', name: imageAt(open), actions: ['pull'] }],
+    })
+  })
+
+  test('signed-in callers get a token without access if nothing is granted', async ({ world }) => {
+    const user = await world.user()
+    expect(await accessOf(user, [])).toEqual([])
+    expect(await accessOf(user, [repository(imageAt(await world.project()), 'pull')])).toEqual([])
+    expect(await accessOf(user, ['nonsense', 'repository:x', 'repository:a b:pull', 'registry:catalog:*'])).toEqual([])
+  })
+
+  test('401 for wrong credentials; users with a second factor need a token', async ({ world }) => {
+    const user = await world.user()
+    const ask = (headers: Record<string, string>) =>
+      world.anonymous.get('//jwt/auth?service=container_registry', { headers })
+    expect(await ask(basicOf(user.username, 'wrong'))).toMatchObject({
+      status: 401,
+      json: { errors: [{ code: 'UNAUTHORIZED', message: 'HTTP Basic: Access denied' }] },
+    })
+    expect((await ask(basicOf(user.username, 'correct horse battery'))).status).toBe(200)
+    expect((await ask({ authorization: 'Basic !' })).status).toBe(401)
+    await world.settings({ password_authentication_enabled_for_git: false })
+    expect(await ask(basicOf(user.username, 'correct horse battery'))).toMatchObject({
+      status: 401,
+      json: { errors: [{ code: 'UNAUTHORIZED', message: expect.stringContaining('personal access token') }] },
+    })
+  })
+
+  test('too many wrong passwords are throttled as over Git', async ({ world }) => {
+    const user = await world.user()
+    const ask = (password: string) =>
+      world.anonymous.get('//jwt/auth?service=container_registry', { headers: basicOf(user.username, password) })
+    let last = await ask('wrong')
+    for (let at = 0; at < 30 && last.status === 401; at++) last = await ask('wrong')
+    expect(last).toMatchObject({ status: 429, json: { errors: [{ code: 'TOOMANYREQUESTS' }] } })
+    expect(last.headers['retry-after']).toMatch(/^\d+$/)
+  })
+
+  test('several scopes, classes and actions are granted as far as the caller may', async ({ world }) => {
+    const developer = await world.user()
+    const [own, other] = [await world.project({ members: [[developer, 'developer']] }), await world.project()]
+    const scopes = [
+      `repository(plugin):${imageAt(own)}:pull,push,delete,*,fly`,
+      `${repository(imageAt(own, 'a/b'), 'pull')} ${repository(imageAt(other), 'pull,push')}`,
+    ]
+    expect(await accessOf(developer, scopes)).toEqual([
+      { type: 'repository', name: imageAt(own), actions: ['pull', 'push'] },
+      { type: 'repository', name: imageAt(own, 'a/b'), actions: ['pull'] },
+    ])
+    expect(await accessOf(world.root, [repository(imageAt(own), 'delete,*')])).toEqual([
+      { type: 'repository', name: imageAt(own), actions: ['delete', '*'] },
+    ])
+    expect(await accessOf(world.root, ['registry:catalog:*'])).toEqual([
+      { type: 'registry', name: 'catalog', actions: ['*'] },
+    ])
+  })
+
+  test('the project of an image is the longest prefix of its path, with at most two segments after it', async ({
+    world,
+  }) => {
+    const user = await world.user()
+    const group = await world.group()
+    const outer = await world.project({ group, members: [[user, 'developer']] })
+    const inner = await world.group({ parent: group, path: unique('inner') })
+    const project = await world.project({ group: inner, members: [[user, 'developer']] })
+    const granted = async (name: string) => (await accessOf(user, [repository(name, 'push')])).length
+    expect(await granted(imageAt(project, 'a/b'))).toBe(1)
+    expect(await granted(imageAt(project, 'a/b/c'))).toBe(0)
+    expect(await granted(imageAt(outer, 'a'))).toBe(1)
+    expect(await granted(group.full_path)).toBe(0)
+    expect(await granted(imageAt(project).toUpperCase())).toBe(0)
+    expect(await granted(`${imageAt(project)}/-a`)).toBe(0)
+    expect(await repositoryOf(world, project, 'a/b')).toMatchObject({ name: 'a/b', path: imageAt(project, 'a/b') })
+  })
+
+  test.for([
+    [['read_registry'], ['pull']],
+    [['write_registry'], ['push']],
+    [
+      ['read_registry', 'write_registry'],
+      ['pull', 'push'],
+    ],
+    [['api'], ['pull', 'push', 'delete']],
+    [['read_api'], []],
+    [['read_repository', 'write_repository', 'read_user'], []],
+  ] as const)('a personal token with the scopes %s grants %s', async ([scopes, actions], { world }) => {
+    const user = await world.user()
+    const project = await world.project({ members: [[user, 'maintainer']] })
+    const access = await accessOf(await world.as(user, scopes), [repository(imageAt(project), 'pull,push,delete')])
+    expect(access.flatMap((each: any) => each.actions)).toEqual(actions)
+  })
+
+  test('project, group and deploy tokens grant what their scopes say in their project only', async ({ world }) => {
+    const group = await world.group()
+    const [project, other] = [await world.project({ group }), await world.project()]
+    const granted = async (username: string, token: string, in_ = project) => {
+      const query = new URLSearchParams({
+        service: 'container_registry',
+        scope: repository(imageAt(in_), 'pull,push,delete'),
+      })
+      const answer = await world.anonymous.get(`//jwt/auth?${query}`, { headers: basicOf(username, token) })
+      return claimsOf(answer.json.token).access.flatMap((each: any) => each.actions)
+    }
+    for (const at of [`/projects/${project.id}`, `/groups/${group.id}`]) {
+      const access = {
+        name: 'bot',
+        scopes: ['read_registry', 'write_registry'],
+        access_level: 30,
+        expires_at: '2099-01-01',
+      }
+      const bot = (await world.root.post(`${at}/access_tokens`, access)).json
+      expect(await granted('any', bot.token)).toEqual(['pull', 'push'])
+      expect(await granted('any', bot.token, other)).toEqual([])
+      for (const [scopes, actions] of [
+        [['read_registry'], ['pull']],
+        [['write_registry'], ['push']],
+        [['read_repository'], []],
+      ] as const) {
+        const deploy = (await world.root.post(`${at}/deploy_tokens`, { name: 'd', scopes })).json
+        expect(await granted(deploy.username, deploy.token)).toEqual(actions)
+        expect(await granted(deploy.username, deploy.token, other)).toEqual([])
+      }
+    }
+  })
+
+  test('users who have not accepted the terms are granted nothing', async ({ world }) => {
+    const user = await world.user()
+    const project = await world.project({ members: [[user, 'developer']] })
+    expect(await accessOf(user, [repository(imageAt(project), 'pull')])).toHaveLength(1)
+    await world.settings({})
+    await world.root.put('/application/settings', { enforce_terms: true, terms: 'Be kind' })
+    expect(await accessOf(user, [repository(imageAt(project), 'pull')])).toEqual([])
+  })
+
+  test('the lifetime of a token follows the setting', async ({ world }) => {
+    await world.settings({ container_registry_token_expire_delay: 60 })
+    const { exp, iat } = claimsOf((await askToken(world.root, [])).json.token)
+    expect(exp - iat).toBe(3600)
+  })
+})
+
+describe('a token of the registry', () => {
+  test('is asked for by a challenge that names the scope', async ({ world }) => {
+    const name = imageAt(await world.project())
+    const send = (path: string, headers = {}) => world.anonymous.get(`//v2/${path}`, { headers })
+    const realm = `Bearer realm="${world.config.externalUrl}/jwt/auth",service="container_registry"`
+    const base = await send('')
+    expect(base).toMatchObject({
+      status: 401,
+      json: { errors: [{ code: 'UNAUTHORIZED' }] },
+      headers: { 'www-authenticate': realm, 'docker-distribution-api-version': 'registry/2.0' },
+    })
+    expect((await send(`${name}/tags/list`)).headers['www-authenticate']).toBe(
+      `${realm},scope="repository:${name}:pull"`,
+    )
+    const begun = await world.anonymous.send('POST', `//v2/${name}/blobs/uploads/?from=a/b&mount=x`)
+    expect(begun.headers['www-authenticate']).toBe(`${realm},scope="repository:${name}:pull,push repository:a/b:pull"`)
+    const { json } = await askToken(await world.user(), [])
+    const known = { authorization: `Bearer ${json.token}` }
+    expect((await send('', known)).status).toBe(200)
+    expect((await send(`${name}/tags/list`, known)).headers['www-authenticate']).toMatch(/error="insufficient_scope"$/)
+    expect((await send('_catalog', known)).headers['www-authenticate']).toContain('scope="registry:catalog:*"')
+  })
+
+  test('is refused if it was forged, changed or has expired', async ({ world }) => {
+    const project = await world.project()
+    const registry = await Registry.open(world.root, imageAt(project))
+    await registry.image('one')
+    const [head, body, signature] = registry.token!.split('.') as [string, string, string]
+    const claims = claimsOf(registry.token!)
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+    const unsigned = `${encode({ alg: 'none', typ: 'JWT' })}.${body}`
+    const forged = createSign('sha256').update(`${head}.${body}`).sign(other).toString('base64url')
+    for (const token of [
+      `${head}.${encode({ ...claims, sub: 'x' })}.${signature}`,
+      `${head}.${body}.${forged}`,
+      `${unsigned}.`,
+      `${unsigned}.${signature}`,
+      'x',
+      world.root.token!,
+    ])
+      expect(
+        (
+          await world.anonymous.get(`//v2/${registry.name}/tags/list`, {
+            headers: { authorization: `Bearer ${token}` },
+          })
+        ).status,
+      ).toBe(401)
+    expect((await registry.send('GET', 'tags/list')).status).toBe(200)
+  })
+
+  test('grants nothing once the right, the token or the account behind it has ended', async ({ world }) => {
+    const user = await world.user()
+    const project = await world.project()
+    const at = `/projects/${project.id}`
+    const join = (level: number) => world.root.post(`${at}/members`, { user_id: user.id, access_level: level })
+    await join(30)
+    await (await Registry.open(world.root, imageAt(project))).image('one')
+    const client = await world.as(user, ['read_registry', 'write_registry'])
+    const registry = await Registry.open(client, imageAt(project), 'pull,push')
+    const both = async () => [
+      (await registry.send('GET', 'manifests/one')).status,
+      (await registry.send('POST', 'blobs/uploads/')).status,
+    ]
+    expect(await both()).toEqual([200, 202])
+    await world.root.put(`${at}/members/${user.id}`, { access_level: 20 })
+    expect(await both()).toEqual([200, 401])
+    await world.root.put(`${at}/members/${user.id}`, { access_level: 30 })
+    await world.root.put(at, { container_registry_access_level: 'disabled' })
+    expect(await both()).toEqual([401, 401])
+    await world.root.put(at, { container_registry_access_level: 'private' })
+    await world.archive(project)
+    expect(await both()).toEqual([200, 401])
+    await changeProject(world, project.id, { archived: false })
+    expect(await both()).toEqual([200, 202])
+    await world.root.delete(`${at}/members/${user.id}`)
+    expect(await both()).toEqual([401, 401])
+    await join(30)
+    expect(await both()).toEqual([200, 202])
+    await world.root.post(`/users/${user.id}/block`)
+    expect(await both()).toEqual([401, 401])
+    await world.root.post(`/users/${user.id}/unblock`)
+    expect(await both()).toEqual([200, 202])
+    const tokens = (await world.root.get(`/personal_access_tokens?user_id=${user.id}`)).json
+    for (const { id } of tokens) await world.root.delete(`/personal_access_tokens/${id}`)
+    expect(await both()).toEqual([401, 401])
+  })
+
+  test('of a revoked deploy token grants nothing', async ({ world }) => {
+    const project = await world.project()
+    await (await Registry.open(world.root, imageAt(project))).image('one')
+    const at = `/projects/${project.id}/deploy_tokens`
+    const deploy = (await world.root.post(at, { name: 'd', scopes: ['read_registry'] })).json
+    const query = new URLSearchParams({ service: 'container_registry', scope: repository(imageAt(project), 'pull') })
+    const { json } = await world.anonymous.get(`//jwt/auth?${query}`, {
+      headers: basicOf(deploy.username, deploy.token),
+    })
+    const read = async () =>
+      (
+        await world.anonymous.get(`//v2/${imageAt(project)}/manifests/one`, {
+          headers: { authorization: `Bearer ${json.token}` },
+        })
+      ).status
+    expect(await read()).toBe(200)
+    await world.root.delete(`${at}/${deploy.id}`)
+    expect(await read()).toBe(401)
+  })
+
+  test('for one repository does not reach another', async ({ world }) => {
+    const [one, two] = [await world.project(), await world.project()]
+    const registry = await Registry.open(world.root, imageAt(one))
+    expect((await registry.send('GET', `/v2/${imageAt(two)}/tags/list`)).status).toBe(401)
+    expect((await registry.send('GET', `/v2/${imageAt(one, 'more')}/tags/list`)).status).toBe(401)
+  })
+})
+
+test('administrators list the catalog of all repositories with images, in pages', async ({ world }) => {
+  const names = [unique('zz-a'), unique('zz-b')]
+  const project = await world.project()
+  for (const name of names) await (await Registry.open(world.root, imageAt(project, name))).image('one')
+  await Registry.open(world.root, imageAt(project, 'empty'))
+  const { json } = await askToken(world.root, ['registry:catalog:*'])
+  const list = (query: string, token = json.token) =>
+    world.anonymous.get(`//v2/_catalog${query}`, { headers: { authorization: `Bearer ${token}` } })
+  const mine = names.map((name) => imageAt(project, name))
+  const after = encodeURIComponent(`${imageAt(project)}/`)
+  expect((await list(`?last=${after}&n=2`)).json.repositories).toEqual(mine)
+  const first = await list(`?last=${after}&n=1`)
+  expect(first.json.repositories).toEqual(mine.slice(0, 1))
+  expect(first.headers['link']).toContain(encodeURIComponent(mine[0]!))
+  const user = await askToken(await world.user(), ['registry:catalog:*'])
+  expect((await list('', user.json.token)).status).toBe(401)
+})
+
+describe('a service without a registry', () => {
+  plain('answers 404 to clients, and its lists are 404', async () => {
+    await using world = await World.start({ STITHY_REGISTRY_URL: 'off' })
+    const project = await world.project()
+    expect(await askToken(world.root, [])).toMatchObject({
+      status: 404,
+      json: { errors: [{ code: 'UNAVAILABLE', message: 'registry not enabled' }] },
+    })
+    expect((await world.root.get('//v2/')).status).toBe(404)
+    expect((await world.root.get(`/projects/${project.id}/registry/repositories`)).status).toBe(404)
+    expect((await world.root.get(`/projects/${project.id}/registry/repositories/1/tags`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,49 @@
+import type { World } from '../world.ts'
+
+/** Numbers of rows of a container repository. */
+export async function imageRows(
+  world: World,
+  repositoryId: number,
+): Promise<{ manifests: number; blobs: number; tags: number; history: number }> {
+  const [row] = await world.rows(
+    `select (select count(*)::int from container_manifests where repository_id = $1) as manifests,
+      (select count(*)::int from container_blobs where repository_id = $1) as blobs,
+      (select count(*)::int from container_tags where repository_id = $1) as tags,
+      (select count(*)::int from container_tag_history where repository_id = $1) as history`,
+    [repositoryId],
+  )
+  return row
+}
+
+/** Makes everything of a container repository older. */
+export async function ageImages(world: World, repositoryId: number, age: string): Promise<void> {
+  const older = (table: string, column: string, key = 'repository_id') =>
+    world.rows(`update ${table} set ${column} = now() - $2::interval where ${key} = $1`, [repositoryId, age])
+  await older('container_manifests', 'used_at')
+  await older('container_blobs', 'used_at')
+  await older('container_tag_history', 'ended_at')
+  await older('container_uploads', 'updated_at')
+  await older('container_repositories', 'bulk_deleted_at', 'id')
+  await world.rows(
+    'update container_repositories set deleted_at = now() - $2::interval where id = $1 and deleted_at is not null',
+    [repositoryId, age],
+  )
+}
+
+/** Makes the next cleanup of a project due. */
+export const makeCleanupDue = (world: World, projectId: number): Promise<unknown> =>
+  world.rows('update container_cleanups set next_run_at = now() where project_id = $1', [projectId])
+
+/** Days until the next cleanup of a project; undefined if none is scheduled. */
+export const daysToCleanup = async (world: World, projectId: number): Promise<number | undefined> =>
+  (
+    await world.rows(
+      `select round(extract(epoch from next_run_at - now()) / 86400)::int as days
+        from container_cleanups where project_id = $1`,
+      [projectId],
+    )
+  )[0]?.days
+
+/** Records another size of a layer than it has. */
+export const misstateLayer = (world: World, digest: string): Promise<unknown> =>
+  world.rows('update container_blobs set size = size + 1 where digest = $1', [digest])
