@@ -23,6 +23,7 @@ describe('parseConfig', () => {
       externalUrl: 'http://127.0.0.1:8080',
       database: { kind: 'embedded' },
       blobUrl: 'file:///srv/data/blobs',
+      blobDownloads: 'redirect',
       processes: Math.min(availableParallelism(), 8),
       plan: 'ultimate',
       root: {},
@@ -42,6 +43,7 @@ describe('parseConfig', () => {
       STITHY_EXTERNAL_URL: 'https://git.example.com/forge/',
       STITHY_DATABASE_URL: 'postgresql://ann:secret@db/forge',
       STITHY_BLOB_URL: 'blobs here',
+      STITHY_BLOB_DOWNLOADS: 'proxy',
       STITHY_PROCESSES: '3',
       STITHY_PLAN: 'free',
       STITHY_ROOT_PASSWORD: 'correcthorse',
@@ -59,6 +61,7 @@ describe('parseConfig', () => {
       externalUrl: 'https://git.example.com/forge',
       database: { kind: 'external', url: 'postgresql://ann:secret@db/forge' },
       blobUrl: 'file:///srv/blobs%20here',
+      blobDownloads: 'proxy',
       processes: 3,
       plan: 'free',
       root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
@@ -81,7 +84,8 @@ describe('parseConfig', () => {
       STITHY_SSH_PORT: 'ssh',
       STITHY_EXTERNAL_URL: 'git.example.com',
       STITHY_DATABASE_URL: 'mysql://root@db/forge',
-      STITHY_BLOB_URL: 's3://bucket',
+      STITHY_BLOB_URL: 's3://key:secret@bucket',
+      STITHY_BLOB_DOWNLOADS: 'sometimes',
       STITHY_PROCESSES: '0',
       STITHY_PLAN: 'gold',
       STITHY_ROOT_PASSWORD: 'short',
@@ -91,7 +95,7 @@ describe('parseConfig', () => {
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^12 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^13 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
   test.for([
@@ -164,8 +168,30 @@ describe('parseConfig', () => {
   test.for([
     { value: 'file:///srv/blobs', blobUrl: 'file:///srv/blobs' },
     { value: '/mnt/blobs', blobUrl: 'file:///mnt/blobs' },
-    { value: 'gs://bucket', mistake: 'STITHY_BLOB_URL must be a folder or a file: URL, not a gs: URL' },
-    { value: 's3://bucket', mistake: 'STITHY_BLOB_URL cannot be an s3: URL yet; use a folder' },
+    { value: 'gs://bucket', mistake: 'STITHY_BLOB_URL must be a folder, a file: URL or an s3: URL, not a gs: URL' },
+    { value: 's3://bucket', blobUrl: 's3://bucket' },
+    {
+      value: 's3://bucket/a/b?endpoint=https://s3.example.com:9000&region=eu-1&path_style=off&profile=blobs',
+      blobUrl: 's3://bucket/a/b?endpoint=https://s3.example.com:9000&region=eu-1&path_style=off&profile=blobs',
+    },
+    {
+      value: 's3://key:secret@bucket',
+      mistake:
+        'STITHY_BLOB_URL must contain no credentials: the AWS SDK reads them, for example from AWS_ACCESS_KEY_ID',
+    },
+    { value: 's3:///prefix', mistake: 'STITHY_BLOB_URL must name a bucket: s3://bucket/prefix' },
+    {
+      value: 's3://bucket?zone=1',
+      mistake: 'STITHY_BLOB_URL has the unknown parameter "zone", and knows endpoint, region, path_style, profile',
+    },
+    {
+      value: 's3://bucket?endpoint=s3.example.com',
+      mistake: 'STITHY_BLOB_URL must have an endpoint like https://s3.example.com:9000, without a path',
+    },
+    {
+      value: 's3://bucket?path_style=yes',
+      mistake: 'STITHY_BLOB_URL must have path_style=on or path_style=off',
+    },
     { value: 'file://server/blobs', mistake: 'STITHY_BLOB_URL must name a folder: file:///srv/stithy/blobs' },
   ])('blobs in $value', ({ value, blobUrl, mistake }) => {
     const env = { STITHY_BLOB_URL: value }
