@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import type { Db } from '../db/db.ts'
 import type { Notifications } from '../db/notifications.ts'
 import type { BlobStore, Digest, FoundBlob, LinkedAs, StoredBlob } from './blob-store.ts'
-import { isSameStore } from './location.ts'
+import { currentLocation } from './current-location.ts'
 import { openStore } from './open.ts'
-import { findLocation, initialLocation, type Location } from './queries.ts'
+import type { Location } from './queries.ts'
 
 /** Maximum age of what a process knows about the location, in milliseconds. */
 export const maximumAgeMs = 900
@@ -158,19 +158,18 @@ export class LocatedBlobs implements BlobStore {
   }
 
   async #resolve(): Promise<Stores> {
-    const location = (await findLocation(this.#db)) ?? initialLocation(this.#configured)
+    const location = await currentLocation(this.#db, this.#configured)
     const urls = location.moving_to === null ? [location.url] : [location.moving_to, location.url]
     const sources = await Promise.all(urls.map((url) => this.#open(url)))
     return { location, target: sources[0]!, sources }
   }
 
-  /** The same object for the same store. */
+  /** The same object for the same URL. */
   #open(url: string): Promise<BlobStore> {
-    const reached = isSameStore(url, this.#configured) ? this.#configured : url
-    let opened = this.#opened.get(reached)
+    let opened = this.#opened.get(url)
     if (!opened) {
-      opened = openStore(reached, this.#db)
-      this.#opened.set(reached, opened)
+      opened = openStore(url, this.#db)
+      this.#opened.set(url, opened)
     }
     return opened
   }

@@ -10,6 +10,7 @@ import { forgetLocation } from '../../test/tables/blobs.ts'
 import { unique, World } from '../../test/world.ts'
 import type { BlobStore, Digest } from './blob-store.ts'
 import { blobStoreSuite } from './conformance.ts'
+import { currentLocation } from './current-location.ts'
 import { DiskBlobs } from './disk.ts'
 import { LocatedBlobs } from './located.ts'
 import { moveBlobs, settleLocation } from './move.ts'
@@ -169,6 +170,9 @@ describe('the setting and the location of blobs at a start', () => {
 
   test('a folder may have been moved by the operator, object storage not', async () => {
     await settle(one)
+    // Commands know it before the next start.
+    expect(await currentLocation(world.db, other)).toMatchObject({ url: other })
+    await expect(move(other, other)).rejects.toThrow('Blobs are already stored in /srv/other.')
     expect(await settle(other)).toBeUndefined()
     await expect(settle(cloud)).rejects.toThrow('Blobs are stored in /srv/other, and STITHY_BLOB_URL names s3://bucket')
     await forgetLocation(world)

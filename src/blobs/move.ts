@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../db/db.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, DamagedBlob, type StoredBlob } from './blob-store.ts'
+import { currentLocation, isLeftBehind, underSetting } from './current-location.ts'
 import { maximumAgeMs } from './located.ts'
-import { isSameStore, storeName } from './location.ts'
+import { isS3, isSameStore, storeName } from './location.ts'
 import { openStore } from './open.ts'
-import { initialLocation, lockLocation, saveLocation } from './queries.ts'
+import { type Location, lockLocation, saveLocation } from './queries.ts'
 
 /** Blobs that are copied at the same time. */
 const atOnce = 4
@@ -39,10 +40,11 @@ export type Moved = {
  * turned round by a move to the old store. The old store keeps its blobs.
  */
 export async function moveBlobs(db: Database, { configured, to, progress, skipDamaged }: MoveOptions): Promise<Moved> {
+  requireMovable(await currentLocation(db, configured), to)
   const target = await openStore(to, db)
   await target.probe()
   const from = await beginMove(db, configured, to)
-  const source = await openStore(isSameStore(from, configured) ? configured : from, db)
+  const source = await openStore(from, db)
   // From then on no process writes to the old store without noticing.
   await pause(maximumAgeMs * 2)
   const copy = new Copy(source, target, progress)
@@ -54,34 +56,37 @@ export async function moveBlobs(db: Database, { configured, to, progress, skipDa
     copied = copy.count - before
   } while (copied > 0)
   const complete = problems.length === 0 || skipDamaged
-  if (complete) await endMove(db, from, to)
+  if (complete) await endMove(db, configured, from, to)
   return { copied: copy.count, copiedBytes: copy.bytes, problems, complete, from: storeName(from) }
+}
+
+/** Fails if blobs cannot be moved there now. */
+function requireMovable({ url, moving_to }: Location, to: string): void {
+  if (moving_to === null && isSameStore(url, to))
+    throw new Failure('conflict', `Blobs are already stored in ${storeName(to)}.`)
+  if (moving_to !== null && !isSameStore(moving_to, to) && !isSameStore(url, to))
+    throw new Failure(
+      'conflict',
+      `Blobs are being moved from ${storeName(url)} to ${storeName(moving_to)}. Complete that move, or move them back, first.`,
+    )
 }
 
 /** Makes `to` the target of new blobs; the URL of the store that the others are in. */
 const beginMove = (db: Database, configured: string, to: string): Promise<string> =>
   db.transaction(async (tx) => {
-    const now = (await lockLocation(tx)) ?? initialLocation(configured)
+    const now = underSetting(await lockLocation(tx), configured)
+    requireMovable(now, to)
     const { url, moving_to } = now
-    if (moving_to !== null && !isSameStore(moving_to, to)) {
-      if (!isSameStore(url, to))
-        throw new Failure(
-          'conflict',
-          `Blobs are being moved from ${storeName(url)} to ${storeName(moving_to)}. Complete that move, or move them back, first.`,
-        )
-      // Turned round: what has entered the new store meanwhile goes back.
-      await saveLocation(tx, { ...now, url: moving_to, moving_to: to })
-      return moving_to
-    }
-    if (isSameStore(url, to)) throw new Failure('conflict', `Blobs are already stored in ${storeName(to)}.`)
-    await saveLocation(tx, { ...now, moving_to: to })
-    return url
+    // Turned round: what has entered the new store meanwhile goes back.
+    const from = moving_to !== null && isSameStore(url, to) ? moving_to : url
+    await saveLocation(tx, { ...now, url: from, moving_to: to })
+    return from
   })
 
-const endMove = (db: Database, from: string, to: string): Promise<void> =>
+const endMove = (db: Database, configured: string, from: string, to: string): Promise<void> =>
   db.transaction(async (tx) => {
-    const now = await lockLocation(tx)
-    if (!now || now.moving_to === null || !isSameStore(now.moving_to, to) || !isSameStore(now.url, from))
+    const now = underSetting(await lockLocation(tx), configured)
+    if (now.moving_to === null || !isSameStore(now.moving_to, to) || !isSameStore(now.url, from))
       throw new Failure('conflict', 'Another move has begun meanwhile. Repeat the command to see its state.')
     await saveLocation(tx, { url: to, moving_to: null, moved_from: from })
   })
@@ -164,38 +169,21 @@ export async function settleLocation(
   hasFilesByDefault: () => Promise<boolean>,
 ): Promise<string | undefined> {
   return await db.transaction(async (tx) => {
-    const now = await lockLocation(tx)
-    const adopt = async () => {
-      if (now && now.url === configured && now.moved_from === null) return
-      await saveLocation(tx, { url: configured, moving_to: null, moved_from: null })
-    }
-    if (!now) {
-      if (!isFolder(configured) && (await hasFilesByDefault()))
-        throw refusal('the folder blobs in the data folder', configured)
-      await adopt()
+    const recorded = await lockLocation(tx)
+    if (!recorded && isS3(configured) && (await hasFilesByDefault()))
+      throw refusal('the folder blobs in the data folder', configured)
+    const now = underSetting(recorded, configured)
+    const { url, moving_to } = now
+    if (url === configured) {
+      const settled = { ...now, moved_from: moving_to === null ? null : now.moved_from }
+      if (recorded?.url !== url || recorded.moved_from !== settled.moved_from) await saveLocation(tx, settled)
       return undefined
     }
-    const { url, moving_to, moved_from } = now
-    if (isSameStore(url, configured)) {
-      if (moving_to === null) await adopt()
-      return undefined
-    }
-    if (moving_to !== null && isSameStore(moving_to, configured)) return undefined
-    // Folders move with the data folder.
-    if (
-      moved_from !== null &&
-      (isSameStore(moved_from, configured) || (isFolder(moved_from) && !isFolder(url) && isFolder(configured)))
-    )
-      return `Blobs have been moved to ${storeName(url)}: set STITHY_BLOB_URL=${url}`
-    if (moving_to === null && isFolder(url) && isFolder(configured)) {
-      await adopt()
-      return undefined
-    }
+    if (moving_to === configured) return undefined
+    if (isLeftBehind(now, configured)) return `Blobs have been moved to ${storeName(url)}: set STITHY_BLOB_URL=${url}`
     throw refusal(storeName(url), configured)
   })
 }
-
-const isFolder = (url: string): boolean => url.startsWith('file:')
 
 const refusal = (where: string, configured: string): Failure =>
   new Failure(

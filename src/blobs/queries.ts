@@ -11,7 +11,7 @@ const locationRow = {
   just_moved: boolean,
 }
 /** URLs of the stores. */
-export type Location = RowOf<typeof locationRow>
+export type Location = Readonly<RowOf<typeof locationRow>>
 
 export const findLocation = (db: Db): Promise<Location | undefined> =>
   db.row(
@@ -25,12 +25,6 @@ export const findLocation = (db: Db): Promise<Location | undefined> =>
 /** False in a database that an earlier version has migrated. */
 export const recordsLocation = (db: Db): Promise<boolean> =>
   db.exists(sql`select where to_regclass('blob_location') is not null`)
-
-/** The location before the first start has recorded it. */
-export const initialLocation = (url: string): Location => ({
-  ...{ url, moving_to: null, moved_from: null },
-  just_moved: false,
-})
 
 /** Waits for concurrent changes, until the transaction ends. */
 export async function lockLocation(tx: Tx): Promise<Location | undefined> {
@@ -120,7 +114,9 @@ export const leaveDigest = async (
       sql`
         update blob_objects
         set state = 'leaving', changed_at = clock_timestamp()
-        where store = ${store} and digest = ${digest} and state = 'stored'
+        where store = ${store}
+          and digest = ${digest}
+          and state = 'stored'
           and changed_at < coalesce(${since ?? null}::timestamptz, 'infinity')
         returning key
       `,
@@ -167,12 +163,12 @@ export const claimUnfinished = async (db: Db, store: string, before: Date, limit
         update blob_objects
         set state = 'leaving'
         where key in (
-          select key
-          from blob_objects
-          where store = ${store} and state <> 'stored' and changed_at < ${before}
-          order by changed_at
-          limit ${literal(limit)}
-        )
+            select key
+            from blob_objects
+            where store = ${store} and state <> 'stored' and changed_at < ${before}
+            order by changed_at
+            limit ${literal(limit)}
+          )
           and state <> 'stored'
         returning key
       `,

@@ -25,7 +25,7 @@ export async function checkBlobs(config: Config, parts: Parts, terminal: Termina
       blobs.failed(
         `${config.blobUrl} ${explain(error).sentence.replace(/\.$/, '')}`,
         isS3
-          ? 'Check STITHY_BLOB_URL, the credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) and the permissions in docs/object-storage.md.'
+          ? 'Check STITHY_BLOB_URL, the credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) and the permissions in docs/operators/object-storage.md.'
           : 'Let the user of the service write there, or set STITHY_BLOB_URL.',
       ),
     ]
