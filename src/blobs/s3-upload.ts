@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { Failure } from '../kernel/failure.ts'
 import { type Digest, type StoredBlob, unexpected } from './blob-store.ts'
+import { PartFilling, releasePart, smallestPart } from './part-buffers.ts'
 import type { Part, S3Objects } from './s3-client.ts'
 
 const mebibyte = 1024 * 1024
 
-/** The protocol allows 10,000 parts, each but the last of at least 5 MiB. */
+/** Maximum number of parts in the protocol. */
 const maxParts = 10_000
-const smallestPart = 5 * mebibyte
 const largestPart = 64 * mebibyte
 
 /** Parts of all uploads of this process that are sent while their uploads already read the next one. */
@@ -52,30 +52,25 @@ export async function upload(
     if (partBytes > largestPart) throw tooLarge()
     const hash = createHash('sha256')
     let sizeBytes = 0
-    let chunks: Buffer[] = []
-    let filled = 0
+    let part = new PartFilling(partBytes)
     for await (const chunk of source as AsyncIterable<Buffer>) {
       sizeBytes += chunk.length
       if (expected && sizeBytes > expected.sizeBytes) throw unexpected()
       hash.update(chunk)
-      chunks.push(chunk)
-      filled += chunk.length
-      // The last part is sent when the bytes are verified.
-      while (filled > partBytes) {
-        const all = Buffer.concat(chunks)
-        const rest = all.subarray(partBytes)
-        chunks = rest.length === 0 ? [] : [Buffer.from(rest)]
-        filled = rest.length
-        await parts.send(all.subarray(0, partBytes))
+      for (let rest = part.add(chunk); rest.length > 0; rest = part.add(rest)) {
+        // The last part is sent when the bytes are verified.
+        await parts.send(part.take())
+        part = new PartFilling(partBytes)
       }
     }
     const sha256 = hash.digest()
     const digest = sha256.toString('hex') as Digest
     if (expected && (digest !== expected.digest || sizeBytes !== expected.sizeBytes)) throw unexpected()
-    const last = Buffer.concat(chunks)
+    const last = part.take()
     if (parts.isEmpty) {
       await steps.begin()
       await objects.put(key, last, sha256.toString('base64'))
+      releasePart(last)
     } else {
       await parts.send(last)
       await parts.complete(sizeBytes)
@@ -128,7 +123,10 @@ class Parts {
     const sent = this.#objects
       .putPart(this.#key, this.#uploadId, number, body)
       .then(
-        (part) => void this.#done.push(part),
+        (part) => {
+          this.#done.push(part)
+          releasePart(body)
+        },
         (error) => {
           this.error ??= error
           // Ends the reading of a client that sends slowly.
