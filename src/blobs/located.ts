@@ -84,8 +84,12 @@ export class LocatedBlobs implements BlobStore {
   }
 
   async link(digest: Digest, as: LinkedAs): Promise<string | undefined> {
-    const link = await this.#ask((store) => store.link(digest, as))
-    return link !== undefined && this.#mayLink(new URL(link)) ? link : undefined
+    // Without a link the caller reads the blob, which finds it wherever it is.
+    for (const store of (await this.#stores()).sources) {
+      const link = await store.link(digest, as)
+      if (link !== undefined) return this.#mayLink(new URL(link)) ? link : undefined
+    }
+    return undefined
   }
 
   /** False during a move, which copies garbage, too, and for a day after it. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../db/db.ts'
+import { notify } from '../db/notifications.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, DamagedBlob, type StoredBlob } from './blob-store.ts'
 import { currentLocation, isLeftBehind, underSetting } from './current-location.ts'
@@ -80,6 +81,7 @@ const beginMove = (db: Database, configured: string, to: string): Promise<string
     // Turned round: what has entered the new store meanwhile goes back.
     const from = moving_to !== null && isSameStore(url, to) ? moving_to : url
     await saveLocation(tx, { ...now, url: from, moving_to: to })
+    await notify(tx, 'blobs')
     return from
   })
 
@@ -89,6 +91,7 @@ const endMove = (db: Database, configured: string, from: string, to: string): Pr
     if (now.moving_to === null || !isSameStore(now.moving_to, to) || !isSameStore(now.url, from))
       throw new Failure('conflict', 'Another move has begun meanwhile. Repeat the command to see its state.')
     await saveLocation(tx, { url: to, moving_to: null, moved_from: from })
+    await notify(tx, 'blobs')
   })
 
 /** Copies blobs from a store to another, in passes. */

@@ -1,5 +1,4 @@
 import type { Db, Tx } from '../db/db.ts'
-import { notify } from '../db/notifications.ts'
 import { boolean, integer, notNull, nullable, type RowOf, text, textOf, timestamp } from '../db/row.ts'
 import { literal, sql } from '../db/sql.ts'
 import { violatedUnique } from '../db/violations.ts'
@@ -32,7 +31,7 @@ export async function lockLocation(tx: Tx): Promise<Location | undefined> {
   return findLocation(tx)
 }
 
-/** Takes effect in every process at once or within a second. `moved_from` is set when a move ends. */
+/** Takes effect in every process within a second. `moved_from` is set when a move ends. */
 export async function saveLocation(
   tx: Tx,
   { url, moving_to, moved_from }: Omit<Location, 'just_moved'>,
@@ -44,7 +43,6 @@ export async function saveLocation(
       set url = excluded.url, moving_to = excluded.moving_to, moved_from = excluded.moved_from,
         moved_at = case when excluded.moved_from is distinct from l.moved_from then now() else l.moved_at end
   `)
-  await notify(tx, 'blobs')
 }
 
 /** Records an object before the first of its bytes is sent. */

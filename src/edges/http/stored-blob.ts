@@ -1,4 +1,4 @@
-import type { BlobStore, StoredBlob } from '../../blobs/blob-store.ts'
+import type { BlobStore, Digest, StoredBlob } from '../../blobs/blob-store.ts'
 import { type Exchange, type Headers, sendBody, sendEmpty } from './answer.ts'
 import { disconnectSignal } from './disconnect.ts'
 import { parseRange } from './range.ts'
@@ -31,23 +31,29 @@ export async function sendBlob(
   const ifRange = asked['if-range']
   const range = ifRange === undefined || ifRange === etag ? parseRange(asked.range, sizeBytes) : undefined
   if (range === 'unsatisfiable') return false
-  if (asked.range === undefined || range) {
-    const link = await linkFor(exchange, blobs, { digest, sizeBytes }, headers)
-    if (link !== undefined) {
-      sendEmpty(exchange, 302, { location: link, 'cache-control': 'no-store', 'content-length': 0 })
-      return true
-    }
-  }
-  const blob = await blobs.get(digest, range, { signal: disconnectSignal(exchange) })
-  if (!blob) throw new Error(`the blob ${digest} is missing`)
-  await sendBody(exchange, range ? 206 : 200, blob.body, {
+  const sent: Headers = {
     ...validators,
     ...headers,
     'content-length': range ? range.end - range.start + 1 : sizeBytes,
     ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${sizeBytes}` }),
-  })
+  }
+  if (exchange.req.method === 'HEAD') {
+    if (!(await blobs.has(digest))) throw missing(digest)
+    sendEmpty(exchange, range ? 206 : 200, sent)
+    return true
+  }
+  const link = await linkFor(exchange, blobs, { digest, sizeBytes }, headers)
+  if (link !== undefined) {
+    sendEmpty(exchange, 302, { location: link, 'cache-control': 'no-store', 'content-length': 0 })
+    return true
+  }
+  const blob = await blobs.get(digest, range, { signal: disconnectSignal(exchange) })
+  if (!blob) throw missing(digest)
+  await sendBody(exchange, range ? 206 : 200, blob.body, sent)
   return true
 }
+
+const missing = (digest: Digest): Error => new Error(`the blob ${digest} is missing`)
 
 /**
  * Where a client may fetch the blob; undefined if it must get it here. Clients repeat `Private-Token` at the other host, and drop
@@ -59,7 +65,7 @@ async function linkFor(
   { digest, sizeBytes }: StoredBlob,
   headers: Headers,
 ): Promise<string | undefined> {
-  if (req.method !== 'GET' || sizeBytes <= sentDirectlyBytes || req.headers['private-token']) return undefined
+  if (sizeBytes <= sentDirectlyBytes || req.headers['private-token']) return undefined
   return await blobs.link(digest, {
     contentType: String(headers['content-type']),
     disposition: String(headers['content-disposition']),
