@@ -5,7 +5,8 @@ import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx, OfRequest } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
-import { openBlobs } from './blobs/open.ts'
+import { LocatedBlobs } from './blobs/located.ts'
+import { canFollow, isS3 } from './blobs/location.ts'
 import { type Config, mailsDir, registryDir, sharedFetchesDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
@@ -62,6 +63,7 @@ export type Overrides = Pick<HttpContext, 'onAnswer'> & {
 export interface App extends ServedApp {
   /** Opens a context without a request: for jobs, commands and tests. */
   open(caller: Caller): Promise<Ctx>
+  readonly blobs: LocatedBlobs
   /** Ends what `runJobs` began, when running jobs have ended or are handed back. Does nothing if no jobs are taken. */
   stopJobs(): Promise<void>
 }
@@ -119,7 +121,13 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
 
-  const blobs = openBlobs(config.blobUrl)
+  const blobs = new LocatedBlobs(db, {
+    configured: config.blobUrl,
+    notifications,
+    mayLink: (link) => config.blobDownloads === 'redirect' && canFollow(new URL(config.externalUrl), link),
+  })
+  // Otherwise the first request that needs a blob waits for the AWS SDK.
+  if (isS3(config.blobUrl)) await import('./blobs/s3.ts')
   const { smtpUrl, from } = config.mail
   const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
@@ -209,6 +217,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       http = openHttp(context, limits, {
         runner,
         databaseLoads: () => db.loads(),
+        blobs,
         dataDir: config.dataDir,
         stuckAfterMs: overrides.stuckAfterMs,
         metrics: services.metrics,
@@ -240,6 +249,7 @@ export async function createApp(config: Config, services: Services, overrides: O
         ...(times && { times }),
       })
     },
+    blobs,
     stopJobs,
     busy: () => activity.busy,
     open: (caller) => open(caller),

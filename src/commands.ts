@@ -1,11 +1,17 @@
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createApp, preload, repositoriesDir, secretsFile } from './app.ts'
+import { LocatedBlobs } from './blobs/located.ts'
+import { moveBlobs as copyAll, type Moved, settleLocation } from './blobs/move.ts'
+import { probeStore } from './blobs/open.ts'
+import { recordsLocation } from './blobs/queries.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { inspectServer } from './db/inspect.ts'
 import { refuseNewerSchema } from './db/migrate.ts'
 import { columnsContaining } from './db/reseal.ts'
 import { Failure, invalid, notFound } from './kernel/failure.ts'
+import { openLog } from './kernel/log.ts'
 import { beginRotation, endRotation } from './kernel/secrets.ts'
 import {
   findAccount,
@@ -57,9 +63,16 @@ export async function requireOwn(config: Config, databaseUrl: string): Promise<v
 export async function bootstrap(config: Config, databaseUrl: string): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   await pairInstallation(db, folderOf(config))
+  const notice = await settleLocation(db, config.blobUrl, () => hasEntries(join(config.dataDir, 'blobs', 'sha256')))
+  if (notice !== undefined) {
+    await using logging = openLog(config.logLevel)
+    logging.log.warn(notice)
+  }
   await releaseLocks(db, repositoriesDir(config))
   return await makeRoot(config, databaseUrl)
 }
+
+const hasEntries = async (folder: string): Promise<boolean> => (await readdir(folder).catch(() => [])).length > 0
 
 /** Pairs a database with a data folder; the service must not run. Returns the id that both have now. */
 export async function adopt(config: Config, databaseUrl: string): Promise<string> {
@@ -166,5 +179,37 @@ export async function checkData(
     ...(await checkLargeFiles(ctx)),
     ...(await checkUploads(ctx)),
     ...(await checkLayers(ctx)),
+    ...(await checkUnknownObjects(app.blobs)),
   ]
+}
+
+/** Reports objects in the store of which the database knows nothing. */
+async function checkUnknownObjects(blobs: LocatedBlobs): Promise<string[]> {
+  const unknown = await blobs.countUnknown()
+  return unknown === 0
+    ? []
+    : [
+        `the object storage has ${unknown} objects that the database does not know: they are newer than a restored backup`,
+      ]
+}
+
+/** Writes, reads and deletes a few bytes in every store that has blobs; fails with what does not work. */
+export async function probeBlobs(config: Config, databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) return probeStore(config.blobUrl)
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  if (await recordsLocation(db)) await new LocatedBlobs(db, { configured: config.blobUrl }).probe()
+  else await probeStore(config.blobUrl)
+}
+
+/** Moves all blobs to another store, also while the service runs. */
+export async function moveBlobs(
+  config: Config,
+  databaseUrl: string,
+  { to, skipDamaged }: { to: string; skipDamaged: boolean },
+  progress: (line: string) => void,
+): Promise<Moved> {
+  await refuseNewerSchema(databaseUrl)
+  await using db = openDatabase(databaseUrl, { readers: 2, writers: 4 })
+  await requirePair(db, folderOf(config))
+  return await copyAll(db, { configured: config.blobUrl, to, skipDamaged, progress })
 }

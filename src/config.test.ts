@@ -24,6 +24,7 @@ describe('parseConfig', () => {
       database: { kind: 'embedded' },
       blobUrl: 'file:///srv/data/blobs',
       registryUrl: 'http://127.0.0.1:8080',
+      blobDownloads: 'redirect',
       processes: Math.min(availableParallelism(), 8),
       plan: 'ultimate',
       root: {},
@@ -44,6 +45,7 @@ describe('parseConfig', () => {
       STITHY_DATABASE_URL: 'postgresql://ann:secret@db/forge',
       STITHY_BLOB_URL: 'blobs here',
       STITHY_REGISTRY_URL: 'https://images.example.com',
+      STITHY_BLOB_DOWNLOADS: 'proxy',
       STITHY_PROCESSES: '3',
       STITHY_PLAN: 'free',
       STITHY_ROOT_PASSWORD: 'correcthorse',
@@ -62,6 +64,7 @@ describe('parseConfig', () => {
       database: { kind: 'external', url: 'postgresql://ann:secret@db/forge' },
       blobUrl: 'file:///srv/blobs%20here',
       registryUrl: 'https://images.example.com',
+      blobDownloads: 'proxy',
       processes: 3,
       plan: 'free',
       root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
@@ -84,7 +87,8 @@ describe('parseConfig', () => {
       STITHY_SSH_PORT: 'ssh',
       STITHY_EXTERNAL_URL: 'git.example.com',
       STITHY_DATABASE_URL: 'mysql://root@db/forge',
-      STITHY_BLOB_URL: 's3://bucket',
+      STITHY_BLOB_URL: 's3://key:secret@bucket',
+      STITHY_BLOB_DOWNLOADS: 'sometimes',
       STITHY_REGISTRY_URL: 'https://images.example.com/path',
       STITHY_PROCESSES: '0',
       STITHY_PLAN: 'gold',
@@ -168,8 +172,30 @@ describe('parseConfig', () => {
   test.for([
     { value: 'file:///srv/blobs', blobUrl: 'file:///srv/blobs' },
     { value: '/mnt/blobs', blobUrl: 'file:///mnt/blobs' },
-    { value: 'gs://bucket', mistake: 'STITHY_BLOB_URL must be a folder or a file: URL, not a gs: URL' },
-    { value: 's3://bucket', mistake: 'STITHY_BLOB_URL cannot be an s3: URL yet; use a folder' },
+    { value: 'gs://bucket', mistake: 'STITHY_BLOB_URL must be a folder, a file: URL or an s3: URL, not a gs: URL' },
+    { value: 's3://bucket', blobUrl: 's3://bucket' },
+    {
+      value: 's3://bucket/a/b?endpoint=https://s3.example.com:9000&region=eu-1&path_style=off&profile=blobs',
+      blobUrl: 's3://bucket/a/b?endpoint=https://s3.example.com:9000&region=eu-1&path_style=off&profile=blobs',
+    },
+    {
+      value: 's3://key:secret@bucket',
+      mistake:
+        'STITHY_BLOB_URL must contain no credentials: the AWS SDK reads them, for example from AWS_ACCESS_KEY_ID',
+    },
+    { value: 's3:///prefix', mistake: 'STITHY_BLOB_URL must name a bucket: s3://bucket/prefix' },
+    {
+      value: 's3://bucket?zone=1',
+      mistake: 'STITHY_BLOB_URL has the unknown parameter "zone", and knows endpoint, region, path_style, profile',
+    },
+    {
+      value: 's3://bucket?endpoint=s3.example.com',
+      mistake: 'STITHY_BLOB_URL must have an endpoint like https://s3.example.com:9000, without a path',
+    },
+    {
+      value: 's3://bucket?path_style=yes',
+      mistake: 'STITHY_BLOB_URL must have path_style=on or path_style=off',
+    },
     { value: 'file://server/blobs', mistake: 'STITHY_BLOB_URL must name a folder: file:///srv/stithy/blobs' },
   ])('blobs in $value', ({ value, blobUrl, mistake }) => {
     const env = { STITHY_BLOB_URL: value }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { parseS3Url } from './blobs/location.ts'
 import { nearestNames } from './kernel/nearest-name.ts'
 import { type Plan, plans } from './kernel/plan.ts'
 
@@ -15,6 +16,7 @@ const settingNames = [
   'STITHY_DATABASE_URL',
   'STITHY_BLOB_URL',
   'STITHY_REGISTRY_URL',
+  'STITHY_BLOB_DOWNLOADS',
   'STITHY_PROCESSES',
   'STITHY_PLAN',
   'STITHY_ROOT_PASSWORD',
@@ -40,10 +42,12 @@ export type Config = Readonly<{
   /** Base of every URL in output; without a trailing slash. */
   externalUrl: string
   database: Readonly<{ kind: 'embedded' } | { kind: 'external'; url: string }>
-  /** Location of blobs, always a URL: `file:///srv/stithy/blobs`. */
+  /** Location of blobs, always a URL: `file:///srv/stithy/blobs`, or `s3://bucket/prefix` (blobs/location.ts). */
   blobUrl: string
   /** Origin at which clients reach the container registry; undefined if it is off. */
   registryUrl: string | undefined
+  /** Whether clients that download from object storage are redirected to it, or get the bytes from the service. */
+  blobDownloads: 'redirect' | 'proxy'
   /** Number of HTTP worker processes. */
   processes: number
   plan: Plan
@@ -159,6 +163,7 @@ export function parseConfig(
       parseBlobUrl(text, folder),
     ),
     registryUrl: parsed<string | undefined>('STITHY_REGISTRY_URL', new URL(externalUrl).origin, parseRegistryUrl),
+    blobDownloads: oneOf('STITHY_BLOB_DOWNLOADS', 'redirect', ['redirect', 'proxy']),
     processes: whole('STITHY_PROCESSES', Math.min(availableParallelism(), 8), 1, maxProcesses),
     plan: oneOf('STITHY_PLAN', 'ultimate', plans),
     root: Object.freeze({ ...(password !== undefined && { password }), ...(token !== undefined && { token }) }),
@@ -266,12 +271,16 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }
 
-function parseBlobUrl(text: string, folder: string): string | string[] {
+/** The URL of a store; what is wrong with it, as the rest of a sentence, in a list. A relative path is relative to `folder`. */
+export function parseBlobUrl(text: string, folder: string = process.cwd()): string | string[] {
   // One letter before a colon is a drive, not a scheme.
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined) return pathToFileURL(resolve(folder, text)).href
-  if (scheme === 's3') return ['cannot be an s3: URL yet; use a folder']
-  if (scheme !== 'file') return [`must be a folder or a file: URL, not a ${scheme}: URL`]
+  if (scheme === 's3') {
+    const address = parseS3Url(text)
+    return Array.isArray(address) ? address : text
+  }
+  if (scheme !== 'file') return [`must be a folder, a file: URL or an s3: URL, not a ${scheme}: URL`]
   const url = URL.parse(text)
   if (url === null || url.host !== '' || url.pathname === '/') return ['must name a folder: file:///srv/stithy/blobs']
   return url.href

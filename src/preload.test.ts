@@ -8,7 +8,7 @@ function librariesAfter(work: string): string[] {
     const seen = new Set()
     registerHooks({
       load(url, context, next) {
-        const [, name] = /node_modules\\/(fastify|graphile-worker|graphql|ssh2)\\//.exec(url) ?? []
+        const [, name] = /node_modules\\/(fastify|graphile-worker|graphql|ssh2|@aws-sdk)\\//.exec(url) ?? []
         if (name) seen.add(name)
         return next(url, context)
       },

@@ -30,6 +30,11 @@ export class TcpProxy implements AsyncDisposable {
     return this.#accepted
   }
 
+  /** Number of open connections of clients. */
+  get open(): number {
+    return this.#sockets.size / 2
+  }
+
   /** From now on, holds the connections for which this returns true; the first is 1. */
   hold(which: (ordinal: number) => boolean): void {
     this.#holds = which

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Brand } from '../kernel/brand.ts'
+import { Failure } from '../kernel/failure.ts'
 
 /** SHA-256 of the bytes, 64 lower-case hex digits. */
 export type Digest = Brand<string, 'Digest'>
@@ -9,9 +10,33 @@ export const parseDigest = (text: string): Digest | undefined =>
 
 export type StoredBlob = { readonly digest: Digest; readonly sizeBytes: number }
 
+export type FoundBlob = { readonly sizeBytes: number; readonly body: Readable }
+
+/** How a linked download reads: the link fixes both headers. */
+export type LinkedAs = { readonly contentType: string; readonly disposition: string }
+
+/** Why a blob whose bytes were announced is refused. */
+export const unexpected = (): Failure =>
+  new Failure('unprocessable', 'The content does not have the size and digest that were announced')
+
+const retryAfterSeconds = 10
+
+/** The failure of a request that a store did not answer, or refused. The cause is for the log. */
+export const unavailable = (cause: unknown): Failure =>
+  new Failure('unavailable', 'The storage of large files and pictures is unavailable. Retry later.', {
+    cause,
+    retryAfterSeconds,
+  })
+
+/** A store has other bytes than it was given. Repeating the request does not help. */
+export class DamagedBlob extends Error {
+  override name = 'DamagedBlob'
+}
+
 /**
  * Content-addressed storage. A blob is complete and durable before `put` resolves, so a row that names a digest never refers to
- * a missing blob. A blob that no row names is garbage, which a collection may delete after a grace period.
+ * a missing blob. A blob that no row names is garbage, which a collection may delete after a grace period. While a store cannot be
+ * reached, every method fails with `unavailable`.
  */
 export interface BlobStore {
   /**
@@ -25,11 +50,16 @@ export interface BlobStore {
    * possible. The file is gone afterwards. `putFile` calls it. Stores that cannot take files lack it.
    */
   adopt?(path: string, blob: StoredBlob): Promise<void>
-  /** `undefined` if the blob does not exist. `start` and `end` are inclusive byte offsets. */
+  /**
+   * `undefined` if the blob does not exist. `start` and `end` are inclusive byte offsets. The body fails if the store has fewer or
+   * other bytes. `signal` ends waiting for the store.
+   */
   get(
     digest: Digest,
     range?: { start: number; end: number },
-  ): Promise<{ sizeBytes: number; body: Readable } | undefined>
+    options?: { signal?: AbortSignal },
+  ): Promise<FoundBlob | undefined>
+  /** Asks the store itself, as `size` does. */
   has(digest: Digest): Promise<boolean>
   /** In bytes; `undefined` if the blob does not exist. */
   size(digest: Digest): Promise<number | undefined>
@@ -45,4 +75,15 @@ export interface BlobStore {
    * with itself.
    */
   tidy(before: Date): Promise<void>
+  /**
+   * A URL from which anyone can GET the whole blob or a part for two minutes, and nothing else. `undefined` if the store has none,
+   * or not this blob.
+   */
+  link(digest: Digest, as: LinkedAs): Promise<string | undefined>
+  /** Fails if the store cannot be reached or refuses its credentials. */
+  ping(): Promise<void>
+  /** Writes, reads and deletes a few bytes that are no blob. Fails with what does not work, for the operator. */
+  probe(): Promise<void>
+  /** The number of objects that were stored and are no blobs; 0 if none can be. */
+  countUnknown(): Promise<number>
 }

@@ -1,11 +1,24 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, link, mkdir, open, opendir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
-import { type BlobStore, type Digest, parseDigest, type StoredBlob } from './blob-store.ts'
+import { type BlobStore, type Digest, type FoundBlob, parseDigest, type StoredBlob, unexpected } from './blob-store.ts'
 
 /*
  *     <folder>/
@@ -13,9 +26,6 @@ import { type BlobStore, type Digest, parseDigest, type StoredBlob } from './blo
  *       sha256/ab/cd/abcd…      whole, durable, named by its digest
  *       leaving/abcd…           about to be deleted, and still read, unless it proves to be wanted again
  */
-
-const unexpected = () =>
-  new Failure('unprocessable', 'The content does not have the size and digest that were announced')
 
 /** Stores blobs as files in one folder. */
 export class DiskBlobs implements BlobStore {
@@ -82,10 +92,7 @@ export class DiskBlobs implements BlobStore {
     await syncFolder(folder)
   }
 
-  async get(
-    digest: Digest,
-    range?: { start: number; end: number },
-  ): Promise<{ sizeBytes: number; body: Readable } | undefined> {
+  async get(digest: Digest, range?: { start: number; end: number }): Promise<FoundBlob | undefined> {
     const file = await this.#open(digest)
     if (!file) return undefined
     try {
@@ -154,6 +161,31 @@ export class DiskBlobs implements BlobStore {
       const digest = entry.isFile() ? parseDigest(entry.name) : undefined
       const facts = digest && (await stat(this.#path(digest)).catch(absent))
       if (digest && facts) yield { digest, sizeBytes: facts.size, storedAt: facts.mtime }
+    }
+  }
+
+  async link(): Promise<undefined> {}
+
+  async countUnknown(): Promise<number> {
+    return 0
+  }
+
+  async ping(): Promise<void> {
+    // The first blob creates the folder.
+    await stat(this.#folder).catch(absent)
+  }
+
+  async probe(): Promise<void> {
+    const folder = join(this.#folder, 'tmp')
+    const path = join(folder, `probe-${randomUUID()}`)
+    const bytes = randomBytes(64)
+    try {
+      await makeFolder(folder, 0o700)
+      await writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
+      if (!(await readFile(path)).equals(bytes)) throw new Error('reading does not return what was written')
+      await rm(path)
+    } catch (cause) {
+      throw new Failure('unavailable', `cannot write to ${this.#folder}: ${(cause as Error).message}`, { cause })
     }
   }
 

@@ -6,7 +6,7 @@ import type { Tx } from './db.ts'
 import { sql } from './sql.ts'
 
 /** Topics of notifications between processes. A notification is a hint: a process that misses one must still be correct soon. */
-export type Topic = 'actors' | 'settings'
+export type Topic = 'actors' | 'blobs' | 'settings'
 
 const channel = 'stithy'
 const retryMs = 500

@@ -48,6 +48,15 @@ export type DatabaseFacts = {
   clockAheadMs: number
 }
 
+/** What `stithy blobs move` did. Without `complete`, problems prevented the end of the move. */
+export type MovedBlobs = {
+  readonly from: string
+  readonly copied: number
+  readonly copiedBytes: number
+  readonly problems: readonly string[]
+  readonly complete: boolean
+}
+
 /** What `stithy user` does with an account. */
 export type UserAction = 'reset-password' | 'unlock' | 'unblock' | 'make-admin'
 
@@ -79,6 +88,18 @@ export type AppModule = {
    * second call completes the rotation. Returns the number of encrypted values.
    */
   rotateSecrets(config: Config, databaseUrl: string): Promise<number>
+  /**
+   * Writes, reads and deletes a few bytes where blobs are: in the store of the setting without a database. The message of the failure
+   * says what does not work.
+   */
+  probeBlobs(config: Config, databaseUrl: string | undefined): Promise<void>
+  /** Moves all blobs to the store at the URL `to`, also while the service runs. Repeating it continues an interrupted move. */
+  moveBlobs(
+    config: Config,
+    databaseUrl: string,
+    options: { to: string; skipDamaged: boolean },
+    progress: (line: string) => void,
+  ): Promise<MovedBlobs>
   /** Compares database, repositories and blobs; one sentence for each problem. */
   checkData(config: Config, services: Services, progress: (line: string) => void): Promise<readonly string[]>
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { Config } from '../config.ts'
+import { type Config, parseBlobUrl } from '../config.ts'
 import { loadAppModule, type UserAction } from './app-module.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
@@ -27,6 +27,8 @@ const help = `Stithy, a source-hosting service
   stithy doctor [--mail-to ADDRESS]
                                check settings, git, data folder, database, ports, address and mail, and say what to do
   stithy check                 compare database, repositories and blobs
+  stithy blobs move --to URL [--skip-damaged]
+                               move all blobs to another folder or object storage, also while the service runs
   stithy rotate-secrets        encrypt the stored secrets with a new key; the service must not run
   stithy adopt                 make a restored database and the data folder belong together, when a start
                                has refused the two; the service must not run
@@ -94,6 +96,8 @@ async function dispatch(words: readonly string[], { config, parts, terminal }: C
         break
       case 'doctor':
         return doctor({ config, parts, terminal, mailTo: values['mail-to'] })
+      case 'blobs move':
+        return moveBlobs(values, config(), parts, terminal)
       case 'check':
         return check(config(), parts, terminal)
       case '':
@@ -121,6 +125,8 @@ function parse(words: readonly string[]) {
         name: { type: 'string' },
         'expires-at': { type: 'string' },
         'mail-to': { type: 'string' },
+        to: { type: 'string' },
+        'skip-damaged': { type: 'boolean' },
       },
     })
   } catch (error) {
@@ -136,6 +142,7 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   'user unblock': ['user'],
   'user make-admin': ['user'],
   doctor: ['mail-to'],
+  'blobs move': ['to', 'skip-damaged'],
 }
 
 function refuseOptions(values: Values, command: string): void {
@@ -198,6 +205,30 @@ async function rotateSecrets(config: Config, parts: Parts, terminal: Terminal): 
   const app = await loadAppModule(parts.appModule)
   const count = await withDatabaseAlone(config, terminal, (url) => app.rotateSecrets(config, url))
   terminal.out(`${count} secrets are encrypted with a new key; back up secrets.keys with the database from now on.`)
+}
+
+async function moveBlobs(
+  { to, 'skip-damaged': skipDamaged = false }: Values,
+  config: Config,
+  parts: Parts,
+  terminal: Terminal,
+): Promise<number> {
+  if (to === undefined) throw new UsageError('The option --to URL is required, for example --to s3://bucket/stithy.')
+  const url = parseBlobUrl(to)
+  if (Array.isArray(url)) throw new UsageError(`--to ${url.join(' ')}.`)
+  const app = await loadAppModule(parts.appModule)
+  const { from, copied, copiedBytes, problems, complete } = await withDatabase(config, terminal, (databaseUrl) =>
+    app.moveBlobs(config, databaseUrl, { to: url, skipDamaged }, terminal.err),
+  )
+  for (const problem of problems) terminal.err(problem)
+  const amount = `${copied} blobs (${(copiedBytes / 1e6).toFixed(1)} MB) were copied`
+  if (!complete) {
+    terminal.err(`${amount}. The move is not complete: restore these blobs, or repeat the command with --skip-damaged.`)
+    return 1
+  }
+  terminal.out(`${amount}. Blobs are now in ${url}.`)
+  terminal.out(`Set STITHY_BLOB_URL=${url} before the next start. ${from} is no longer used, and still has its copies.`)
+  return 0
 }
 
 async function check(config: Config, parts: Parts, terminal: Terminal): Promise<number> {

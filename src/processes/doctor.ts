@@ -1,5 +1,6 @@
 import { type Config, ConfigError } from '../config.ts'
 import { holderOf } from './data-dir.ts'
+import { checkBlobs } from './doctor-blobs.ts'
 import { checkDataFolder } from './doctor-data-folder.ts'
 import { checkDatabase } from './doctor-database.ts'
 import { type Finding, findings, linesOf } from './doctor-finding.ts'
@@ -35,6 +36,7 @@ export async function doctor({ config: read, parts, terminal, mailTo }: DoctorOp
       () => checkGit(),
       () => checkDataFolder(config),
       () => checkDatabase(config, parts, terminal),
+      () => checkBlobs(config, parts, terminal),
       () => checkPorts(config, isRunning),
       () => checkAddress(config, isRunning),
       () => checkMail(config, mailTo),

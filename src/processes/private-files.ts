@@ -41,7 +41,8 @@ export function closeToOthers({ dataDir, blobUrl }: Pick<Config, 'dataDir' | 'bl
   const postgres = join(dataDir, 'postgres')
   // PostgreSQL's programs may lie beside its data, and another user may have to run them.
   const ours = ['cluster', 'log', 'socket'].map((name) => join(postgres, name))
-  for (const path of [...entries.filter((entry) => entry !== postgres), ...ours, fileURLToPath(blobUrl)]) {
+  const blobs = blobUrl.startsWith('file:') ? [fileURLToPath(blobUrl)] : []
+  for (const path of [...entries.filter((entry) => entry !== postgres), ...ours, ...blobs]) {
     // An entry may be a link to a folder on another disk.
     const facts = statSync(path, { throwIfNoEntry: false })
     if (facts) close(path, facts)

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { git, temporaryFolder, test } from '../world.ts'
+import { hasS3, S3Server } from '../s3/server.ts'
+import { git, temporaryFolder, test, unique, World } from '../world.ts'
 
 const installed = (() => {
   try {
@@ -24,41 +25,53 @@ async function workTree(folder: string, url: string): Promise<string> {
   return work
 }
 
+/** Pushes large files with git-lfs, and clones them. */
+async function pushAndClone(world: World): Promise<void> {
+  await using folder = await temporaryFolder()
+  const project = await world.project()
+  const url = world.remote(project, world.root)
+  const work = await workTree(folder.path, url)
+  const files = [randomBytes(3_000_000), randomBytes(10), Buffer.alloc(0)]
+  for (const [n, content] of files.entries()) await writeFile(join(work, `${n}.bin`), content)
+  await git(work, 'add', '.')
+  await git(work, 'commit', '-qm', 'Large files')
+  await git(work, 'push', '-q', 'origin', 'main')
+
+  const raw = await world.root.get(`/projects/${project.id}/repository/files/0.bin/raw?ref=main`)
+  expect(raw.text).toMatch(/^version https:\/\/git-lfs/)
+  const { statistics } = (await world.root.get(`/projects/${project.id}?statistics=true`)).json
+  expect(statistics.lfs_objects_size).toBe(3_000_010)
+
+  await git(
+    folder.path,
+    'clone',
+    '-q',
+    '-c',
+    'filter.lfs.process=git-lfs filter-process',
+    '-c',
+    'filter.lfs.smudge=git-lfs smudge -- %f',
+    '-c',
+    'filter.lfs.clean=git-lfs clean -- %f',
+    url,
+    'copy',
+  )
+  for (const [n, content] of files.entries())
+    expect((await readFile(join(folder.path, 'copy', `${n}.bin`))).equals(content)).toBe(true)
+}
+
 describe.skipIf(!installed)(
   `git-lfs${installed ? '' : ' (skipped: it is not installed; apt-get install git-lfs)'}`,
   () => {
-    test('git-lfs uploads files with a push and downloads them with a clone', async ({ world }) => {
-      await using folder = await temporaryFolder()
-      const project = await world.project()
-      const url = world.remote(project, world.root)
-      const work = await workTree(folder.path, url)
-      const files = [randomBytes(3_000_000), randomBytes(10), Buffer.alloc(0)]
-      for (const [n, content] of files.entries()) await writeFile(join(work, `${n}.bin`), content)
-      await git(work, 'add', '.')
-      await git(work, 'commit', '-qm', 'Large files')
-      await git(work, 'push', '-q', 'origin', 'main')
+    test('git-lfs uploads files with a push and downloads them with a clone', ({ world }) => pushAndClone(world))
 
-      const raw = await world.root.get(`/projects/${project.id}/repository/files/0.bin/raw?ref=main`)
-      expect(raw.text).toMatch(/^version https:\/\/git-lfs/)
-      const { statistics } = (await world.root.get(`/projects/${project.id}?statistics=true`)).json
-      expect(statistics.lfs_objects_size).toBe(3_000_010)
-
-      await git(
-        folder.path,
-        'clone',
-        '-q',
-        '-c',
-        'filter.lfs.process=git-lfs filter-process',
-        '-c',
-        'filter.lfs.smudge=git-lfs smudge -- %f',
-        '-c',
-        'filter.lfs.clean=git-lfs clean -- %f',
-        url,
-        'copy',
-      )
-      for (const [n, content] of files.entries())
-        expect((await readFile(join(folder.path, 'copy', `${n}.bin`))).equals(content)).toBe(true)
-    })
+    test.skipIf(!hasS3)(
+      'git-lfs follows the redirects to object storage (skipped without test/s3/install)',
+      async () => {
+        await using server = await S3Server.start()
+        await using world = await World.start({ STITHY_BLOB_URL: await server.bucket(unique('bucket')) })
+        await pushAndClone(world)
+      },
+    )
 
     test('a push without its LFS files is refused, and accepted after git lfs push', async ({ world }) => {
       await using folder = await temporaryFolder()

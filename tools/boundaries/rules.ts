@@ -24,8 +24,8 @@ const named = (pattern: RegExp) => (imported: string) => pattern.test(imported)
 const layers: readonly (readonly [folder: string, mayImport: string])[] = [
   ['kernel', ''],
   ['git', 'kernel'],
-  ['blobs', 'kernel'],
   ['db', 'kernel'],
+  ['blobs', 'kernel|db'],
   ['access', 'kernel'],
   ['settings', 'kernel|db|access'],
   ['events', 'kernel|git|db'],

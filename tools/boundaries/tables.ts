@@ -119,6 +119,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'merge_requests',
     'merge_requests_closing_issues',
   ],
+  blobs: ['blob_location', 'blob_objects'],
   settings: ['application_settings'],
   events: ['audit_events', 'events', 'feed_events'],
   jobs: ['job_runner'],

@@ -14,6 +14,7 @@ async function readinessOver(world: World, { databaseLoads = () => world.db.load
   systemRoutes({ db: world.db } as Partial<HttpContext> as HttpContext, {
     runner,
     databaseLoads,
+    blobs: { ping: async () => {} },
     dataDir: folder,
     metrics: async () => '',
     metricsFrom: [],
@@ -35,6 +36,7 @@ describe('readiness', () => {
         database_check: ok,
         database_pool_check: ok,
         disk_check: ok,
+        blobs_check: ok,
         git_runner_check: ok,
         git_lane_check: ok,
         jobs_check: [expect.objectContaining({ status: 'ok' })],

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { BlobStore } from '../../blobs/blob-store.ts'
 import { pingDatabase } from '../../db/ping.ts'
 import type { Runner } from '../../git/runner/client.ts'
 import { checkJobs } from '../../jobs/queue-state.ts'
@@ -11,6 +12,7 @@ import type { Routes } from './server.ts'
 export type SystemParts = MetricsParts & {
   readonly runner: Runner
   readonly databaseLoads: () => Readonly<Record<string, Load>>
+  readonly blobs: Pick<BlobStore, 'ping'>
   readonly dataDir: string
   /** Time in milliseconds after which a full lane or pool counts as stuck. Default `stuckAfterMs`. */
   readonly stuckAfterMs?: number | undefined
@@ -55,12 +57,13 @@ function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitM
 export const systemRoutes =
   (context: HttpContext, parts: SystemParts): Routes =>
   (app) => {
-    const { runner, databaseLoads, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
+    const { runner, databaseLoads, blobs, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
     /** What the service needs to be ready, by name: `database` is reported as `database_check`. */
     const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       database: () => pingDatabase(context.db),
       database_pool: async () => requireFlow('pool of database', databaseLoads(), limitMs),
       disk: () => access(dataDir, constants.R_OK | constants.W_OK),
+      blobs: () => blobs.ping(),
       git_runner: () => runner.ping(),
       git_lane: async () => requireFlow('lane', await runner.loads(), limitMs),
     }

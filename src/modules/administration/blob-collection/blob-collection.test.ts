@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { hasS3, S3Server } from '../../../../test/s3/server.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { deleteLargeFiles, misstateLargeFile } from '../../../../test/tables/pushes.ts'
 import { test, unique, World } from '../../../../test/world.ts'
@@ -46,36 +47,45 @@ describe('collection of unreferenced blobs', () => {
     ])
   })
 
-  test('no acknowledged upload is lost to a concurrent collection', async () => {
-    await using world = await World.start()
-    const ctx = await world.app.open(null)
-    const project = await world.project()
-    const contents = Array.from({ length: 40 }, (_, n) => unique(`raced ${n}`))
-    // All exist already, old and unreferenced.
-    for (const content of contents) await ctx.blobs.put(Readable.from([Buffer.from(content)]))
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    const since = new Date()
-    let going = true
-    const collecting = (async () => {
-      while (going) await collectBlobs(ctx, since)
-    })()
-    const sent = await Promise.all(
-      contents.map((content) =>
-        world.root.send('PUT', `//${project.full_path}.git/gitlab-lfs/objects/${oidOf(content)}/${content.length}`, {
-          headers: basic(world.root),
-          body: content,
-        }),
-      ),
-    )
-    going = false
-    await collecting
-    expect(sent.map(({ status }) => status)).toEqual(contents.map(() => 200))
-    for (const content of contents) {
-      const blob = await ctx.blobs.get(oidOf(content) as Digest)
-      expect((await buffer(blob!.body)).toString()).toBe(content)
-    }
-    expect(await checkLargeFiles(ctx)).toEqual([])
-  })
+  test.for([
+    ['a folder', true],
+    ['object storage (skipped without test/s3/install)', hasS3],
+  ] as const)(
+    'no acknowledged upload is lost to a concurrent collection in %s',
+    async ([where, possible], { skip }) => {
+      skip(!possible)
+      await using server = where === 'a folder' ? undefined : await S3Server.start()
+      const blobUrl = await server?.bucket(unique('bucket'))
+      await using world = await World.start(blobUrl === undefined ? {} : { STITHY_BLOB_URL: blobUrl })
+      const ctx = await world.app.open(null)
+      const project = await world.project()
+      const contents = Array.from({ length: 40 }, (_, n) => unique(`raced ${n}`))
+      // All exist already, old and unreferenced.
+      for (const content of contents) await ctx.blobs.put(Readable.from([Buffer.from(content)]))
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const since = new Date()
+      let going = true
+      const collecting = (async () => {
+        while (going) await collectBlobs(ctx, since)
+      })()
+      const sent = await Promise.all(
+        contents.map((content) =>
+          world.root.send('PUT', `//${project.full_path}.git/gitlab-lfs/objects/${oidOf(content)}/${content.length}`, {
+            headers: basic(world.root),
+            body: content,
+          }),
+        ),
+      )
+      going = false
+      await collecting
+      expect(sent.map(({ status }) => status)).toEqual(contents.map(() => 200))
+      for (const content of contents) {
+        const blob = await ctx.blobs.get(oidOf(content) as Digest)
+        expect((await buffer(blob!.body)).toString()).toBe(content)
+      }
+      expect(await checkLargeFiles(ctx)).toEqual([])
+    },
+  )
 })
 
 test('checkLargeFiles reports missing and truncated LFS files', async ({ world }) => {
