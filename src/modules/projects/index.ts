@@ -57,7 +57,6 @@ export { loadProject, type ProjectSubject, project, projectFacts } from './proje
 export { checkRepositories, inspectRepository, unownedRepositories } from './repositories/check.ts'
 export {
   dueHousekeeping,
-  type Housekeeping,
   housekeep,
   housekeepingDueIn,
   housekeepWhenDue,
@@ -67,8 +66,6 @@ export { claimHousekeeping } from './repositories/housekeeping-queries.ts'
 export {
   diskPath,
   type Located,
-  locatedRow,
-  type Placed,
   projectRepositoryDir,
   repositoryDir,
   shardsOf,

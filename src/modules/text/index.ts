@@ -1,2 +1,6 @@
+export {
+  /** @public */
+  pageOfEvent,
+} from './wikis/event-page.ts'
 export { groupWikiAccess, projectWikiAccess } from './wikis/git-access.ts'
 export { followWiki } from './wikis/reactions.ts'

@@ -109,6 +109,7 @@ export async function withContents(
   return found
 }
 
-function unlessTooLarge(error: unknown): undefined {
+/** For `contentOf`: undefined instead of a failure because of the size. */
+export function unlessTooLarge(error: unknown): undefined {
   if (!(error instanceof Failure) || error.kind !== 'too_large') throw error
 }

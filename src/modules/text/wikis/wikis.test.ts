@@ -3,9 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, git, type TestGroup, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import type { Visibility } from '../../../access/levels.ts'
+
+import { pageOfEvent } from './event-page.ts'
 
 type Held = { readonly at: string; readonly full_path: string; readonly id: number; readonly of: 'project' | 'group' }
 
@@ -324,6 +327,24 @@ describe('events of wikis', () => {
     await world.root.put(`/projects/${held.id}`, { wiki_access_level: 'disabled' })
     expect([await seen(guest), await seen(world.root)]).toEqual([[], []])
     expect((await guest.get(held.at)).status).toBe(403)
+  })
+
+  test('an event leads to the page as it was then, for webhooks', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'docs/a b', content: 'first' })
+    await world.root.put(`${held.at}/${page('docs/a-b')}`, { content: 'second' })
+    await world.root.delete(`${held.at}/${page('docs/a-b')}`)
+    const ctx = await contextFor(world, null)
+    const events = await eventsOf(world, { project: held.id, kind: 'wiki_page_%' }, 'payload')
+    const pages = await Promise.all(events.map(({ payload }) => pageOfEvent(ctx, payload, held.full_path)))
+    const url = `${world.origin}/${held.full_path}/-/wikis/docs/a-b`
+    const same = { title: 'a b', slug: 'docs/a-b', format: 'markdown', url }
+    const by = world.root.username
+    expect(pages).toEqual([
+      { ...same, content: 'first', message: `${by} created page: a b` },
+      { ...same, content: 'second', message: `${by} updated page: a b` },
+      { ...same, content: 'second', message: `${by} updated page: a b` },
+    ])
   })
 
   test('a push of many pages emits 100 events, and all of its pages are there', async ({ world }) => {
