@@ -72,6 +72,7 @@ export {
 } from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
+export { saveWikiCheck } from './repositories/queries.ts'
 export { setAside } from './repositories/set-aside.ts'
 export { refreshSketches } from './sketches/jobs.ts'
 export { deleteStarsOf } from './stars/queries.ts'

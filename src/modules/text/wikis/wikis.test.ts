@@ -358,6 +358,27 @@ describe('events of wikis', () => {
   })
 })
 
+describe('search in wikis', () => {
+  test('text of pages is found in the latest version by those who read the wiki, not in the code', async ({
+    world,
+  }) => {
+    const held = await holder(world, 'project', 'public')
+    const [stranger, word] = [await world.user(), unique('word')]
+    const find = (who: Client, scope: string) => who.get(`/projects/${held.id}/search?scope=${scope}&search=${word}`)
+    expect((await find(stranger, 'wiki_blobs')).json).toEqual([])
+    await world.root.post(held.at, { title: 'docs/a', content: `one\ntwo ${word}\n` })
+    expect(await find(stranger, 'wiki_blobs')).toMatchObject({
+      status: 200,
+      json: [{ path: 'docs/a.md', ref: 'master', project_id: held.id, data: expect.stringContaining(word) }],
+    })
+    expect((await find(stranger, 'blobs')).json).toEqual([])
+    await world.root.put(`/projects/${held.id}`, { wiki_access_level: 'private' })
+    expect((await find(stranger, 'wiki_blobs')).status).toBe(403)
+    await world.root.delete(`${held.at}/${page('docs/a')}`)
+    expect((await find(world.root, 'wiki_blobs')).json).toEqual([])
+  })
+})
+
 describe('wikis and their projects', () => {
   test('a wiki stays with its project through rename, transfer and archiving, and a fork has none', async ({
     world,
