@@ -229,6 +229,15 @@ describe('pushed wikis', () => {
     expect(await files(world, held)).toContain('Big plans.md')
   })
 
+  test('a pushed page that is not UTF-8 is read in its probable charset', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    await edited(world, held, (clone) =>
+      writeFile(join(clone, 'latin.md'), Buffer.from('Grüße aus Köln, schöne Straße', 'latin1')),
+    )
+    expect((await world.root.get(`${held.at}/latin`)).json.content).toBe('Grüße aus Köln, schöne Straße')
+  })
+
   test('only the default branch is the wiki', async ({ world }) => {
     const held = await holder(world, 'project')
     await world.root.post(held.at, { title: 'home', content: 'h' })
