@@ -94,6 +94,10 @@ export async function countSizeOfSnippets(tx: Tx, projectId: number | null): Pro
 export const deleteSnippet = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from snippets where id = ${id}`)) > 0
 
+/** Deletes the personal snippets of a user. */
+export const deletePersonalSnippets = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`delete from snippets where author_id = ${userId} and project_id is null`)
+
 export const insertAgent = (tx: Tx, snippetId: number, userId: number, agent: AgentRow): Promise<number> =>
   tx.run(sql`
     insert into snippet_agents (snippet_id, user_id, user_agent, ip_address)
