@@ -177,7 +177,7 @@ import { mergeRequestReadRoutes } from './review/reading/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
 import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
 import { personalSnippetRoutes } from './text/snippets/personal-routes.ts'
-import { refreshSnippetJob } from './text/snippets/refresh.ts'
+import { refreshSnippetJob, removeIncompleteSnippets } from './text/snippets/refresh.ts'
 import { snippetRoutes } from './text/snippets/routes.ts'
 
 import { wikiRoutes } from './text/wikis/routes.ts'
@@ -336,6 +336,7 @@ export const jobs: readonly Job<any>[] = [
   refreshSketches,
   refreshRepository,
   refreshSnippetJob,
+  removeIncompleteSnippets,
   refreshSideRepository,
   removeSideRepositories,
   housekeepAfterPushes,
