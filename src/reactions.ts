@@ -44,7 +44,7 @@ import {
   updateMergeRequestsAfterFailedMerge,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
-import { followWiki, refreshSnippetJob } from './modules/text/index.ts'
+import { deleteSnippetsOfDeleted, followWiki, refreshSnippetJob } from './modules/text/index.ts'
 
 type OfUser = { readonly payload: { readonly user_id: number } }
 
@@ -140,6 +140,7 @@ export const reactions: Reactions = {
     closeMergeRequestsOfDeleted,
     stopPullMirrorsOfDeleted,
     disablePushMirrorsOfDeleted,
+    deleteSnippetsOfDeleted,
   ],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
   user_email_added: [queues(judgeSignatures, (event) => userWhen(event.payload.confirmed, event))],

@@ -186,7 +186,7 @@ import { mergeRequestRoutes } from './review/writing/routes.ts'
 import { markdownRoutes } from './text/markdown/routes.ts'
 import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
 import { personalSnippetRoutes } from './text/snippets/personal-routes.ts'
-import { refreshSnippetJob } from './text/snippets/refresh.ts'
+import { refreshSnippetJob, removeIncompleteSnippets } from './text/snippets/refresh.ts'
 import { snippetRoutes } from './text/snippets/routes.ts'
 import { wikiRoutes } from './text/wikis/routes.ts'
 
@@ -353,6 +353,7 @@ export const jobs: readonly Job<any>[] = [
   refreshSketches,
   refreshRepository,
   refreshSnippetJob,
+  removeIncompleteSnippets,
   refreshSideRepository,
   removeSideRepositories,
   housekeepAfterPushes,

@@ -1,5 +1,11 @@
 import type { World } from '../world.ts'
-import { change } from './statements.ts'
+import { type Computed, change, find } from './statements.ts'
 
-export const changeSnippet = (world: World, id: number, values: { readonly author_id?: number }) =>
-  change(world, 'snippets', { id }, values)
+export const changeSnippet = (
+  world: World,
+  id: number,
+  values: { readonly author_id?: number } | { readonly created_at?: Computed },
+) => change(world, 'snippets', { id }, values)
+
+/** The snippets of a project, complete or not. */
+export const snippetIds = (world: World, project_id: number) => find(world, 'snippets', { project_id }, ['id'], 'id')

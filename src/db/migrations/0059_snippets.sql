@@ -8,7 +8,7 @@ create table snippets (
   title text not null,
   description text,
   visibility smallint not null check (visibility in (0, 10, 20)),
-  -- The first of its files, by which calls without a list of files name it.
+  -- The first of its files, by which calls without a list of files name it. Empty until the first commit completes the creation.
   file_name text not null default '',
   -- What the head of its repository has: an array of { path, oid, size }, in the order of paths.
   files jsonb not null default '[]',
@@ -21,6 +21,8 @@ create index snippets_project on snippets (project_id, id) where project_id is n
 create index snippets_author on snippets (author_id, id);
 create index snippets_personal_author on snippets (author_id, id) where project_id is null;
 create index snippets_personal_open on snippets (visibility, id) where project_id is null and visibility > 0;
+-- Creations that were interrupted before the first commit.
+create index snippets_incomplete on snippets (created_at) where file_name = '';
 create index snippets_search on snippets using gin (title gin_trgm_ops, file_name gin_trgm_ops, description gin_trgm_ops);
 
 alter table side_repositories add constraint side_repositories_snippet_id_fkey

@@ -14,7 +14,6 @@ export {
 export type { NamedRow } from './cross-references/queries.ts'
 export { addCrossReferences, readableNamed, type Source, sourceName } from './cross-references/service.ts'
 export {
-  isNoteableType,
   isPlannedType,
   kindOf,
   lowestReader,
@@ -40,7 +39,6 @@ export {
   isAboutKind,
   labelsTableOf,
   notHidden,
-  numberOf,
   readableAbout,
   readableRow,
   readersOf,

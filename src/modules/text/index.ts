@@ -4,6 +4,7 @@ export { snippetAccess } from './snippets/git-access.ts'
 export { snippetsContaining, snippetsTitled } from './snippets/list-queries.ts'
 export { snippetRow } from './snippets/queries.ts'
 export { refreshSnippetJob } from './snippets/refresh.ts'
+export { deleteSnippetsOfDeleted } from './snippets/removal.ts'
 export {
   /** @public */
   pageOfEvent,

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
-import { sql } from '../../../db/sql.ts'
+import { literal, sql } from '../../../db/sql.ts'
 import { type AgentRow, agentRow } from '../../planning/index.ts'
 import { saveSnippetsSize } from '../../projects/index.ts'
 import type { SnippetFile } from './queries.ts'
@@ -90,9 +90,27 @@ export async function countSizeOfSnippets(tx: Tx, projectId: number | null): Pro
   if (projectId !== null) await saveSnippetsSize(tx, projectId, await sizeOfSnippets(tx, projectId))
 }
 
+/** Deletes at most `size` snippets that have no first commit after a day. Resolves with their number. */
+export const deleteIncomplete = (db: Db, size: number): Promise<number> =>
+  db.run(sql`
+    delete from snippets
+    where id = any(
+      array(
+        select id
+        from snippets
+        where file_name = '' and created_at < now() - interval '1 day'
+        limit ${literal(size)}
+      )
+    )
+  `)
+
 /** False if it is deleted already. */
 export const deleteSnippet = async (tx: Tx, id: number): Promise<boolean> =>
   (await tx.run(sql`delete from snippets where id = ${id}`)) > 0
+
+/** Deletes the personal snippets of a user. */
+export const deletePersonalSnippets = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`delete from snippets where author_id = ${userId} and project_id is null`)
 
 export const insertAgent = (tx: Tx, snippetId: number, userId: number, agent: AgentRow): Promise<number> =>
   tx.run(sql`

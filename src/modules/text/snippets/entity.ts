@@ -25,7 +25,7 @@ export const Snippet = entity({
   name: 'Snippet',
   schema: Type.Object({
     id: Type.Integer({ description: 'ID of the snippet' }),
-    title: Type.String({ description: 'Title' }),
+    title: Type.String({ description: 'Title of the snippet' }),
     description: nullable(Type.String(), { description: 'Description in Markdown; null if there is none' }),
     visibility: Type.String({ enum: ['private', 'internal', 'public'], description: 'Who may read it' }),
     author: described(AuthorSchema, 'User who created the snippet'),

@@ -7,7 +7,7 @@ import { readCommit } from '../../../git/objects/commits.ts'
 import { listHere } from '../../../git/objects/tree-listing.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { notFound } from '../../../kernel/failure.ts'
+import { invalid, notFound } from '../../../kernel/failure.ts'
 import {
   commitToSideRepository,
   findSideRepository,
@@ -45,7 +45,7 @@ export async function filesAt(repo: Repository, commit: Oid): Promise<SnippetFil
   )
 }
 
-/** The repository of a snippet with its files at the head; undefined before the first commit. */
+/** The repository of a snippet with its files at the head; undefined before the first commit, and for what is no snippet. */
 export async function openHead(
   ctx: Ctx,
   snippetId: number,
@@ -54,7 +54,8 @@ export async function openHead(
   const row = await findSideRepository(db, holderOf(snippetId))
   const repo = row && openSideRepository(ctx, row)
   const head = repo && (await readRef(repo, mainRefOf(row)))
-  return repo && head && { repo, files: (await filesAt(repo, head)) ?? [] }
+  const files = repo && head && (await filesAt(repo, head))
+  return files && { repo, files }
 }
 
 /** Changes the files of a snippet by a commit of the caller. Another writer's commit is never lost. */
@@ -64,7 +65,8 @@ export async function commitFiles(ctx: Ctx, snippetId: number, change: FileChang
   await commitToSideRepository(ctx, row, {
     message,
     edits: async (repo, head) => {
-      const files = head ? ((await filesAt(repo, head.oid)) ?? []) : []
+      const files = head ? await filesAt(repo, head.oid) : []
+      if (!files) throw invalid('The repository has something else than the files of a snippet.')
       const writes = writesOf(
         files.map(({ path }) => path),
         change,

@@ -4,7 +4,7 @@ import { fuzzy } from '../../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableRow } from '../../discussion/index.ts'
 import { openVisibility, visibleProjects } from '../../projects/index.ts'
-import { columns, joins } from './queries.ts'
+import { columns, complete, joins } from './queries.ts'
 
 /** Newest first. */
 const listed = (where: readonly Sql[], from: Sql = raw('from snippets m')): List => ({
@@ -13,7 +13,7 @@ const listed = (where: readonly Sql[], from: Sql = raw('from snippets m')): List
   select: sql`select ${columns} ${joins}`,
   from,
   key: raw('m.id'),
-  where,
+  where: [complete, ...where],
   order: [{ by: raw('m.id'), direction: 'desc' }],
   keyset: { direction: 'desc' },
 })

@@ -37,7 +37,7 @@ const exclusive = [
 export const description = Text({ description: 'Description in Markdown' })
 
 export const createParams = {
-  title: Filled({ description: 'Title' }),
+  title: Filled({ description: 'Title of the snippet' }),
   description: Optional(description),
   ...only,
   files: Optional(
@@ -63,7 +63,7 @@ export const createRules = {
 } as const
 
 export const editParams = {
-  title: Optional(Filled({ description: 'Title' })),
+  title: Optional(Filled({ description: 'Title of the snippet' })),
   description: Optional(Nullable(description)),
   visibility: Optional(visibility),
   ...only,

@@ -36,6 +36,9 @@ export const joins: Sql = raw(
   'from snippets m join users u on u.id = m.author_id left join projects p on p.id = m.project_id',
 )
 
+/** The snippet `m` has its first commit. Until then its creation is not complete, and no one sees it. */
+export const complete: Sql = raw(`m.file_name <> ''`)
+
 const foundRow = {
   ...snippetRow,
   /** Its visibility hides it from the caller, who is neither its author nor a member of the project. */
@@ -53,12 +56,12 @@ export const findProjectSnippet = (
     foundRow,
     sql`
       select ${columns}, not ${notHidden('Snippet', caller)} as hidden ${joins}
-      where m.id = ${id} and m.project_id = ${projectId}
+      where m.id = ${id} and m.project_id = ${projectId} and ${complete}
     `,
   )
 
 export const findPersonalSnippet = (db: Db, id: number): Promise<SnippetRow | undefined> =>
-  db.row(snippetRow, sql`select ${columns} ${joins} where m.id = ${id} and m.project_id is null`)
+  db.row(snippetRow, sql`select ${columns} ${joins} where m.id = ${id} and m.project_id is null and ${complete}`)
 
 /** Any snippet. */
 export const findSnippet = (db: Db | Tx, id: number): Promise<SnippetRow | undefined> =>

@@ -1,11 +1,9 @@
 import { type Visibility, visibilities } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Tx } from '../../../db/db.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { notFound } from '../../../kernel/failure.ts'
-import { cleanTitle, noteMentions } from '../../discussion/index.ts'
+import { cleanTitle } from '../../discussion/index.ts'
 import { agentOf } from '../../planning/index.ts'
-import { recordActivity } from '../../projects/index.ts'
 import { createSideRepository, removeSideRepositories } from '../../pushes/index.ts'
 import type { FileChange } from './changes.ts'
 import {
@@ -18,6 +16,7 @@ import {
 } from './edit-queries.ts'
 import { emitSnippet } from './events.ts'
 import { commitFiles, holderOf } from './files.ts'
+import { mentionPeople } from './mentions.ts'
 import { findSnippet, type SnippetRow } from './queries.ts'
 import { refreshSnippet } from './refresh.ts'
 import { snippetNotFound } from './subject.ts'
@@ -30,7 +29,10 @@ export type SnippetInput = {
   readonly files: FileChange
 }
 
-/** Creates a snippet of a project, or a personal one without a project. Without its first commit it does not remain. */
+/**
+ * Creates a snippet of a project, or a personal one without a project. Its first commit completes it; until then no one sees it, and if
+ * that fails, it does not remain.
+ */
 export async function createSnippet(ctx: Ctx, projectId: number | null, given: SnippetInput): Promise<SnippetRow> {
   const title = cleanTitle(given.title)
   requireValid(ctx, { ...given, title })
@@ -51,14 +53,6 @@ export async function createSnippet(ctx: Ctx, projectId: number | null, given: S
     await ctx.transaction((tx) => deleteSnippet(tx, id))
     throw error
   }
-  await ctx.transaction(async (tx) => {
-    if (!(await lockSnippet(tx, id))) throw snippetNotFound()
-    if (projectId !== null) {
-      await mention(tx, { id, project_id: projectId, author_id: authorId }, attributes.description)
-      await recordActivity(tx, projectId)
-    }
-    await emitSnippet(tx, id, { kind: 'snippet_created', actorId: authorId })
-  })
   return getSnippet(ctx, id)
 }
 
@@ -90,18 +84,11 @@ export async function editSnippet(ctx: Ctx, id: number, given: SnippetEdit): Pro
     if (changed.length === 0) return
     await saveAttributes(tx, id, after)
     if (before.project_id !== null && changed.includes('description'))
-      await mention(tx, { id, project_id: before.project_id, author_id: actorId }, after.description)
+      await mentionPeople(tx, { id, project_id: before.project_id }, actorId, after.description)
     await emitSnippet(tx, id, { kind: 'snippet_updated', actorId, changed })
   })
   return getSnippet(ctx, id)
 }
-
-/** Stores whom the description mentions. */
-const mention = (
-  tx: Tx,
-  { id, project_id, author_id: authorId }: { id: number; project_id: number; author_id: number },
-  text: string | null,
-): Promise<void> => noteMentions(tx, { type: 'Snippet', id, project_id }, { text: text ?? '', authorId })
 
 /** Deletes a snippet with its notes and its repository. */
 export async function removeSnippet(ctx: Ctx, id: number): Promise<void> {
