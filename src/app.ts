@@ -140,7 +140,11 @@ export async function createApp(config: Config, services: Services, overrides: O
     (smtpUrl === undefined ? new FileMailer(mailsDir(config), log) : new SmtpMailer(smtpUrl, from, site.host))
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(secretsFile(config))
-  const renderer = stack.use(new MarkdownRenderer(overrides.markdownLimits))
+  const renderer = stack.use(
+    new MarkdownRenderer(overrides.markdownLimits, (reason) =>
+      log.warn({ reason }, 'a text was not rendered as Markdown'),
+    ),
+  )
   // Read once: a change of the proxy takes effect at the next start.
   const assetProxy = assetProxyOf(await settings.get(), secrets, site)
   const markdown = markdownBy(renderer, assetProxy)

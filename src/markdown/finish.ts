@@ -1,5 +1,4 @@
 import type { Element, ElementContent, Root, Text } from 'hast'
-import { toHtml } from 'hast-util-to-html'
 import { withEmoji } from './emoji.ts'
 import { Headings, textOf } from './headings.ts'
 import { limits } from './limits.ts'
@@ -7,9 +6,7 @@ import { literalMarks } from './literal.ts'
 import { referenceByUrl, scanReferences } from './references.ts'
 import type { FoundReference, MarkdownContext, ReferenceTarget } from './types.ts'
 import { imageUrl, linkUrl } from './urls.ts'
-
-/** Writes `&lt;` and not `&#x3C;`, as people do. */
-export const htmlOptions = { characterReferences: { useNamedReferences: true } } as const
+import { writeHtml } from './write.ts'
 
 /** What is around a text. */
 type Within = 'text' | 'link' | 'code'
@@ -92,7 +89,7 @@ export class Finish {
       return void finished.push(text(within === 'code' || plain ? value : withEmoji(value)))
     let end = 0
     for (const { index, written, target } of scanReferences(value)) {
-      const place = this.#place(target, { fallback: toHtml(text(written), htmlOptions), written })
+      const place = this.#place(target, { fallback: writeHtml(text(written)), written })
       if (place === undefined) break
       if (index > end) finished.push(text(withEmoji(value.slice(end, index))))
       finished.push(place)
@@ -117,9 +114,7 @@ export class Finish {
     const named = isBare ? referenceByUrl(href, this.#context.siteUrl) : undefined
     if (!named) return element
     const { target, note } = named
-    return (
-      this.#place(target, { fallback: toHtml(element, htmlOptions), ...(note !== undefined && { note }) }) ?? element
-    )
+    return this.#place(target, { fallback: writeHtml(element), ...(note !== undefined && { note }) }) ?? element
   }
 
   #image(element: Element): Element {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { toHtml } from 'hast-util-to-html'
-import { Finish, htmlOptions } from './finish.ts'
+import { Finish } from './finish.ts'
 import { limits, TooComplex } from './limits.ts'
 import { parseMarkdown } from './parser.ts'
 import { sanitize } from './sanitize.ts'
 import type { MarkdownContext, MarkdownDocument, Rendered } from './types.ts'
+import { writeHtml } from './write.ts'
 
 /** Sanitizes and completes HTML of a parser. Throws `TooComplex`. */
 export function finishHtml(markup: string, context: MarkdownContext): Rendered {
@@ -13,7 +13,7 @@ export function finishHtml(markup: string, context: MarkdownContext): Rendered {
   const mark = `\uFDD1${randomUUID()}:`
   const finish = new Finish(context, (reference) => `${mark}${reference}\uFDD1`)
   finish.finish(root)
-  const html = toHtml(root, htmlOptions).trimEnd()
+  const html = writeHtml(root).trimEnd()
   if (html.length > limits.html) throw new TooComplex()
   return { parts: splitAt(html, mark), references: finish.references, targets: finish.targets }
 }

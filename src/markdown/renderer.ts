@@ -31,9 +31,12 @@ export class MarkdownRenderer implements AsyncDisposable {
   readonly #pool: MarkdownPool
   readonly #slots: SharedSlots
   readonly #cache = new LRUCache<string, Rendered>({ maxSize: cacheBytes, sizeCalculation: sizeOf })
+  readonly #onText: (reason: string) => void
   readonly #running = new Map<string, Promise<Rendered>>()
 
-  constructor(of: Partial<PoolLimits> = {}) {
+  /** `onText` is called with the reason why a document is shown as text. */
+  constructor(of: Partial<PoolLimits> = {}, onText: (reason: string) => void = () => {}) {
+    this.#onText = onText
     this.#pool = new MarkdownPool(of)
     this.#slots = new SharedSlots('Markdown', { slots: of.threads ?? poolLimits.threads, maxWaiting: 200 })
   }
@@ -78,8 +81,9 @@ export class MarkdownRenderer implements AsyncDisposable {
       renders.inc({ result: 'html' })
       this.#cache.set(key, rendered)
       return rendered
-    } catch {
+    } catch (error) {
       renders.inc({ result: 'text' })
+      this.#onText(error instanceof Error ? error.message : String(error))
       const rendered = asText(document)
       this.#cache.set(key, rendered, { ttl: textCachedMs })
       return rendered

@@ -108,7 +108,7 @@ describe('GitHub Flavored Markdown', () => {
     [
       'a checkbox has a name for screen readers',
       '- [x] a',
-      '<ul><li class="task-list-item"><input type="checkbox" class="task-list-item-checkbox" disabled checked aria-label="Completed task">a</li></ul>',
+      '<ul><li class="task-list-item"><input type="checkbox" class="task-list-item-checkbox" disabled="" checked="" aria-label="Completed task">a</li></ul>',
     ],
     ['tags that GitHub escapes are removed with their content', 'a <script>b</script> c', '<p>a c</p>'],
     ['three tildes strike', 'This will ~~~not~~~ strike.', '<p>This will ~<del>not</del>~ strike.</p>'],

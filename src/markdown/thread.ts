@@ -5,14 +5,16 @@ import type { MarkdownDocument, Rendered } from './types.ts'
 
 /** One document after the other, because hostile ones may take any time and memory. Each message is a document, each answer its HTML. */
 
-export type FromThread = { readonly rendered: Rendered } | { readonly refused: 'too complex' | 'failed' } | 'ready'
+export type FromThread = { readonly rendered: Rendered } | { readonly refused: string } | 'ready'
 
-/** The stack is small: elements at a depth below the limit fit into it, and arguments of a library that recurses may not. */
+/** A stack that overflows in a library is a limit like others: its input is deeper than it can read. */
 const answerTo = (document: MarkdownDocument): FromThread => {
   try {
     return { rendered: render(document) }
   } catch (error) {
-    return { refused: error instanceof TooComplex || error instanceof RangeError ? 'too complex' : 'failed' }
+    const isLimit = error instanceof TooComplex || error instanceof RangeError
+    // The message of another error may have parts of the text.
+    return { refused: isLimit ? 'too complex' : `failed: ${error instanceof Error ? error.name : 'unknown'}` }
   }
 }
 

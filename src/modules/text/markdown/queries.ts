@@ -83,9 +83,12 @@ export const findNamedLabels = (
         cross join lateral (
           select l.title, l.color, l.description
           from labels l
-          where (l.id = named.number or l.title = named.title)
-            and ${reaching('l', raw('named.project_id'))} ${nearest('l')}
+          where l.title = named.title and ${reaching('l', raw('named.project_id'))} ${nearest('l')}
         ) l
+      where ${visibleProjects(caller)}
+      union all
+      select ${place}, l.title, l.color, l.description
+      from ${named(names)} join labels l on l.id = named.number and ${reaching('l', raw('named.project_id'))}
       where ${visibleProjects(caller)}
     `,
   )
@@ -108,10 +111,13 @@ export const findNamedMilestones = (
         cross join lateral (
           select ms.iid, ms.title, ms.project_id, ms.namespace_id
           from milestones ms
-          where ((ms.iid = named.number and ms.project_id is not null) or ms.title = named.title)
-            and ${reaching('ms', raw('named.project_id'))} ${nearest('ms')}
+          where ms.title = named.title and ${reaching('ms', raw('named.project_id'))} ${nearest('ms')}
         ) ms
         left join namespaces g on g.id = ms.namespace_id
+      where ${visibleProjects(caller)}
+      union all
+      select ${place}, ms.iid, ms.title, false, p.full_path
+      from ${named(names)} join milestones ms on ms.project_id = p.id and ms.iid = named.number
       where ${visibleProjects(caller)}
     `,
   )

@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { type Client, test, unique, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import { dangersOf, elementsOf } from '../../../markdown/testing/html.ts'
 import { openIssue } from '../../planning/issues/testing.ts'
 import { openMergeRequest } from '../../review/merge-requests/testing.ts'
@@ -195,6 +197,40 @@ test('a reference stops being a link when the reader loses access, at once and i
   await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
   expect(await htmlFor(ann, written)).toBe(`<p>${written}</p>`)
   expect(hrefs(await htmlFor(world.root, written))).toHaveLength(1)
+})
+
+test('a document with many references costs a statement for each kind, whatever their number', async ({ world }) => {
+  const { project } = await openMergeRequest(world)
+  const statementsFor = async (count: number): Promise<number> => {
+    const ctx = await contextFor(world, world.root)
+    let statements = 0
+    const counted: Ctx['db']['snapshotCache'] = {
+      expects: (statement) => ctx.db.snapshotCache.expects(statement),
+      row: (shape, statement) => {
+        statements++
+        return ctx.db.snapshotCache.row(shape, statement)
+      },
+      rows: (shape, statement) => {
+        statements++
+        return ctx.db.snapshotCache.rows(shape, statement)
+      },
+    }
+    const refuse = { value: () => expect.unreachable() }
+    const db = Object.create(ctx.db, { snapshotCache: { value: counted }, row: refuse, rows: refuse, run: refuse })
+    const text = Array.from(
+      { length: count },
+      (_, index) => `#${index} !${index} ~a${index} %b${index} @user${index} @root other/p${index}#1`,
+    ).join('\n')
+    await ctx.markdown.html({ ...ctx, db }, [
+      { text, place: { of: 'project', full_path: project.full_path } },
+      { text: `${text} again`, place: { of: 'instance' } },
+    ])
+    return statements
+  }
+  expect([await statementsFor(1), await statementsFor(100)]).toEqual([6, 6])
+  const ctx = await contextFor(world, null)
+  const none = Object.create(ctx.db, { snapshotCache: { get: () => expect.unreachable() } })
+  await ctx.markdown.html({ ...ctx, db: none }, [{ text: 'no *reference*', place: { of: 'instance' } }])
 })
 
 test('anonymous readers see no user where users are not public', async ({ world }) => {

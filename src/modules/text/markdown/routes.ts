@@ -10,7 +10,7 @@ import { loadProject } from '../../projects/index.ts'
 
 const RenderedMarkdown = entity({
   name: 'RenderedMarkdown',
-  schema: Type.Object({ html: Type.String({ description: 'Safe HTML' }) }),
+  schema: Type.Object({ html: Type.String({ description: 'The text as HTML that is safe to insert into a page' }) }),
   present: (html: string) => ({ html }),
 })
 
@@ -24,7 +24,7 @@ export const markdownRoutes = [
     subject: instance,
     allow: 'browse',
     params: Params({
-      text: Text({ description: 'Markdown' }),
+      text: Text({ description: 'Text to render; up to 524,288 characters are rendered' }),
       gfm: Flag({ default: false, description: 'Render references and emoji codes as well' }),
       project: Optional(Text({ description: 'ID or full path of the project in which references are read' })),
     }),
