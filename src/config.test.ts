@@ -183,6 +183,10 @@ describe('parseConfig', () => {
       mistake:
         'STITHY_BLOB_URL must contain no credentials: the AWS SDK reads them, for example from AWS_ACCESS_KEY_ID',
     },
+    {
+      value: 's3://bucket/100%25',
+      mistake: "STITHY_BLOB_URL must have a prefix of letters, digits and -_.!*'()/",
+    },
     { value: 's3:///prefix', mistake: 'STITHY_BLOB_URL must name a bucket: s3://bucket/prefix' },
     {
       value: 's3://bucket?zone=1',

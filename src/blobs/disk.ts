@@ -176,11 +176,11 @@ export class DiskBlobs implements BlobStore {
   }
 
   async probe(): Promise<void> {
-    const folder = join(this.#folder, 'tmp')
-    const path = join(folder, `probe-${randomUUID()}`)
+    // Made here, perhaps by another user, folders could be closed to the service.
+    if (!(await stat(this.#folder).catch(absent))) return
+    const path = join(this.#folder, `probe-${randomUUID()}`)
     const bytes = randomBytes(64)
     try {
-      await makeFolder(folder, 0o700)
       await writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
       if (!(await readFile(path)).equals(bytes)) throw new Error('reading does not return what was written')
       await rm(path)

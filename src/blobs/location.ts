@@ -29,7 +29,7 @@ export function parseS3Url(text: string): S3Address | [mistake: string] {
   const unknown = [...url.searchParams.keys()].find((name) => !parameters.includes(name))
   if (unknown !== undefined) return [`has the unknown parameter "${unknown}", and knows ${parameters.join(', ')}`]
   const read = (name: string) => url.searchParams.get(name)?.trim() || undefined
-  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '')
   if (!/^[\w!.*'()/-]*$/.test(prefix)) return ["must have a prefix of letters, digits and -_.!*'()/"]
   const endpoint = read('endpoint')
   if (endpoint !== undefined && !isEndpoint(endpoint))

@@ -265,12 +265,9 @@ describe.skipIf(!hasS3)('object storage (skipped without test/s3/install)', () =
       const { store, files } = await fresh()
       const bytes = randomBytes(12_000_000)
       const source = new PassThrough()
-      const failed = expect(store.put(source)).rejects.toMatchObject({
-        kind: 'unavailable',
-        cause: { name: 'SignatureDoesNotMatch' },
-      })
+      const failed = expect(store.put(source)).rejects.toMatchObject({ kind: 'unavailable' })
       source.write(bytes)
-      await eventually(async () => expect(await files()).not.toEqual([]))
+      await eventually(async () => expect(await files()).toHaveLength(2))
       await server.kill()
       await server.restart('another-secret')
       onTestFinished(async () => {

@@ -9,7 +9,7 @@ import { foreignWrites, tablesWithoutOwner } from '../../tools/boundaries/tables
 const planted: readonly [rule: string, path: string, source: string][] = [
   ['kernel-imports-what-is-below', 'src/kernel/a.ts', `import type { Db } from '../db/db.ts'`],
   ['git-imports-what-is-below', 'src/git/a.ts', `import { allows } from '../access/policy.ts'`],
-  ['blobs-imports-what-is-below', 'src/blobs/a.ts', `import {\n  type Db,\n} from '../db/db.ts'`],
+  ['blobs-imports-what-is-below', 'src/blobs/a.ts', `import {\n  type Ctx,\n} from '../api/ctx.ts'`],
   ['markdown-imports-what-is-below', 'src/markdown/a.ts', `import { sql } from '../db/sql.ts'`],
   ['mail-imports-what-is-below', 'src/mail/a.ts', `import type { Job } from '../jobs/job.ts'`],
   ['db-imports-what-is-below', 'src/db/a.ts', `export { endpoint } from '../api/endpoint.ts'`],
