@@ -32,6 +32,7 @@ import { SmtpMailer } from './mail/smtp-mailer.ts'
 import { TokenAuthenticator } from './modules/accounts/index.ts'
 import { jobs } from './modules/index.ts'
 import { productVersion } from './modules/instance/index.ts'
+import { Dispatcher, type HookTimes } from './modules/integrations/index.ts'
 import { observeLostAndFound } from './modules/projects/index.ts'
 import { recoverPushes } from './modules/pushes/index.ts'
 import { recoverMerges } from './modules/review/index.ts'
@@ -52,6 +53,7 @@ export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   /** Measures the age of cached tokens, in milliseconds. */
   readonly tokenClock?: () => number
   readonly jobTimes?: RunnerTimes
+  readonly hookTimes?: HookTimes
 }
 
 /** The service in one process. */
@@ -179,10 +181,15 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   let ssh: SshServer | undefined
   let jobRunner: JobRunner | undefined
+  let hooks: Dispatcher | undefined
+  notifications.onChange((topic) => {
+    if (topic === 'hooks' || topic === undefined) hooks?.wake()
+  })
   const stopJobs = async () => {
-    const running = jobRunner
+    const [running, sending] = [jobRunner, hooks]
     jobRunner = undefined
-    await running?.stop()
+    hooks = undefined
+    await Promise.all([running?.stop(), sending?.stop()])
   }
   const resources = stack.move()
   return {
@@ -224,6 +231,8 @@ export async function createApp(config: Config, services: Services, overrides: O
         ...{ databaseUrl, jobs, open: () => open(null), log, activity, onBroken },
         ...(times && { times }),
       })
+      hooks = new Dispatcher({ open: () => open(null), log, times: overrides.hookTimes })
+      hooks.start()
     },
     stopJobs,
     busy: () => activity.busy,

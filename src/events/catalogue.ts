@@ -4,6 +4,7 @@ import { administrationEvents } from './catalogue/administration.ts'
 import { codeEvents } from './catalogue/code.ts'
 import type { EventDeclaration, FeedAction } from './catalogue/declare.ts'
 import { groupEvents } from './catalogue/groups.ts'
+import { integrationEvents } from './catalogue/integrations.ts'
 import { planningEvents } from './catalogue/planning.ts'
 import { projectEvents } from './catalogue/projects.ts'
 import { reviewEvents } from './catalogue/review.ts'
@@ -14,6 +15,7 @@ export const catalogue = {
   ...administrationEvents,
   ...codeEvents,
   ...groupEvents,
+  ...integrationEvents,
   ...planningEvents,
   ...projectEvents,
   ...reviewEvents,

@@ -105,6 +105,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'merge_requests',
     'merge_requests_closing_issues',
   ],
+  integrations: ['hook_deliveries', 'hook_events', 'hooks'],
   settings: ['application_settings'],
   events: ['audit_events', 'events', 'feed_events'],
   jobs: ['job_runner'],

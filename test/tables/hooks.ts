@@ -1,0 +1,31 @@
+import type { World } from '../world.ts'
+
+/** The tables around hooks in which a row has this text anywhere. */
+export async function tablesWithText(world: World, text: string): Promise<string[]> {
+  const found: string[] = []
+  for (const table of ['hooks', 'hook_events', 'hook_deliveries', 'events', 'audit_events']) {
+    const rows = await world.rows(`select from ${table} t where t::text like $1 limit 1`, [`%${text}%`])
+    if (rows.length > 0) found.push(table)
+  }
+  return found
+}
+
+/** Number of deliveries of a hook in each state. */
+export async function deliveryStates(world: World, hookId: number): Promise<Record<string, number>> {
+  const rows = await world.rows(
+    'select state, count(*)::integer from hook_deliveries where hook_id = $1 group by state',
+    [hookId],
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+/** Number of recorded events of a project. */
+export const recordedEvents = (world: World, projectId: number) =>
+  world.rows('select kind, expanded from hook_events where project_id = $1 order by id', [projectId])
+
+/** Makes everything recorded of a project older. */
+export const ageEvents = (world: World, projectId: number, days: number) =>
+  world.rows('update hook_events set created_at = created_at - make_interval(days => $2) where project_id = $1', [
+    projectId,
+    days,
+  ])
