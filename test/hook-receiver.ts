@@ -49,7 +49,8 @@ export class HookReceiver implements AsyncDisposable {
   request(fits: (received: Received) => boolean): Promise<Received> {
     return eventually(() => {
       const found = this.received.find(fits)
-      if (!found) throw new Error(`no such request among ${this.received.length}`)
+      if (!found)
+        throw new Error(`no such request: ${this.received.map(({ json }) => json.event_name ?? json.object_kind)}`)
       return found
     })
   }

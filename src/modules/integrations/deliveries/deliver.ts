@@ -14,7 +14,11 @@ export type PayloadCache = {
   forget(key: string): void
 }
 
-export type DeliverOptions = { readonly times: HookTimes; readonly payloads: PayloadCache; readonly signal: AbortSignal }
+export type DeliverOptions = {
+  readonly times: HookTimes
+  readonly payloads: PayloadCache
+  readonly signal: AbortSignal
+}
 
 const noResponse = {
   response_status: null,
@@ -62,8 +66,7 @@ export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): P
     const { status, headers, body: text } = await send(ctx, due, body, { timeoutMs: times.request, signal })
     const attempts = due.attempts + 1
     const response = { response_status: status, response_headers: headers, response_body: text, duration_ms: took() }
-    if (status >= 200 && status < 300)
-      return { ...base, ...response, state: 'delivered', attempts, sent: true }
+    if (status >= 200 && status < 300) return { ...base, ...response, state: 'delivered', attempts, sent: true }
     return { ...base, ...response, ...failed(due, times, `The receiver answered with ${status}`) }
   } catch (error) {
     if (!(error instanceof OutboundFailure)) throw error

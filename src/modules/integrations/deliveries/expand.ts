@@ -1,5 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { insertDeliveries, lockQueue, markExpanded, newEvents, type NewDelivery, type ReceiverRow, receiversOf } from './expand-queries.ts'
+import {
+  insertDeliveries,
+  lockQueue,
+  markExpanded,
+  type NewDelivery,
+  newEvents,
+  type ReceiverRow,
+  receiversOf,
+} from './expand-queries.ts'
 import { messagesOf, receives } from './messages.ts'
 
 /** Events that become deliveries in one transaction, at most. */

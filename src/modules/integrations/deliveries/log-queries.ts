@@ -1,6 +1,6 @@
 import type { List } from '../../../api/page.ts'
-import type { Db, Tx } from '../../../db/db.ts'
 import { deleteSome } from '../../../db/batches.ts'
+import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Sample } from './sample-queries.ts'

@@ -107,7 +107,11 @@ async function pushMessages(ctx: Ctx, event: RecordedEvent): Promise<Message[]> 
           resource: `project ${event.project_id}: ${change.name}`,
           ...(trigger === 'push_events' && { branch: short }),
         }))
-  const whole = { trigger: 'repository_update_events', part: -1, resource: `project ${event.project_id}: refs` } as const
+  const whole = {
+    trigger: 'repository_update_events',
+    part: -1,
+    resource: `project ${event.project_id}: refs`,
+  } as const
   return [
     ...of('push_events', branches),
     ...of('tag_push_events', tags),

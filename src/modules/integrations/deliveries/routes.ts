@@ -62,7 +62,8 @@ export const deliveryRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf
       method: 'POST',
       path: `${path}/replay`,
       summary: `Replay events of a ${of} hook`,
-      description: 'Sends the events since a time again, in order and with the same ids. Also ends a pause of the hook.',
+      description:
+        'Sends the events since a time again, in order and with the same ids. Also ends a pause of the hook.',
       subject,
       allow: 'admin_hook',
       params: logParams.replay,

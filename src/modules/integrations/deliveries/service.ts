@@ -1,5 +1,4 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { wakeSender } from './wake-queries.ts'
 import { Failure, rowNotFound } from '../../../kernel/failure.ts'
 import type { HookedEvent } from '../hook-events/rules.ts'
 import type { HookHolder } from '../hooks/holder.ts'
@@ -15,6 +14,7 @@ import {
   resendDelivery,
 } from './log-queries.ts'
 import { findSample, type Sample } from './sample-queries.ts'
+import { wakeSender } from './wake-queries.ts'
 
 /** The event that tests a flag, and what it needs. */
 const tested: Readonly<Record<Flag, readonly [kind: HookedEvent | 'wiki_page', needs: string]>> = {

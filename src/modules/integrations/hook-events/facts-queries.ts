@@ -1,5 +1,5 @@
-import type { AnyEvent } from '../../../events/catalogue.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { AnyEvent } from '../../../events/catalogue.ts'
 import { labelsTableOf, timeSpentSql } from '../../discussion/index.ts'
 import type { FactsOf } from './rules.ts'
 

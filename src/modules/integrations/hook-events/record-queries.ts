@@ -1,5 +1,5 @@
-import { notifying } from '../../../db/notifications.ts'
 import type { Tx } from '../../../db/db.ts'
+import { notifying } from '../../../db/notifications.ts'
 import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { AnyEvent } from '../../../events/catalogue.ts'
 import type { Trigger } from '../hooks/triggers.ts'

@@ -28,7 +28,9 @@ export const hookParams = <P extends TProperties>(kind: HookKind, path: P) =>
     push_events_branch_filter: Optional(
       Text({ description: 'Only pushes to branches that match this pattern, in which `*` matches any text' }),
     ),
-    enable_ssl_verification: Optional(FlagParam({ description: 'Verify the certificate of the receiver. Default true' })),
+    enable_ssl_verification: Optional(
+      FlagParam({ description: 'Verify the certificate of the receiver. Default true' }),
+    ),
     ...flagParams(kind),
     ...(kind === 'system' ? {} : wikiAlias),
   })

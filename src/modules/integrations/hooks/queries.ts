@@ -102,10 +102,7 @@ export const updateHook = (
 
 /** A hook, locked until the transaction ends. */
 export const lockHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
-  tx.row(
-    hookRow,
-    sql`select ${columns} from hooks h where h.id = ${id} and ${heldBy('h', holder)} for no key update`,
-  )
+  tx.row(hookRow, sql`select ${columns} from hooks h where h.id = ${id} and ${heldBy('h', holder)} for no key update`)
 
 /** With its deliveries. Returns the URL for display; undefined if there is none. */
 export const deleteHook = (tx: Tx, holder: HookHolder, id: number): Promise<{ shown_url: string } | undefined> =>

@@ -36,7 +36,8 @@ export type HookInput = { readonly [F in Flag]?: boolean } & {
 /** A token becomes the value of a header. */
 function requireToken(token: string | undefined): void {
   if (token === undefined) return
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(token)) throw invalid('token must not contain line breaks or other control characters')
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(token))
+    throw invalid('token must not contain line breaks or other control characters')
   if (token.length > maxTokenLength) throw invalid(`token is too long (maximum is ${maxTokenLength} characters)`)
 }
 

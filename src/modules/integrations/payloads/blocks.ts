@@ -124,9 +124,15 @@ async function pathsOf(repo: Repository, commit: Commit) {
   const { files } = await changedFiles(repo, parent?.tree ?? (emptyTreeOid as Oid), commit.tree)
   const of = (...statuses: readonly string[]) => files.filter(({ status }) => statuses.includes(status))
   return {
-    added: of('added', 'renamed').slice(0, maxPaths).map(({ newPath }) => newPath),
-    modified: of('modified', 'type_changed').slice(0, maxPaths).map(({ newPath }) => newPath),
-    removed: of('deleted', 'renamed').slice(0, maxPaths).map(({ oldPath }) => oldPath),
+    added: of('added', 'renamed')
+      .slice(0, maxPaths)
+      .map(({ newPath }) => newPath),
+    modified: of('modified', 'type_changed')
+      .slice(0, maxPaths)
+      .map(({ newPath }) => newPath),
+    removed: of('deleted', 'renamed')
+      .slice(0, maxPaths)
+      .map(({ oldPath }) => oldPath),
   }
 }
 

@@ -2,13 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { labelsOf, PayloadProject, userOf } from './blocks.ts'
 import { issueAttributes } from './issue.ts'
 import { mergeRequestAttributes } from './merge-request.ts'
-import {
-  findCommitNoteRow,
-  findIssueRow,
-  findMergeRequestRow,
-  findNoteRow,
-  type NoteRow,
-} from './queries.ts'
+import { findCommitNoteRow, findIssueRow, findMergeRequestRow, findNoteRow, type NoteRow } from './queries.ts'
 import { type Builder, idIn } from './source.ts'
 
 type About = { readonly type: string; readonly id: number | null; readonly path: string; readonly block: object }

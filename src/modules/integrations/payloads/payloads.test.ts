@@ -1,6 +1,14 @@
 import { describe, expect } from 'vitest'
 import { HookReceiver, type Received } from '../../../../test/hook-receiver.ts'
-import { type Client, git, type TestProject, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
+import {
+  type Client,
+  git,
+  type TestProject,
+  temporaryFolder,
+  test,
+  unique,
+  type World,
+} from '../../../../test/world.ts'
 
 const oid = expect.stringMatching(/^[0-9a-f]{40}$/)
 const nullOid = '0'.repeat(40)
@@ -107,7 +115,7 @@ const mergeRequestAttributes = {
   last_edited_by_id: null,
   merge_commit_sha: null,
   merge_error: null,
-  merge_params: {},
+  merge_params: { force_remove_source_branch: '1' },
   merge_status: text,
   merge_user_id: null,
   merge_when_pipeline_succeeds: false,
@@ -669,6 +677,7 @@ describe('hooks of groups and of the installation', () => {
   test('a system hook receives events of accounts, keys, groups, projects and members, also when they are gone', async ({
     world,
   }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
     await using receiver = await HookReceiver.start()
     const hook = (await world.root.post('/hooks', { url: receiver.url, push_events: true, tag_push_events: true })).json
     await world.runJobs()

@@ -1,5 +1,5 @@
-import { nullOid } from '../../../git/format/oid.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import { nullOid } from '../../../git/format/oid.ts'
 import { PayloadProject, userOf } from './blocks.ts'
 import { findMergeRequestRow, findPipelineRow, findStatusRow } from './queries.ts'
 import { type Builder, idIn } from './source.ts'

@@ -53,4 +53,5 @@ const deletedRelease = (facts: Readonly<Record<string, unknown>>): ReleaseRow =>
   links: [],
 })
 
-const inPayloadFormat = (time: unknown): string => `${new Date(String(time)).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+const inPayloadFormat = (time: unknown): string =>
+  `${new Date(String(time)).toISOString().slice(0, 19).replace('T', ' ')} UTC`
