@@ -62,9 +62,7 @@ export const receiversOf = (
       where h.project_id = ${project_id}
         or h.namespace_id = any(
           (
-            select n.traversal_ids
-            from projects p join namespaces n on n.id = p.namespace_id
-            where p.id = ${project_id}
+            select n.traversal_ids from projects p join namespaces n on n.id = p.namespace_id where p.id = ${project_id}
           )::bigint[]
         )
         or h.namespace_id = any(
@@ -90,20 +88,18 @@ export type NewDelivery = {
 export const insertDeliveries = (tx: Tx, deliveries: readonly NewDelivery[]): Promise<number> =>
   tx.run(sql`
     insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)
-    select g.hook_id, g.event_id, g.trigger, g.part, g.resource,
-      g.place = 1
-        and not exists (
-          select
-          from hook_deliveries d
-          where d.hook_id = g.hook_id and d.resource = g.resource and d.state = 'pending'
-        )
+    select g.hook_id, g.event_id, g.trigger, g.part, g.resource, g.place = 1
+      and not exists (
+        select from hook_deliveries d where d.hook_id = g.hook_id and d.resource = g.resource and d.state = 'pending'
+      )
     from (
         select g.*, row_number() over (partition by g.hook_id, g.resource order by g.number) as place
-        from rows from (
-            jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) as (
-              hook_id bigint, event_id bigint, trigger text, part integer, resource text
-            )
-          ) with ordinality as g (hook_id, event_id, trigger, part, resource, number)
+        from rows
+        from (
+          jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) as (
+            hook_id bigint, event_id bigint, trigger text, part integer, resource text
+          )
+        ) with ordinality as g (hook_id, event_id, trigger, part, resource, number)
       ) as g
       join hooks h on h.id = g.hook_id
     order by g.number

@@ -72,23 +72,22 @@ const nextNumber: Sql = raw(`nextval(pg_get_serial_sequence('hook_deliveries', '
 export const replayDeliveries = (tx: Tx, hookId: number, since: Date): Promise<number> =>
   tx.run(sql`
     insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)
-    select s.hook_id, s.event_id, s.trigger, s.part, s.resource,
-      s.place = 1
-        and not exists (
-          select
-          from hook_deliveries d
-          where d.hook_id = s.hook_id and d.resource = s.resource and d.state = 'pending'
-        )
+    select s.hook_id, s.event_id, s.trigger, s.part, s.resource, s.place = 1
+      and not exists (
+        select from hook_deliveries d where d.hook_id = s.hook_id and d.resource = s.resource and d.state = 'pending'
+      )
     from (
-        select o.*, row_number() over (partition by o.resource order by o.first) as place
-        from (
-            select d.hook_id, d.event_id, d.trigger, d.part, min(d.resource) as resource, min(d.id) as first
-            from hook_deliveries d join hook_events e on e.id = d.event_id
-            where d.hook_id = ${hookId} and e.created_at >= ${since} and not coalesce((e.facts ->> 'test')::boolean, false)
-            group by d.hook_id, d.event_id, d.trigger, d.part
-            having bool_and(d.state <> 'pending')
-          ) as o
-      ) as s
+      select o.*, row_number() over (partition by o.resource order by o.first) as place
+      from (
+        select d.hook_id, d.event_id, d.trigger, d.part, min(d.resource) as resource, min(d.id) as first
+        from hook_deliveries d join hook_events e on e.id = d.event_id
+        where d.hook_id = ${hookId}
+          and e.created_at >= ${since}
+          and not coalesce((e.facts ->> 'test')::boolean, false)
+        group by d.hook_id, d.event_id, d.trigger, d.part
+        having bool_and(d.state <> 'pending')
+      ) as o
+    ) as s
     order by s.first
   `)
 
@@ -111,13 +110,15 @@ export const insertTest = async (tx: Tx, hookId: number, event: TestEvent): Prom
       with made as (
         insert into hook_events (kind, project_id, group_id, actor_id, payload, facts, expanded)
         values (
-          ${event.kind}, ${event.project_id}, ${event.group_id}, ${event.actor_id}, ${JSON.stringify(event.payload)}::jsonb,
-          ${JSON.stringify({ ...event.facts, test: true })}::jsonb, true
+          ${event.kind}, ${event.project_id}, ${event.group_id}, ${event.actor_id},
+          ${JSON.stringify(event.payload)}::jsonb, ${JSON.stringify({ ...event.facts, test: true })}::jsonb,
+          true
         )
         returning id
       )
       insert into hook_deliveries (hook_id, event_id, trigger, part, resource, ready)
-      select ${hookId}, m.id, ${event.trigger}, ${event.part}, 'test ' || m.id, true from made m
+      select ${hookId}, m.id, ${event.trigger}, ${event.part}, 'test ' || m.id, true
+      from made m
       returning id
     `,
   ))!.id

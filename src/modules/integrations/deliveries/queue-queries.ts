@@ -41,29 +41,25 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
       with recursive waiting (hook_id) as (
         (select d.hook_id from hook_deliveries d where d.ready order by d.hook_id limit 1)
         union all
-        select
-          (
-            select d.hook_id
-            from hook_deliveries d
-            where d.ready and d.hook_id > w.hook_id
-            order by d.hook_id
-            limit 1
-          )
+        select (
+          select d.hook_id
+          from hook_deliveries d
+          where d.ready and d.hook_id > w.hook_id
+          order by d.hook_id
+          limit 1
+        )
         from waiting w
         where w.hook_id is not null
       )
-      select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts,
-        h.project_id is null and h.namespace_id is null as is_system, h.host, h.sealed_url, h.sealed_token, h.triggers,
+      select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts, h.project_id is null
+        and h.namespace_id is null as is_system, h.host, h.sealed_url, h.sealed_token, h.triggers,
         h.enable_ssl_verification as verifies_tls, h.failures
       from waiting w
         join hooks h on h.id = w.hook_id
         cross join lateral (
           select d.*
           from hook_deliveries d
-          where d.hook_id = w.hook_id
-            and d.ready
-            and d.next_at <= now()
-            and d.id <> all(${taken.deliveries}::bigint[])
+          where d.hook_id = w.hook_id and d.ready and d.next_at <= now() and d.id <> all(${taken.deliveries}::bigint[])
           order by d.next_at, d.id
           limit case when h.failures > 0 then 1 else ${literal(perHook)} end
         ) as q
@@ -85,19 +81,17 @@ export const nextDueMs = async (db: Db, sending: readonly number[]): Promise<num
         with recursive waiting (hook_id) as (
           (select d.hook_id from hook_deliveries d where d.ready order by d.hook_id limit 1)
           union all
-          select
-            (
-              select d.hook_id
-              from hook_deliveries d
-              where d.ready and d.hook_id > w.hook_id
-              order by d.hook_id
-              limit 1
-            )
+          select (
+            select d.hook_id
+            from hook_deliveries d
+            where d.ready and d.hook_id > w.hook_id
+            order by d.hook_id
+            limit 1
+          )
           from waiting w
           where w.hook_id is not null
         )
-        select
-          ceil(1000 * extract(epoch from min(greatest(q.next_at, h.disabled_until)) - now()))::bigint as ms
+        select ceil(1000 * extract(epoch from min(greatest(q.next_at, h.disabled_until)) - now()))::bigint as ms
         from waiting w
           join hooks h on h.id = w.hook_id
           cross join lateral (
@@ -133,8 +127,9 @@ export type Result = {
 export async function saveResults(tx: Tx, results: readonly Result[]): Promise<void> {
   const rows = sql`
     jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as r (
-      id bigint, hook_id bigint, state text, attempts integer, delay_ms double precision, sent boolean, pause_ms double precision,
-      response_status integer, response_headers jsonb, response_body text, duration_ms integer, error text
+      id bigint, hook_id bigint, state text, attempts integer, delay_ms double precision, sent boolean,
+      pause_ms double precision, response_status integer, response_headers jsonb, response_body text,
+      duration_ms integer, error text
     )
   `
   await tx.run(sql`
@@ -171,7 +166,8 @@ export async function saveResults(tx: Tx, results: readonly Result[]): Promise<v
         when not s.delivered and s.pause_ms > 0 then now() + make_interval(secs => s.pause_ms / 1000)
       end
     from (
-      select r.hook_id, bool_or(r.state = 'delivered') as delivered, count(*) as failed, max(r.pause_ms) as pause_ms
+      select r.hook_id, bool_or(r.state = 'delivered') as delivered, count(*) as failed,
+        max(r.pause_ms) as pause_ms
       from ${rows}
       where r.sent
       group by r.hook_id

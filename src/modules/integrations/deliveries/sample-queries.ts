@@ -19,7 +19,8 @@ const inPlace = (holder: HookHolder): Sql => sql`
 `
 
 const newest = (table: string, author: string, payload: string, more: string, holder: HookHolder): Sql => sql`
-  select m.project_id, null::bigint as group_id, ${raw(author)}::bigint as actor_id, ${raw(payload)} as payload, 0 as part
+  select m.project_id, null::bigint as group_id, ${raw(author)}::bigint as actor_id, ${raw(payload)} as payload,
+    0 as part
   from ${raw(table)} m join projects p on p.id = m.project_id
   where ${inPlace(holder)} and ${raw(more)}
   order by m.id desc

@@ -30,11 +30,11 @@ const planned = (type: 'Issue' | 'MergeRequest'): Sql => {
 
 const issueFacts = (id: number | null) => sql`
   (
-    select
-      jsonb_build_object(
-        ${planned('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
-        'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id, 'closed_at', ${payloadTime('m.closed_at')}
-      )
+    select jsonb_build_object(
+      ${planned('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
+      'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id, 'closed_at',
+      ${payloadTime('m.closed_at')}
+    )
     from issues m
     where m.id = ${id}
   )
@@ -42,11 +42,10 @@ const issueFacts = (id: number | null) => sql`
 
 const mergeRequestFacts = (id: number | null) => sql`
   (
-    select
-      jsonb_build_object(
-        ${planned('MergeRequest')}, 'merge_status', m.merge_status, 'target_branch', m.target_branch, 'merge_error',
-        m.merge_error, 'merge_commit_sha', m.merge_commit_oid, 'head', d.head_oid
-      )
+    select jsonb_build_object(
+      ${planned('MergeRequest')}, 'merge_status', m.merge_status, 'target_branch', m.target_branch,
+      'merge_error', m.merge_error, 'merge_commit_sha', m.merge_commit_oid, 'head', d.head_oid
+    )
     from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.id = ${id}
   )
@@ -62,53 +61,50 @@ const statements: Readonly<Record<FactsOf, (event: AnyEvent) => Sql>> = {
   },
   status: ({ payload }) => sql`
     (
-      select
-        jsonb_build_object(
-          'status', s.status, 'started_at', ${payloadTime('s.started_at')}, 'finished_at',
-          ${payloadTime('s.finished_at')}, 'duration', extract(epoch from s.finished_at - s.started_at)
-        )
+      select jsonb_build_object(
+        'status', s.status, 'started_at', ${payloadTime('s.started_at')}, 'finished_at',
+        ${payloadTime('s.finished_at')}, 'duration', extract(epoch from s.finished_at - s.started_at)
+      )
       from commit_statuses s
       where s.id = ${numberIn(payload, 'status_id')}
     )
   `,
   pipeline: ({ payload }) => sql`
     (
-      select
-        jsonb_build_object('status', p.status, 'finished_at', ${payloadTime('p.finished_at')}, 'duration', p.duration)
+      select jsonb_build_object(
+        'status', p.status, 'finished_at', ${payloadTime('p.finished_at')}, 'duration', p.duration
+      )
       from pipelines p
       where p.id = ${numberIn(payload, 'pipeline_id')}
     )
   `,
   project: ({ projectId }) => sql`
     (
-      select
-        jsonb_build_object(
-          'name', p.name, 'path', p.path, 'path_with_namespace', p.full_path, 'visibility', p.visibility, 'owner_name',
-          coalesce(u.name, n.name), 'owner_email', coalesce(u.email, ''), 'created_at', ${payloadTime('p.created_at')},
-          'updated_at', ${payloadTime('p.updated_at')}
-        )
+      select jsonb_build_object(
+        'name', p.name, 'path', p.path, 'path_with_namespace', p.full_path, 'visibility', p.visibility,
+        'owner_name', coalesce(u.name, n.name), 'owner_email', coalesce(u.email, ''), 'created_at',
+        ${payloadTime('p.created_at')}, 'updated_at', ${payloadTime('p.updated_at')}
+      )
       from projects p join namespaces n on n.id = p.namespace_id left join users u on u.id = n.owner_id
       where p.id = ${projectId ?? null}
     )
   `,
   group: ({ groupId }) => sql`
     (
-      select
-        jsonb_build_object(
-          'name', g.name, 'path', g.path, 'full_path', g.full_path, 'created_at', ${payloadTime('g.created_at')},
-          'updated_at', ${payloadTime('g.updated_at')}, 'parent_id', g.parent_id, 'ancestor_ids', g.traversal_ids
-        )
+      select jsonb_build_object(
+        'name', g.name, 'path', g.path, 'full_path', g.full_path, 'created_at', ${payloadTime('g.created_at')},
+        'updated_at', ${payloadTime('g.updated_at')}, 'parent_id', g.parent_id, 'ancestor_ids', g.traversal_ids
+      )
       from namespaces g
       where g.id = ${groupId ?? null}
     )
   `,
   user: ({ payload }) => sql`
     (
-      select
-        jsonb_build_object(
-          'name', u.name, 'username', u.username, 'email', u.email, 'state', u.state, 'created_at',
-          ${payloadTime('u.created_at')}, 'updated_at', ${payloadTime('u.updated_at')}
-        )
+      select jsonb_build_object(
+        'name', u.name, 'username', u.username, 'email', u.email, 'state', u.state, 'created_at',
+        ${payloadTime('u.created_at')}, 'updated_at', ${payloadTime('u.updated_at')}
+      )
       from users u
       where u.id = ${numberIn(payload, 'user_id')}
     )

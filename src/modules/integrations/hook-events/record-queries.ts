@@ -16,8 +16,7 @@ const isWanted = ({ projectId, groupId }: AnyEvent, triggers: readonly Trigger[]
       projectId === undefined
         ? empty
         : sql`exists (select from hooks h where h.project_id = ${projectId} and ${receiving(triggers)}) or `
-    }
-    ${
+    } ${
       projectId === undefined && groupId === undefined
         ? empty
         : sql`
@@ -28,8 +27,7 @@ const isWanted = ({ projectId, groupId }: AnyEvent, triggers: readonly Trigger[]
           )
           or
         `
-    }
-    exists (
+    } exists (
       select from hooks h where h.project_id is null and h.namespace_id is null and ${receiving(triggers)}
     )
   )
@@ -41,9 +39,7 @@ const ancestorsOf = (projectId: number | undefined, groupId: number | undefined)
     ? sql`(select n.traversal_ids from namespaces n where n.id = ${groupId})::bigint[]`
     : sql`
       (
-        select n.traversal_ids
-        from projects p join namespaces n on n.id = p.namespace_id
-        where p.id = ${projectId}
+        select n.traversal_ids from projects p join namespaces n on n.id = p.namespace_id where p.id = ${projectId}
       )::bigint[]
     `
 
@@ -57,10 +53,12 @@ export const recordHookEvent = (tx: Tx, event: AnyEvent, { triggers, facts }: Ru
       insert into hook_events (kind, project_id, group_id, actor_id, payload, facts)
       select ${event.kind}, ${event.projectId ?? null}::bigint, ${event.groupId ?? null}::bigint,
         ${event.actorId}::bigint, ${JSON.stringify(event.payload)}::jsonb,
-        ${JSON.stringify(event.facts ?? {})}::jsonb
-          || coalesce(${facts ? factsSql(facts, event) : raw('null::jsonb')}, '{}')
+        ${JSON.stringify(event.facts ?? {})}::jsonb || coalesce(
+          ${facts ? factsSql(facts, event) : raw('null::jsonb')}, '{}'
+        )
       where ${isWanted(event, triggers)}
       returning id
     )
-    select ${notifying('hooks')} from recorded
+    select ${notifying('hooks')}
+    from recorded
   `)

@@ -147,10 +147,10 @@ export const userBlock = (ctx: Ctx, user: UserBlockRow) => ({
 
 export type UserBlock = ReturnType<typeof userBlock>
 
-const nobody = { id: null, name: null, username: null, avatar_url: null, email: '' }
+const goneUser = { id: null, name: null, username: null, avatar_url: null, email: '' }
 
 /** Block U of an account; with nulls if it is gone. */
-export const userOf = async (ctx: Ctx, id: number | null) => (await usersOf(ctx, id === null ? [] : [id]))[0] ?? nobody
+export const userOf = async (ctx: Ctx, id: number | null) => (await usersOf(ctx, id === null ? [] : [id]))[0] ?? goneUser
 
 export const usersOf = async (ctx: Ctx, ids: readonly number[]): Promise<UserBlock[]> =>
   ids.length === 0 ? [] : (await findUserBlocks(ctx.db, ids)).map((user) => userBlock(ctx, user))

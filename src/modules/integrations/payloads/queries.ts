@@ -117,11 +117,10 @@ export const findIssueRow = async (db: Db, id: number): Promise<IssueRow | undef
     await db.row(
       { issue: json<IssueRow>() },
       sql`
-        select
-          json_build_object(
-            ${plannedColumns('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
-            'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id
-          ) as issue
+        select json_build_object(
+          ${plannedColumns('Issue')}, 'confidential', m.confidential, 'due_date', m.due_date, 'weight', m.weight,
+          'relative_position', m.relative_position, 'moved_to_id', m.moved_to_id
+        ) as issue
         from issues m
         where m.id = ${id}
       `,
@@ -151,20 +150,19 @@ export const findMergeRequestRow = async (db: Db, id: number): Promise<MergeRequ
     await db.row(
       { merge_request: json<MergeRequestRow>() },
       sql`
-        select
-          json_build_object(
-            ${plannedColumns('MergeRequest')}, 'head_pipeline_id',
-            (
-              select max(p.id)
-              from pipelines p
-              where p.project_id = coalesce(m.source_project_id, m.project_id) and p.sha = d.head_oid
-            ),
-            'merge_commit_sha', m.merge_commit_oid, 'merge_error', m.merge_error, 'force_remove_source_branch',
-            m.force_remove_source_branch, 'merge_status', m.merge_status, 'merge_user_id',
-            coalesce(m.merged_by_id, m.auto_merge_user_id), 'merge_when_pipeline_succeeds', m.auto_merge_oid is not null,
-            'source_branch', m.source_branch, 'source_project_id', m.source_project_id, 'target_branch', m.target_branch,
-            'head', d.head_oid
-          ) as merge_request
+        select json_build_object(
+          ${plannedColumns('MergeRequest')}, 'head_pipeline_id',
+          (
+            select max(p.id)
+            from pipelines p
+            where p.project_id = coalesce(m.source_project_id, m.project_id) and p.sha = d.head_oid
+          ),
+          'merge_commit_sha', m.merge_commit_oid, 'merge_error', m.merge_error, 'force_remove_source_branch',
+          m.force_remove_source_branch, 'merge_status', m.merge_status, 'merge_user_id',
+          coalesce(m.merged_by_id, m.auto_merge_user_id), 'merge_when_pipeline_succeeds',
+          m.auto_merge_oid is not null, 'source_branch', m.source_branch, 'source_project_id',
+          m.source_project_id, 'target_branch', m.target_branch, 'head', d.head_oid
+        ) as merge_request
         from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
         where m.id = ${id}
       `,
@@ -208,10 +206,9 @@ export const findCommitNoteRow = (db: Db, id: number): Promise<NoteRow | undefin
   db.row(
     noteRow,
     sql`
-      select c.id, c.project_id, c.author_id, c.note as body, c.discussion_id, c.position, c.threaded,
-        false as system, null::text as resolved_at, null::bigint as resolved_by_id,
-        ${payloadTime('c.created_at')} as created_at, ${payloadTime('c.updated_at')} as updated_at, c.commit_oid,
-        c.path, c.line
+      select c.id, c.project_id, c.author_id, c.note as body, c.discussion_id, c.position, c.threaded, false as system,
+        null::text as resolved_at, null::bigint as resolved_by_id, ${payloadTime('c.created_at')} as created_at,
+        ${payloadTime('c.updated_at')} as updated_at, c.commit_oid, c.path, c.line
       from commit_comments c
       where c.id = ${id}
     `,
@@ -244,7 +241,10 @@ export const findPipelineRow = (db: Db, id: number): Promise<PipelineRow | undef
         (
           select coalesce(json_agg(s.stage order by s.index, s.stage), '[]')
           from (
-            select c.stage, min(c.stage_index) as index from commit_statuses c where c.pipeline_id = p.id group by c.stage
+            select c.stage, min(c.stage_index) as index
+            from commit_statuses c
+            where c.pipeline_id = p.id
+            group by c.stage
           ) as s
         ) as stages,
         (
@@ -303,14 +303,15 @@ export const findReleaseRow = (db: Db, projectId: number, tag: string): Promise<
       select r.id, r.name, r.description, ${payloadTime('r.created_at')} as created_at,
         coalesce(${payloadTime('r.released_at')}, ${payloadTime('r.created_at')}) as released_at,
         (
-          select
-            coalesce(
-              json_agg(
-                json_build_object('id', l.id, 'name', l.name, 'url', l.url, 'link_type', l.link_type, 'external', true)
-                order by l.id
-              ),
-              '[]'
-            )
+          select coalesce(
+            json_agg(
+              json_build_object(
+                'id', l.id, 'name', l.name, 'url', l.url, 'link_type', l.link_type, 'external', true
+              )
+              order by l.id
+            ),
+            '[]'
+          )
           from release_links l
           where l.release_id = r.id
         ) as links
