@@ -904,6 +904,21 @@ export const otherRows: readonly (readonly [
   ['POST /admin/ci/variables', 'administrator', 400, { json: { key: '!', value: 'x' } }],
   ['PUT /admin/ci/variables/:key', 'administrator', 404, { json: { value: 'x' }, ...none('key') }],
   ['DELETE /admin/ci/variables/:key', 'administrator', 404, none('key')],
+  ['GET /hooks', 'administrator', 200],
+  ['POST /hooks', 'administrator', 422, { json: { url: 'x' } }],
+  ['GET /hooks/:hook_id', 'administrator', 404, none('hook_id')],
+  ['POST /hooks/:hook_id', 'administrator', 404, none('hook_id')],
+  ['PUT /hooks/:hook_id', 'administrator', 404, { json: { url: 'x' }, ...none('hook_id') }],
+  ['DELETE /hooks/:hook_id', 'administrator', 404, none('hook_id')],
+  ['GET /hooks/:hook_id/events', 'administrator', 404, none('hook_id')],
+  ['POST /hooks/:hook_id/events/:event_id/resend', 'administrator', 404, none('hook_id', 'event_id')],
+  ['POST /hooks/:hook_id/replay', 'administrator', 404, { json: { since: '2026-01-01' }, ...none('hook_id') }],
+  [
+    'POST /hooks/:hook_id/test/:trigger',
+    'administrator',
+    404,
+    { at: { ':hook_id': absent, ':trigger': 'push_events' } },
+  ],
   // Last, because it removes the user.
   ['DELETE /users/:id', 'administrator', 204],
 ]

@@ -90,9 +90,9 @@ export const systemHookRoutes = [
     method: 'DELETE',
     path: '/hooks/:hook_id',
     summary: 'Delete a system hook',
-    description: 'Nothing more is sent to it.',
+    description: 'Nothing more is sent to it. Returns the hook as it was.',
     params: byId,
-    returns: null,
+    returns: SystemHook,
     handle: ({ params: { hook_id }, ctx }) => removeHook(ctx, holder, hook_id),
   }),
 

@@ -104,12 +104,9 @@ export const updateHook = (
 export const lockHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
   tx.row(hookRow, sql`select ${columns} from hooks h where h.id = ${id} and ${heldBy('h', holder)} for no key update`)
 
-/** With its deliveries. Returns the URL for display; undefined if there is none. */
-export const deleteHook = (tx: Tx, holder: HookHolder, id: number): Promise<{ shown_url: string } | undefined> =>
-  tx.row(
-    { shown_url: text },
-    sql`delete from hooks h where h.id = ${id} and ${heldBy('h', holder)} returning h.shown_url`,
-  )
+/** With its deliveries. Undefined if it is gone. */
+export const deleteHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
+  tx.row(hookRow, sql`delete from hooks h where h.id = ${id} and ${heldBy('h', holder)} returning ${columns}`)
 
 /** Locks the project or group, so that its hooks are counted one creation at a time. False if it is gone. */
 export const lockHolder = async (tx: Tx, { of, id }: HookHolder): Promise<boolean> => {

@@ -68,11 +68,11 @@ export const hookRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
       method: 'DELETE',
       path: `${path}/:hook_id`,
       summary: `Delete a hook of a ${of}`,
-      description: 'Nothing more is sent to it.',
+      description: 'Nothing more is sent to it. Returns the hook as it was.',
       subject,
       allow: 'admin_hook',
       params: Params({ hook_id: hookId }),
-      returns: null,
+      returns: Hook,
       handle: ({ subject: held, params, ctx }) => removeHook(ctx, holder(held), params.hook_id),
     }),
   ]

@@ -108,12 +108,13 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
   })
 }
 
-/** Also ends its deliveries. */
-export const removeHook = (ctx: Ctx, holder: HookHolder, id: number): Promise<void> =>
+/** Also ends its deliveries. Resolves with what the hook was. */
+export const removeHook = (ctx: Ctx, holder: HookHolder, id: number): Promise<HookRow> =>
   ctx.transaction(async (tx) => {
     const deleted = await deleteHook(tx, holder, id)
     if (!deleted) throw rowNotFound()
-    await emitChange(ctx, tx, 'hook_deleted', holder, { id, ...deleted })
+    await emitChange(ctx, tx, 'hook_deleted', holder, deleted)
+    return deleted
   })
 
 const emitChange = (

@@ -150,7 +150,8 @@ export type UserBlock = ReturnType<typeof userBlock>
 const goneUser = { id: null, name: null, username: null, avatar_url: null, email: '' }
 
 /** Block U of an account; with nulls if it is gone. */
-export const userOf = async (ctx: Ctx, id: number | null) => (await usersOf(ctx, id === null ? [] : [id]))[0] ?? goneUser
+export const userOf = async (ctx: Ctx, id: number | null) =>
+  (await usersOf(ctx, id === null ? [] : [id]))[0] ?? goneUser
 
 export const usersOf = async (ctx: Ctx, ids: readonly number[]): Promise<UserBlock[]> =>
   ids.length === 0 ? [] : (await findUserBlocks(ctx.db, ids)).map((user) => userBlock(ctx, user))

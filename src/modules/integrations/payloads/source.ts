@@ -32,8 +32,3 @@ export const textIn = (fields: Readonly<Record<string, unknown>>, name: string):
   const value = fields[name]
   return typeof value === 'string' ? value : null
 }
-
-export const listIn = (fields: Readonly<Record<string, unknown>>, name: string): readonly number[] => {
-  const value = fields[name]
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'number') : []
-}
