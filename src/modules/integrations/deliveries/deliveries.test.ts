@@ -265,6 +265,39 @@ describe('resend and replay', () => {
   })
 })
 
+describe('the log of hooks of each kind', () => {
+  test.for(['projects', 'groups', 'system'] as const)(
+    'a hook of %s is tested, its deliveries are listed, resent and replayed',
+    async (kind, { world }) => {
+      await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+      await using receiver = await HookReceiver.start()
+      const group = await world.group()
+      const project = await world.project({ group })
+      await commit(world, project, 'main')
+      const hooks = { projects: `/projects/${project.id}/hooks`, groups: `/groups/${group.id}/hooks`, system: '/hooks' }
+      const made = await world.root.post(hooks[kind], { url: receiver.url, push_events: true })
+      const at = `${hooks[kind]}/${made.json.id}`
+      const tests = kind === 'system' ? [at, `${at}/test/push_events`] : [`${at}/test`, `${at}/test/push_events`]
+      for (const path of tests) expect((await world.root.post(path)).status).toBe(201)
+      await commit(world, project, 'main')
+      await world.runJobs()
+      const isPush = ({ json }: { json: any }) => json.ref === 'refs/heads/main' && json.before !== '0'.repeat(40)
+      await receiver.request(isPush)
+      await eventually(async () => expect(await deliveryStates(world, made.json.id)).not.toHaveProperty('pending'))
+      const logged = (await world.root.get(`${at}/events`)).json
+      expect(logged.length).toBeGreaterThanOrEqual(3)
+      expect(logged[0]).toMatchObject({ state: 'delivered', response_status: 200, response_body: 'ok' })
+      const again = await world.root.post(`${at}/events/${logged[0].id}/resend`)
+      expect(again.json).toMatchObject({ idempotency_key: logged[0].idempotency_key, state: 'pending' })
+      const since = new Date(Date.now() - 3_600_000).toISOString()
+      const replayed = await world.root.post(`${at}/replay`, { since })
+      expect(replayed.json.queued).toBeGreaterThanOrEqual(kind === 'system' ? 1 : 0)
+      await eventually(async () => expect(await deliveryStates(world, made.json.id)).not.toHaveProperty('pending'))
+      await world.root.delete(at)
+    },
+  )
+})
+
 describe('what ends deliveries', () => {
   test('an issue that became confidential before it was sent is not sent to a hook without the flag', async ({
     world,

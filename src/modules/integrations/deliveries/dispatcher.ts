@@ -100,7 +100,8 @@ export class Dispatcher {
 
   /** Results that cannot be saved stay for the next round. */
   async #save(ctx: Ctx): Promise<void> {
-    const results = this.#results
+    // More may come while these are saved.
+    const results = [...this.#results]
     if (results.length === 0) return
     await ctx.transaction(async (tx) => {
       await lockQueue(tx)

@@ -51,10 +51,10 @@ export const HookReplay = entity({
 export const SystemHookTest = entity({
   name: 'SystemHookTest',
   schema: Type.Object({
-    event_name: Type.String({ description: 'Always `project_create`' }),
+    event_name: Type.String({ description: 'Kind of the event that was sent, always `project_create`' }),
     name: Type.String({ description: 'Name of a project that does not exist' }),
-    path: Type.String({ description: 'Its path' }),
-    project_id: Type.Integer({ description: 'Its ID' }),
+    path: Type.String({ description: 'Last part of the URL of that project' }),
+    project_id: Type.Integer({ description: 'ID of that project' }),
     owner_name: Type.String({ description: 'Name of its owner' }),
     owner_email: Type.String({ description: 'Address of its owner' }),
   }),

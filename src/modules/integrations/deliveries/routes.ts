@@ -24,7 +24,7 @@ export const deliveryRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf
   const test = {
     method: 'POST',
     description:
-      'Sends the newest record of this kind, whatever the flags of the hook are. 422 without such a record. The response is the delivery, which is sent soon after.',
+      'Sends the newest record of this kind, whatever the flags of the hook are. Responds with 422 without such a record. The response is the delivery, which is sent soon after.',
     subject,
     allow: 'admin_hook',
     returns: HookEvent,

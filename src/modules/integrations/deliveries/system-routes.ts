@@ -69,8 +69,8 @@ export const systemHookRoutes = [
     ...test,
     method: 'POST',
     path: '/hooks/:hook_id',
-    summary: 'Send a test to system hook',
-    description: 'As the GET, for newer clients.',
+    summary: 'Test a system hook by POST',
+    description: 'Sends an event about a project that does not exist, and returns it.',
     handle: ({ params: { hook_id }, ctx }) => sendTest(ctx, hook_id),
   }),
 
@@ -138,7 +138,7 @@ export const systemHookRoutes = [
     method: 'POST',
     path: '/hooks/:hook_id/test/:trigger',
     summary: 'Test a system hook trigger',
-    description: 'Sends the newest record of this kind. 422 without such a record.',
+    description: 'Sends the newest record of this kind. Responds with 422 without such a record.',
     params: Params({
       hook_id: hookId,
       trigger: OneOf(flagsOf.system, { description: 'Flag whose event is sent' }),

@@ -43,7 +43,7 @@ export const hookRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
       path,
       summary: `Create a hook of a ${of}`,
       description:
-        '422 if requests to the URL are not allowed, as to the local network, or if the branch filter is not a possible branch.',
+        'Responds with 422 if requests to the URL are not allowed, as to the local network, or if the branch filter is not a possible branch.',
       subject,
       allow: 'admin_hook',
       params: hookParams(of, {}),

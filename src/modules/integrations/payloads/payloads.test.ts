@@ -442,9 +442,11 @@ describe('payloads', () => {
     await world.root.put(`${at}/merge_requests/${mr.iid}`, { title: 'Merge it' })
     const edited = await receiver.request(({ json }) => json.changes?.title !== undefined)
     expect(edited.json.changes.title).toEqual({ previous: 'Merge me', current: 'Merge it' })
-    await world.root.post(`${at}/merge_requests/${mr.iid}/approve`)
+    const ann = await world.user()
+    await world.root.post(`${at}/members`, { user_id: ann.id, access_level: 40 })
+    await ann.post(`${at}/merge_requests/${mr.iid}/approve`)
     await receiver.request(ofKind('merge_request', 'approved'))
-    await world.root.post(`${at}/merge_requests/${mr.iid}/unapprove`)
+    await ann.post(`${at}/merge_requests/${mr.iid}/unapprove`)
     await receiver.request(ofKind('merge_request', 'unapproved'))
     expect((await world.root.put(`${at}/merge_requests/${mr.iid}/merge`)).status).toBe(200)
     const merged = (await receiver.request(ofKind('merge_request', 'merge'))).json
