@@ -4,6 +4,7 @@ import type { HookedEvent } from '../hook-events/rules.ts'
 import type { HookHolder } from '../hooks/holder.ts'
 import { getHook } from '../hooks/service.ts'
 import { type Flag, systemEvents, type Trigger } from '../hooks/triggers.ts'
+import { wakeSender } from '../hooks/wake-queries.ts'
 import { lockQueue } from './expand-queries.ts'
 import {
   type DeliveryRow,
@@ -14,7 +15,6 @@ import {
   resendDelivery,
 } from './log-queries.ts'
 import { findSample, type Sample } from './sample-queries.ts'
-import { wakeSender } from './wake-queries.ts'
 
 /** The event that tests a flag, and what it needs. */
 const tested: Readonly<Record<Flag, readonly [kind: HookedEvent | 'wiki_page', needs: string]>> = {

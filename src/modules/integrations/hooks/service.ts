@@ -19,6 +19,7 @@ import {
   updateHook,
 } from './queries.ts'
 import { defaultFlags, type Flag, flagsOf, systemEvents } from './triggers.ts'
+import { wakeSender } from './wake-queries.ts'
 
 /** Maximum hooks of a project, of a group, and of the installation. Source: supplement, "Management endpoints". */
 const maxHooks = 100
@@ -104,6 +105,8 @@ export async function editHook(ctx: Ctx, holder: HookHolder, id: number, input: 
     })
     if (!edited) throw rowNotFound()
     await emitChange(ctx, tx, 'hook_updated', holder, edited)
+    // The change ends a pause.
+    await wakeSender(tx)
     return edited
   })
 }

@@ -110,9 +110,10 @@ const accountPayload: Builder = async (_ctx, { event: { kind, payload, facts } }
   }
 }
 
-const keyPayload: Builder = async (_ctx, { event: { kind, payload, facts } }) => ({
+const keyPayload: Builder = async (_ctx, { event: { kind, payload, facts, happened_at } }) => ({
   event_name: kind === 'ssh_key_added' ? 'key_create' : 'key_destroy',
-  ...timesIn(facts),
+  created_at: happened_at,
+  updated_at: happened_at,
   username: textIn(facts, 'username'),
   key: textIn(facts, 'key'),
   id: idIn(payload, 'key_id'),
