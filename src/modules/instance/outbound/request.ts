@@ -144,8 +144,12 @@ function exchange(
           ...(isIP(host) === 0 && { servername: host }),
         })
       : httpRequest(options)
+  let hasResponse = false
   sent.on('error', reject)
+  // An answer such as 101 ends the connection without an error.
+  sent.on('close', () => hasResponse || reject(new OutboundFailure('The receiver closed the connection')))
   sent.on('response', (response) => {
+    hasResponse = true
     readAnswer(response).then(
       (answer) => {
         sent.destroy()

@@ -32,20 +32,24 @@ const noResponse = {
 } as const
 
 /**
- * Whether the event is still for this flag of the hook: an issue may have become confidential since it was queued, and the hook may
- * have lost the flag.
+ * The flag for which the hook receives the event now, if any: an issue may have become confidential since it was queued, the project may
+ * have left the group of the hook, and the hook may have lost the flag.
  */
-async function isStillMeant(ctx: Ctx, due: DueRow): Promise<boolean> {
-  if (!due.triggers.includes(due.trigger)) return false
-  if (due.trigger !== 'issues_events' && due.trigger !== 'note_events') return true
-  return (await messagesOf(ctx, eventOf(due))).some(({ trigger }) => trigger === due.trigger)
+async function currentTrigger(ctx: Ctx, due: DueRow): Promise<Trigger | undefined> {
+  const queued = due.trigger as Trigger
+  // A test is for the hook whatever its flags are.
+  if (due.facts['test'] === true) return queued
+  if (!due.reaches) return undefined
+  const isOpen = queued === 'issues_events' || queued === 'note_events'
+  const now = isOpen ? (await messagesOf(ctx, eventOf(due)))[0]?.trigger : queued
+  return now !== undefined && due.triggers.includes(now) ? now : undefined
 }
 
-const payloadOf = (ctx: Ctx, due: DueRow, cache: PayloadCache): Promise<string | undefined> => {
-  const key = `${due.id} ${due.trigger} ${due.part}`
+const payloadOf = (ctx: Ctx, due: DueRow, trigger: Trigger, cache: PayloadCache): Promise<string | undefined> => {
+  const key = `${due.id} ${trigger} ${due.part}`
   const held = cache.get(key)
   if (held) return held
-  const built = buildPayload(ctx, { event: eventOf(due), trigger: due.trigger as Trigger, part: due.part })
+  const built = buildPayload(ctx, { event: eventOf(due), trigger, part: due.part })
   cache.set(key, built)
   built.catch(() => cache.forget(key))
   return built
@@ -55,15 +59,18 @@ const payloadOf = (ctx: Ctx, due: DueRow, cache: PayloadCache): Promise<string |
 export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): Promise<Result> {
   const { times, payloads, signal } = options
   const base = { id: due.delivery_id, hook_id: due.hook_id, attempts: due.attempts, ...noResponse }
-  // A test is for the hook whatever its flags are.
-  if (due.facts['test'] !== true && !(await isStillMeant(ctx, due)))
-    return { ...base, state: 'dropped', error: 'The hook may not receive this event any more' }
-  const body = await payloadOf(ctx, due, payloads)
+  const trigger = await currentTrigger(ctx, due)
+  if (trigger === undefined) return { ...base, state: 'dropped', error: 'The hook may not receive this event any more' }
+  const body = await payloadOf(ctx, due, trigger, payloads)
   if (body === undefined) return { ...base, state: 'dropped', error: 'What the event is about was deleted' }
   const began = performance.now()
   const took = () => Math.round(performance.now() - began)
   try {
-    const { status, headers, body: text } = await send(ctx, due, body, { timeoutMs: times.request, signal })
+    const {
+      status,
+      headers,
+      body: text,
+    } = await send(ctx, { ...due, trigger }, body, { timeoutMs: times.request, signal })
     const attempts = due.attempts + 1
     const response = { response_status: status, response_headers: headers, response_body: text, duration_ms: took() }
     if (status >= 200 && status < 300) return { ...base, ...response, state: 'delivered', attempts, sent: true }

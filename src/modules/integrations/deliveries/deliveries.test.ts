@@ -315,6 +315,38 @@ describe('what ends deliveries', () => {
     expect(await deliveryStates(world, idOf(at))).toMatchObject({})
   })
 
+  test('an issue that became confidential is sent as such to a hook with both flags', async ({ world }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const project = await world.project()
+    await hookFor(world, project, receiver.url, { confidential_issues_events: true })
+    const issue = await openIssue(world, project, 'Both')
+    await world.root.put(issue, { confidential: true })
+    await world.runJobs()
+    await eventually(() => expect(receiver.received).toHaveLength(2))
+    expect(receiver.received.map(({ headers }) => headers['x-gitlab-event'])).toEqual([
+      'Confidential Issue Hook',
+      'Confidential Issue Hook',
+    ])
+  })
+
+  test('a hook of a group gets nothing of a project that left the group before it was sent', async () => {
+    await using world = await quickWorld()
+    await using receiver = await HookReceiver.start()
+    const [group, other] = [await world.group(), await world.group()]
+    const project = await world.project({ group })
+    const hook = { url: receiver.url, push_events: false, issues_events: true }
+    const { id } = (await world.root.post(`/groups/${group.id}/hooks`, hook)).json
+    let isDown = true
+    receiver.answering = (_received, response) => void response.writeHead(isDown ? 500 : 200).end()
+    await world.runJobs()
+    await openIssue(world, project, 'Before')
+    await eventually(() => expect(receiver.received.length).toBeGreaterThan(0))
+    expect((await world.root.put(`/projects/${project.id}/transfer`, { namespace: other.id })).status).toBe(200)
+    isDown = false
+    await eventually(async () => expect(await deliveryStates(world, id)).toEqual({ dropped: 1 }))
+  })
+
   test('the deliveries of a deleted hook end, and those of a deleted record are dropped', async ({ world }) => {
     await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
     await using receiver = await HookReceiver.start()

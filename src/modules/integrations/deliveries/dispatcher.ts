@@ -5,7 +5,7 @@ import { deliver, type PayloadCache } from './deliver.ts'
 import { expandEvents } from './expand.ts'
 import { lockQueue } from './expand-queries.ts'
 import { type DueRow, dueDeliveries, nextDueMs, type Result, saveResults } from './queue-queries.ts'
-import { type HookTimes, hookTimes, retryMs } from './schedule.ts'
+import { type HookTimes, hookTimes, maxAttempts, retryMs } from './schedule.ts'
 
 /** Requests at once: in all, to one host, and of one hook. A slow host or hook takes a share of them. */
 const limits = { all: 32, host: 16, hook: 8 }
@@ -14,6 +14,8 @@ const limits = { all: 32, host: 16, hook: 8 }
 const maxSleepMs = 60_000
 /** After an error of the service itself. */
 const errorPauseMs = 1_000
+/** How long payloads are cached, for the hooks that receive the same one; in milliseconds. Later they are built from the rows of then. */
+const cachedMs = 10_000
 /** Of cached payloads, in characters. */
 const cachedCharacters = 16 * 1024 * 1024
 
@@ -171,25 +173,29 @@ export class Dispatcher {
   }
 }
 
-/** The service failed, not the receiver: it is tried again. */
+/** The service failed, not the receiver: it is tried again, as often as if the receiver had refused it. */
 const ownFailure = (due: DueRow, times: HookTimes): Result => ({
   id: due.delivery_id,
   hook_id: due.hook_id,
-  state: 'pending',
-  attempts: due.attempts,
-  delay_ms: retryMs(times, 4),
+  state: due.attempts + 1 >= maxAttempts ? 'failed' : 'pending',
+  attempts: due.attempts + 1,
+  delay_ms: retryMs(times, due.attempts + 1),
   pause_ms: 0,
   sent: false,
   response_status: null,
   response_headers: null,
   response_body: null,
   duration_ms: null,
-  error: 'The service could not build the event; it tries again',
+  error: 'The service could not build the payload',
 })
 
 function payloadCache(): PayloadCache {
   const cache = new LRUCache<string, Promise<string | undefined>>({ max: 64 })
-  const sizes = new LRUCache<string, string>({ maxSize: cachedCharacters, sizeCalculation: ({ length }) => length + 1 })
+  const sizes = new LRUCache<string, string>({
+    maxSize: cachedCharacters,
+    sizeCalculation: ({ length }) => length + 1,
+    ttl: cachedMs,
+  })
   return {
     get: (key) => {
       const text = sizes.get(key)

@@ -79,7 +79,8 @@ export const replayDeliveries = (tx: Tx, hookId: number, since: Date): Promise<n
     from (
       select o.*, row_number() over (partition by o.resource order by o.first) as place
       from (
-        select d.hook_id, d.event_id, d.trigger, d.part, min(d.resource) as resource, min(d.id) as first
+        select d.hook_id, d.event_id, d.trigger, d.part, (array_agg(d.resource order by d.id))[1] as resource,
+          min(d.id) as first
         from hook_deliveries d join hook_events e on e.id = d.event_id
         where d.hook_id = ${hookId}
           and e.created_at >= ${since}

@@ -16,6 +16,8 @@ const dueColumns = {
   triggers: listOf(text),
   verifies_tls: boolean,
   failures: integer,
+  /** The hook belongs to the project or group of the event, or to a group above it, now. */
+  reaches: boolean,
 }
 const dueRow = { ...recordedRow, ...dueColumns }
 export type DueRow = RowOf<typeof dueRow>
@@ -53,7 +55,18 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
       )
       select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts, h.project_id is null
         and h.namespace_id is null as is_system, h.host, h.sealed_url, h.sealed_token, h.triggers,
-        h.enable_ssl_verification as verifies_tls, h.failures
+        h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
+        or h.namespace_id = any(
+          coalesce(
+            (
+              select n.traversal_ids
+              from projects p join namespaces n on n.id = p.namespace_id
+              where p.id = e.project_id
+            ),
+            (select n.traversal_ids from namespaces n where n.id = e.group_id),
+            array(select jsonb_array_elements_text(coalesce(e.facts -> 'ancestor_ids', '[]'))::bigint)
+          )
+        ) as reaches
       from waiting w
         join hooks h on h.id = w.hook_id
         cross join lateral (

@@ -45,6 +45,8 @@ export const issuePayload: Builder = async (ctx, { event, trigger }) => {
   const row = await findIssueRow(ctx.db, idIn(event.payload, 'issue_id'))
   const project = await PayloadProject.load(ctx, row?.project_id ?? null)
   if (!row || !project) return undefined
+  // It became confidential after the flag was chosen.
+  if (row.confidential && trigger === 'issues_events' && event.facts['test'] !== true) return undefined
   const issue = atEvent(row, event)
   const attributes = await issueAttributes(ctx, project, issue)
   const assignees = await usersOf(ctx, issue.assignee_ids)
