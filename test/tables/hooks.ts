@@ -29,3 +29,26 @@ export const ageEvents = (world: World, projectId: number, days: number) =>
     projectId,
     days,
   ])
+
+/** Exchanges what two recorded pushes of a project are about, as if their transactions had ended in the other order. */
+export const exchangePushes = (world: World, projectId: number) =>
+  world.rows(
+    `update hook_events e set payload = o.payload from hook_events o
+      where e.project_id = $1 and o.project_id = $1 and e.kind = 'pushed' and o.kind = 'pushed' and o.id <> e.id`,
+    [projectId],
+  )
+
+/** Forgets the first recorded push of a project, as if its transaction had not ended; returns the id of the push. */
+export async function unsettleFirstPush(world: World, projectId: number): Promise<number> {
+  const [event] = await world.rows(
+    `delete from hook_events where id = (select min(id) from hook_events where project_id = $1 and kind = 'pushed')
+      returning (payload ->> 'push_id')::bigint as push_id`,
+    [projectId],
+  )
+  await world.rows(`update pushes set state = 'intended' where id = $1`, [event.push_id])
+  return event.push_id
+}
+
+/** Ends a push of which nothing moved. */
+export const dropPush = (world: World, pushId: number) =>
+  world.rows(`update pushes set state = 'dropped' where id = $1`, [pushId])

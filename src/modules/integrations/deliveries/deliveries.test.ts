@@ -1,7 +1,15 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
-import { ageEvents, deliveryStates, recordedEvents, tablesWithText } from '../../../../test/tables/hooks.ts'
+import {
+  ageEvents,
+  deliveryStates,
+  dropPush,
+  exchangePushes,
+  recordedEvents,
+  tablesWithText,
+  unsettleFirstPush,
+} from '../../../../test/tables/hooks.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { type TestProject, test, unique, World } from '../../../../test/world.ts'
 import { endOldHookEvents } from './jobs.ts'
@@ -77,6 +85,36 @@ describe('what is delivered', () => {
     await world.settings({ push_event_hooks_limit: 1 })
     await commit(world, project, 'main')
     await eventually(async () => expect(await triggers()).toEqual(['push_events', 'issues_events']))
+  })
+
+  test('pushes of a branch are sent in their own order, whichever transaction ends first', async ({ world }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const project = await world.project()
+    await hookFor(world, project, receiver.url, { push_events: true })
+    for (let n = 0; n < 2; n++) await commit(world, project, 'main')
+    await exchangePushes(world, project.id)
+    await world.runJobs()
+    await eventually(() => expect(receiver.received).toHaveLength(2))
+    const [first, second] = receiver.received.map(({ json }) => json)
+    expect([first.before, second.before]).toEqual(['0'.repeat(40), first.after])
+  })
+
+  test('a push waits for an earlier one of the same branch that is not settled yet; other events do not', async ({
+    world,
+  }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const project = await world.project()
+    await hookFor(world, project, receiver.url, { push_events: true })
+    for (let n = 0; n < 2; n++) await commit(world, project, 'main')
+    const unsettled = await unsettleFirstPush(world, project.id)
+    await openIssue(world, project, 'Meanwhile')
+    await world.runJobs()
+    await receiver.request(({ json }) => json.object_kind === 'issue')
+    expect(receiver.received).toHaveLength(1)
+    await dropPush(world, unsettled)
+    await receiver.request(({ json }) => json.object_kind === 'push')
   })
 
   test('moving an issue on a board sends nothing', async ({ world }) => {

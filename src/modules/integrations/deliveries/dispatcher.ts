@@ -12,6 +12,8 @@ const limits = { all: 32, host: 16, hook: 8 }
 
 /** Without news the queue is read this often, in case a notification was lost. In milliseconds. */
 const maxSleepMs = 60_000
+/** While a push waits for an earlier one. */
+const settleMs = 100
 /** After an error of the service itself. */
 const errorPauseMs = 1_000
 /** How long payloads are cached, for the hooks that receive the same one; in milliseconds. Later they are built from the rows of then. */
@@ -92,8 +94,10 @@ export class Dispatcher {
   async #round(): Promise<number> {
     const ctx = await this.#options.open()
     await this.#save(ctx)
-    if (await expandEvents(ctx)) this.#hasNews = true
+    const left = await expandEvents(ctx)
+    if (left === 'more') this.#hasNews = true
     await this.#take(ctx)
+    if (left === 'waiting') return settleMs
     if (this.#hasNews || this.#sending.size >= limits.all) return maxSleepMs
     const dueMs = await nextDueMs(ctx.db, [...this.#sending.keys()])
     // What is due now waits for one of its hook or host to end.

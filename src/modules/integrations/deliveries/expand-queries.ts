@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, listOf, nullable, type RowOf, text } from '../../../db/row.ts'
-import { literal, sql } from '../../../db/sql.ts'
+import { literal, raw, sql } from '../../../db/sql.ts'
 import { payloadTime } from '../hook-events/facts-queries.ts'
 import type { RecordedEvent } from '../payloads/source.ts'
 
@@ -31,14 +31,43 @@ export const asRecorded = (row: RowOf<typeof recordedRow>): RecordedEvent => row
 export const lockQueue = (tx: Tx): Promise<number> =>
   tx.run(sql`select pg_advisory_xact_lock(hashtext('hook deliveries'))`)
 
-/** The oldest events without deliveries. Transactions that concern the same resource commit in the order of their ids. */
+/** A push waits this long at most for earlier ones of the same ref, whose transactions end a moment later. */
+const pushesSettle = raw(`interval '1 minute'`)
+
+/**
+ * The oldest events without deliveries. Other changes of the same resource hold a lock while they emit, so their ids are in the order of
+ * their commits. Refs move before the transaction of a push: one that follows another can commit first, so it waits for the other.
+ */
 export async function newEvents(db: Db, limit: number): Promise<RecordedEvent[]> {
   const rows = await db.rows(
     recordedRow,
-    sql`select ${recordedColumns} from hook_events e where not e.expanded order by e.id limit ${literal(limit)}`,
+    sql`
+      select ${recordedColumns}
+      from hook_events e
+      where not e.expanded
+        and not (
+          e.kind = 'pushed'
+          and e.created_at > now() - ${pushesSettle}
+          and exists (
+            select
+            from pushes q
+              join ref_changes c on c.push_id = q.id
+              join ref_changes o on o.ref = c.ref and o.push_id = (e.payload ->> 'push_id')::bigint
+            where q.state = 'intended'
+              and q.created_at > now() - ${pushesSettle}
+              and q.project_id = e.project_id
+              and q.id < (e.payload ->> 'push_id')::bigint
+          )
+        )
+      order by e.id
+      limit ${literal(limit)}
+    `,
   )
   return rows.map(asRecorded)
 }
+
+/** Whether events without deliveries are left. */
+export const hasNewEvents = (db: Db): Promise<boolean> => db.exists(sql`select from hook_events where not expanded`)
 
 export const receiverRow = {
   id: integer,

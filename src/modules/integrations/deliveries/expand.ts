@@ -1,5 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { idIn, type RecordedEvent } from '../payloads/source.ts'
 import {
+  hasNewEvents,
   insertDeliveries,
   lockQueue,
   markExpanded,
@@ -13,10 +15,19 @@ import { messagesOf, receives } from './messages.ts'
 /** Events that become deliveries in one transaction, at most. */
 const batchSize = 100
 
-/** Adds the deliveries of new events, oldest first. True if there may be more. */
-export async function expandEvents(ctx: Ctx): Promise<boolean> {
-  const events = await newEvents(ctx.db, batchSize)
-  if (events.length === 0) return false
+/** The id of a push follows those of the pushes on which it is based, which the id of its event need not. */
+const pushIdOf = ({ payload }: RecordedEvent): number => idIn(payload, 'push_id')
+
+/** The same events, with the pushes among them in their own order. */
+function inOrder(events: readonly RecordedEvent[]): RecordedEvent[] {
+  const pushes = events.filter(({ kind }) => kind === 'pushed').sort((one, other) => pushIdOf(one) - pushIdOf(other))
+  return events.map((event) => (event.kind === 'pushed' ? pushes.shift()! : event))
+}
+
+/** Adds the deliveries of new events, in order. Resolves with what is left: more of them, some that wait for others, or nothing. */
+export async function expandEvents(ctx: Ctx): Promise<'more' | 'waiting' | 'nothing'> {
+  const events = inOrder(await newEvents(ctx.db, batchSize))
+  if (events.length === 0) return (await hasNewEvents(ctx.db)) ? 'waiting' : 'nothing'
   const receivers = new Map<string, Promise<ReceiverRow[]>>()
   const deliveries: NewDelivery[] = []
   for (const event of events) {
@@ -39,5 +50,5 @@ export async function expandEvents(ctx: Ctx): Promise<boolean> {
       events.map(({ id }) => id),
     )
   })
-  return events.length === batchSize
+  return 'more'
 }
