@@ -49,7 +49,7 @@ export const deliveryRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf
     endpoint({
       method: 'POST',
       path: `${path}/events/:event_id/resend`,
-      summary: `Resend an event to a ${of} hook`,
+      summary: `Resend an event of a ${of}`,
       description: 'With the same ids, also if it was received. Also ends a pause of the hook.',
       subject,
       allow: 'admin_hook',
@@ -85,7 +85,7 @@ export const deliveryRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf
     endpoint({
       ...test,
       path: `${path}/test/:trigger`,
-      summary: `Test a trigger of a ${of} hook`,
+      summary: `Test a ${of} hook trigger`,
       params: Params({
         hook_id: hookId,
         trigger: OneOf(flagsOf[of], { description: 'Flag whose event is sent' }),

@@ -115,7 +115,7 @@ export const systemHookRoutes = [
     ...ofAdministrators,
     method: 'POST',
     path: '/hooks/:hook_id/events/:event_id/resend',
-    summary: 'Resend an event to system hook',
+    summary: 'Resend an event of the instance',
     description: 'With the same ids, also if it was received. Also ends a pause of the hook.',
     params: logParams.resend,
     returns: HookEvent,
