@@ -113,6 +113,14 @@ describe('outbound requests', () => {
     await expect(sendOutbound(ctx(), post(url), resolve)).rejects.toThrow('Requests to the local network')
   })
 
+  test('a request goes to the next checked address of the name if the first one does not answer', async () => {
+    await using server = await serving((_request, response) => void response.end('second'))
+    const settings = { outbound_local_requests_whitelist: ['127.0.0.0/8', '::1'] }
+    const url = `http://two.example:${server.port}/`
+    const resolve = async () => ['::1', '127.0.0.1']
+    expect(await sendOutbound(ctx(settings), post(url), resolve)).toMatchObject({ body: 'second' })
+  })
+
   test('the first KB of a response is read, and a response without end ends the request', async () => {
     await using server = await serving((_request, response) => {
       response.writeHead(200, { 'set-cookie': 'secret=1', 'x-long': 'x'.repeat(2000) })

@@ -165,13 +165,15 @@ function exchange(
   return promise
 }
 
-/** The options with which a request connects to the checked address, whatever the name resolves to now. */
+/**
+ * The options with which a request connects to one of the checked addresses, whatever the name resolves to now. Node tries them in
+ * turn, so that a host with an IPv6 address is reached from a machine without IPv6.
+ */
 function pinned(ctx: Pick<Ctx, 'settings'>, target: Destination): { lookup?: LookupFunction } {
-  const pin = pinOf(ctx, target)
-  if (!pin) return {}
-  const family = isIP(pin.address)
+  if (!pinOf(ctx, target)) return {}
+  const checked = target.addresses.map((address) => ({ address, family: isIP(address) }))
   const lookup: LookupFunction = (_name, options, done) =>
-    options.all ? done(null, [{ address: pin.address, family }]) : done(null, pin.address, family)
+    options.all ? done(null, checked) : done(null, checked[0]!.address, checked[0]!.family)
   return { lookup }
 }
 
