@@ -35,6 +35,7 @@ import { MarkdownRenderer } from './markdown/renderer.ts'
 import { TokenAuthenticator } from './modules/accounts/index.ts'
 import { jobs } from './modules/index.ts'
 import { productVersion } from './modules/instance/index.ts'
+import { Dispatcher, type HookTimes } from './modules/integrations/index.ts'
 import { observeLostAndFound } from './modules/projects/index.ts'
 import { recoverPushes } from './modules/pushes/index.ts'
 import { recoverMerges } from './modules/review/index.ts'
@@ -57,6 +58,7 @@ export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   readonly tokenClock?: () => number
   readonly jobTimes?: RunnerTimes
   readonly markdownLimits?: Partial<PoolLimits>
+  readonly hookTimes?: HookTimes
 }
 
 /** The service in one process. */
@@ -206,10 +208,15 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   let ssh: SshServer | undefined
   let jobRunner: JobRunner | undefined
+  let hooks: Dispatcher | undefined
+  notifications.onChange((topic) => {
+    if (topic === 'hooks' || topic === undefined) hooks?.wake()
+  })
   const stopJobs = async () => {
-    const running = jobRunner
+    const [running, sending] = [jobRunner, hooks]
     jobRunner = undefined
-    await running?.stop()
+    hooks = undefined
+    await Promise.all([running?.stop(), sending?.stop()])
   }
   const resources = stack.move()
   return {
@@ -252,6 +259,8 @@ export async function createApp(config: Config, services: Services, overrides: O
         ...{ databaseUrl, jobs, open: () => open(null), log, activity, onBroken },
         ...(times && { times }),
       })
+      hooks = new Dispatcher({ open: () => open(null), log, times: overrides.hookTimes })
+      hooks.start()
     },
     blobs,
     stopJobs,

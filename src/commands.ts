@@ -26,6 +26,7 @@ import {
 } from './modules/accounts/index.ts'
 import { resealSettings } from './modules/administration/index.ts'
 import { resealVariables } from './modules/groups/index.ts'
+import { resealHooks } from './modules/integrations/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
 import {
@@ -132,7 +133,15 @@ export async function changeUser(
 }
 
 /** Every function that encrypts the secrets of a module with the current key. */
-const reseals = [resealSettings, resealTwoFactors, resealVariables, resealImports, resealPullMirrors, resealPushMirrors]
+const reseals = [
+  resealSettings,
+  resealTwoFactors,
+  resealVariables,
+  resealImports,
+  resealPullMirrors,
+  resealPushMirrors,
+  resealHooks,
+]
 
 /**
  * Replaces the key that encrypts secrets in the database. The new key is in the file before it encrypts anything, and the old one

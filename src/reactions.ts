@@ -8,6 +8,7 @@ import {
   forgetNameAfterDeletion,
 } from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
+import { alsoForHooks } from './modules/integrations/index.ts'
 import {
   disablePushMirrorsOfDeleted,
   startMirrorsAfterChange,
@@ -71,7 +72,7 @@ const pushOptionsAfterMs = 2 * 60_000
  * The reactions to each event, in its transaction or as an enqueued job. Only this file knows both sides: the module that emits
  * an event does not know its reactions.
  */
-export const reactions: Reactions = {
+export const reactions: Reactions = alsoForHooks({
   discussion_resolved: [mergeWhenDiscussionsAreResolved],
   fork_unlinked: [
     queues(closeUnlinked, ({ projectId, actorId }) => (actorId === null ? undefined : { projectId, actorId })),
@@ -154,7 +155,7 @@ export const reactions: Reactions = {
     queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event)),
     queues(judgeSignatures, (event) => userWhen(event.payload.email_confirmed, event)),
   ],
-}
+})
 
 /** The sources of the lines that clients print after a push, in this order. */
 export const answersToPush: readonly AnswerToPush[] = [answerWithMergeRequests]

@@ -12,6 +12,8 @@ export const instancePolicy = {
   use: { from: 'owner', open: 'signed_in' },
   administer: { from: 'owner' },
   admin_variable: { from: 'administrator' },
+  /** Read and change system hooks, and read what was sent to them. */
+  admin_hook: { from: 'administrator' },
 } as const satisfies Policy<string>
 
 /** The service as a subject: open to all, owned by administrators. */

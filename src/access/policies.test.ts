@@ -117,6 +117,7 @@ describe('abilities on projects', () => {
     ['admin_wiki', 'maintainer', 'maintainer'],
     ['read_badge', 'guest', 'anonymous'],
     ['admin_badge', 'maintainer', 'maintainer'],
+    ['admin_hook', 'maintainer', 'maintainer'],
     ['read_deploy_token', 'maintainer', 'maintainer'],
     ['admin_deploy_token', 'maintainer', 'maintainer'],
     ['admin_access_token', 'maintainer', 'maintainer'],
@@ -412,6 +413,7 @@ describe('abilities on groups', () => {
     ['admin_wiki', 'maintainer', 'maintainer'],
     ['read_badge', 'guest', 'anonymous'],
     ['admin_badge', 'owner', 'owner'],
+    ['admin_hook', 'owner', 'owner'],
     ['read_deploy_token', 'maintainer', 'maintainer'],
     ['admin_deploy_token', 'owner', 'owner'],
     ['admin_access_token', 'owner', 'owner'],
@@ -458,6 +460,7 @@ describe('abilities on the instance and on users', () => {
     ['use', 'owner', 'stranger'],
     ['administer', 'owner', 'owner'],
     ['admin_variable', 'administrator', 'administrator'],
+    ['admin_hook', 'administrator', 'administrator'],
   ])
 
   matches('user', userPolicy, [

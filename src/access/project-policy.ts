@@ -118,6 +118,8 @@ export const projectPolicy = {
   read_mirror: { from: 'maintainer' },
   /** Set up and update mirrors. A push mirror stops when the user who set it up loses this ability. */
   admin_mirror: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
+  /** Read and change hooks, and read what was sent to them. */
+  admin_hook: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },
   change_visibility: { from: 'owner' },

@@ -3,10 +3,10 @@ import pg from 'pg'
 import { connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Tx } from './db.ts'
-import { sql } from './sql.ts'
+import { type Sql, sql } from './sql.ts'
 
 /** Topics of notifications between processes. A notification is a hint: a process that misses one must still be correct soon. */
-export type Topic = 'actors' | 'blobs' | 'settings'
+export type Topic = 'actors' | 'blobs' | 'hooks' | 'settings'
 
 const channel = 'stithy'
 const retryMs = 500
@@ -23,6 +23,9 @@ export function notify(tx: Tx, topic: Topic): Promise<number> {
   tx.afterCommit(untilHeard)
   return tx.run(sql`select pg_notify(${channel}, ${topic})`)
 }
+
+/** For a statement that writes what another process handles soon: notifies when the transaction commits, without a delay. */
+export const notifying = (topic: Topic): Sql => sql`pg_notify(${channel}, ${topic})`
 
 /**
  * One connection that listens. Calls `hear` for each notification, and for every topic (`undefined`) when the connection is lost or

@@ -4,6 +4,7 @@ import { administrationEvents } from './catalogue/administration.ts'
 import { codeEvents, type MainChange } from './catalogue/code.ts'
 import type { EventDeclaration, FeedAction } from './catalogue/declare.ts'
 import { groupEvents } from './catalogue/groups.ts'
+import { integrationEvents } from './catalogue/integrations.ts'
 import { planningEvents } from './catalogue/planning.ts'
 import { projectEvents } from './catalogue/projects.ts'
 import { registryEvents } from './catalogue/registry.ts'
@@ -16,6 +17,7 @@ export const catalogue = {
   ...administrationEvents,
   ...codeEvents,
   ...groupEvents,
+  ...integrationEvents,
   ...planningEvents,
   ...projectEvents,
   ...registryEvents,

@@ -58,6 +58,10 @@ import { deliverMail, purgeStaleMails } from './instance/mails/jobs.ts'
 import { statisticsRoutes } from './instance/statistics/routes.ts'
 import { termsRoutes } from './instance/terms/routes.ts'
 import { versionRoutes } from './instance/version/routes.ts'
+import { endOldHookEvents } from './integrations/deliveries/jobs.ts'
+import { deliveryRoutes } from './integrations/deliveries/routes.ts'
+import { systemHookRoutes } from './integrations/deliveries/system-routes.ts'
+import { hookRoutes } from './integrations/hooks/routes.ts'
 import { copySource } from './lifecycle/forks/jobs.ts'
 import { forkRoutes } from './lifecycle/forks/routes.ts'
 import { failStuckImports, importFromUrl } from './lifecycle/imports/jobs.ts'
@@ -224,6 +228,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   forks: forkRoutes,
   'gpg-keys': gpgKeyRoutes,
   groups: groupRoutes,
+  hooks: [...hookRoutes, ...deliveryRoutes, ...systemHookRoutes],
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
@@ -304,6 +309,7 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
   endOldEvents,
+  endOldHookEvents,
   collectUnusedBlobs,
   cleanUpProject,
   startContainerCleanups,

@@ -84,7 +84,7 @@ describe('OpenAPI document', () => {
 
   plain('summaries of operations have one to six words and begin with a verb', () => {
     const verbs =
-      /^(Accept|Activate|Add|Approve|Archive|Ban|Block|Cancel|Check|Cherry-pick|Clone|Compare|Confirm|Create|Deactivate|Delete|Disable|Download|Enable|Find|Follow|Fork|Get|Invite|List|Mark|Merge|Move|Preview|Promote|Protect|Rebase|Regenerate|Remove|Render|Reply|Request|Reset|Resolve|Restore|Revert|Revoke|Rotate|Search|Set|Share|Star|Start|Stop|Subscribe|Transfer|Unarchive|Unban|Unblock|Unfollow|Unprotect|Unshare|Unstar|Unsubscribe|Update|Upload) /
+      /^(Accept|Activate|Add|Approve|Archive|Ban|Block|Cancel|Check|Cherry-pick|Clone|Compare|Confirm|Create|Deactivate|Delete|Disable|Download|Enable|Find|Follow|Fork|Get|Invite|List|Mark|Merge|Move|Preview|Promote|Protect|Rebase|Regenerate|Remove|Render|Replay|Reply|Request|Resend|Reset|Resolve|Restore|Revert|Revoke|Rotate|Search|Set|Share|Star|Start|Stop|Subscribe|Test|Transfer|Unarchive|Unban|Unblock|Unfollow|Unprotect|Unshare|Unstar|Unsubscribe|Update|Upload) /
     for (const { operation } of operations()) {
       expect(operation.summary).toMatch(verbs)
       expect(operation.summary.split(' ').length, operation.summary).toBeLessThanOrEqual(6)

@@ -66,6 +66,7 @@ export const moduleOrder = [
   'transport',
   'review',
   'activity',
+  'integrations',
 ] as const
 
 /** The module of a file below `src/modules/<module>/`, and the rest of its path. */

@@ -120,6 +120,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'merge_requests_closing_issues',
   ],
   blobs: ['blob_location', 'blob_objects'],
+  integrations: ['hook_deliveries', 'hook_events', 'hooks'],
   settings: ['application_settings'],
   events: ['audit_events', 'events', 'feed_events'],
   jobs: ['job_runner'],

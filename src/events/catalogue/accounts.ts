@@ -7,7 +7,7 @@ const tokenFields = {
 }
 const sshKey = {
   payload: { user_id: id, key_id: id },
-  facts: { title: text, fingerprint: text },
+  facts: { title: text, fingerprint: text, key: text },
 }
 const gpgKey = { payload: { user_id: id, gpg_key_id: id }, facts: { fingerprint: text } }
 const sshTarget = { type: 'Key', id: 'key_id', name: 'title' } as const
@@ -24,7 +24,7 @@ export const accountEvents = {
   }),
   user_updated: event('The attributes of an account change', ['user'], {
     payload: { user_id: id, changed: texts, email_confirmed: flag },
-    facts: { username: text },
+    facts: { username: text, old_username: optional(text) },
     audit: { verb: 'change', noun: 'user' },
   }),
   user_deleted: event('An administrator deletes an account; a job removes the rest of it', ['user'], {

@@ -76,5 +76,8 @@ export const codeEvents = {
   }),
   release_created: event('A release is created', ['project'], { payload: { tag: text } }),
   release_updated: event('A release changes', ['project'], { payload: { tag: text } }),
-  release_deleted: event('A release is deleted', ['project'], { payload: { tag: text } }),
+  release_deleted: event('A release is deleted', ['project'], {
+    payload: { tag: text },
+    facts: { release_id: id, name: previous, description: text, created_at: text, released_at: text },
+  }),
 }

@@ -73,6 +73,7 @@ export const groupEvents = {
   }),
   member_removed: event('A user is no longer a member', holder, {
     payload: { user_id: id },
+    facts: { access_level: number },
     audit: { verb: 'remove', noun: 'user_access', target: member },
     feed: { action: 'left', author: 'user_id' },
   }),

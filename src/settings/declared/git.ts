@@ -72,8 +72,5 @@ export const git = {
   ),
   lfs_enabled: flag(true, 'Enable Git LFS'),
   max_lfs_object_size: count(0, 'Maximum size of an LFS object in MB; 0 for no limit'),
-  push_event_hooks_limit: count(3, 'Maximum number of changed branches or tags in a push that triggers hooks', {
-    without: 'hooks',
-    guards: 'missing',
-  }),
+  push_event_hooks_limit: count(3, 'Maximum number of changed branches or tags in a push that triggers hooks'),
 }

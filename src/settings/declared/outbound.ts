@@ -21,10 +21,7 @@ export const outbound = {
     false,
     'Allow URLs of imports, hooks and services in the local network',
   ),
-  allow_local_requests_from_system_hooks: flag(true, 'Allow URLs of system hooks in the local network', {
-    without: 'system hooks',
-    guards: 'missing',
-  }),
+  allow_local_requests_from_system_hooks: flag(true, 'Allow URLs of system hooks in the local network'),
   outbound_local_requests_whitelist: words(
     'Host names, IP addresses and ranges (10.1.0.0/16) in the local network to which requests are always allowed',
     { rules: [shortEntries] },

@@ -53,6 +53,7 @@ const tags: Readonly<Record<string, Tag>> = {
   forks: tag('Forks', 'Forks of projects and their relations'),
   'gpg-keys': tag('GPG keys', 'GPG keys of users, which verify signatures'),
   groups: tag('Groups', 'Create, list, update, delete and restore groups'),
+  hooks: tag('Hooks', 'URLs that receive the events of projects, groups and the instance'),
   housekeeping: repositories,
   imports: tag('Imports', 'Status of project imports'),
   invitations: tag('Invitations', 'Invitations to projects and groups by email'),

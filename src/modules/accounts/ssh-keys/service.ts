@@ -89,13 +89,13 @@ const record = (
   tx: Tx,
   kind: 'ssh_key_added' | 'ssh_key_removed',
   userId: number,
-  { id, title, fingerprint_sha256 }: SshKeyRow,
+  { id, title, key, fingerprint_sha256 }: SshKeyRow,
 ) =>
   emit(tx, {
     kind,
     actorId: ctx.actor!.id,
     payload: { user_id: userId, key_id: id },
-    facts: { title, fingerprint: `SHA256:${fingerprint_sha256}` },
+    facts: { title, key, fingerprint: `SHA256:${fingerprint_sha256}` },
   })
 
 export async function getKeyOf(ctx: Ctx, userId: number, id: number): Promise<SshKeyRow> {

@@ -118,7 +118,10 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
           changed: Object.keys(input).filter((name) => name !== 'skip_reconfirmation'),
           email_confirmed: hasNewEmail && input.skip_reconfirmation === true,
         },
-        facts: { username: next.username },
+        facts: {
+          username: next.username,
+          ...(next.username !== held.username && { old_username: held.username }),
+        },
       })
       await notify(tx, 'actors')
       if (attributes.admin === false) await keepAnAdministrator(tx, held)

@@ -219,29 +219,29 @@ export async function deleteMembershipsBelow(
   tx: Tx,
   { groupId, ancestorIds }: { groupId: number; ancestorIds: readonly number[] },
   userId: number,
-): Promise<{ groupIds: number[]; projectIds: number[] }> {
+): Promise<{ of: 'group' | 'project'; id: number; level: number }[]> {
   const below = within(sql`d.traversal_ids`, sql`${ancestorIds}::bigint[]`)
   const groups = await tx.rows(
-    { namespace_id: notNull(integer) },
+    { id: notNull(integer), level: integer },
     sql`
       delete from members m using namespaces d
       where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below}
-      returning m.namespace_id
+      returning m.namespace_id as id, m.access_level as level
     `,
   )
   const projects = await tx.rows(
-    { project_id: notNull(integer) },
+    { id: notNull(integer), level: integer },
     sql`
       delete from members m using projects p
       join namespaces d on d.id = p.namespace_id
       where m.project_id = p.id and m.user_id = ${userId} and ${below}
-      returning m.project_id
+      returning m.project_id as id, m.access_level as level
     `,
   )
-  return {
-    groupIds: groups.map(({ namespace_id }) => namespace_id),
-    projectIds: projects.map(({ project_id }) => project_id),
-  }
+  return [
+    ...groups.map((each) => ({ of: 'group' as const, ...each })),
+    ...projects.map((each) => ({ of: 'project' as const, ...each })),
+  ]
 }
 
 /** Whether the group has another direct owner who is active and not a bot. */

@@ -186,29 +186,35 @@ export async function removeMember(
     if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
     if (membership.fixedUserId === userId) throw forbidden()
     await requireOtherOwner(tx, membership, held)
-    for (const ended of await endMembership(tx, membership, userId))
+    for (const { source, level } of await endMembership(tx, membership, held))
       await emit(tx, {
         kind: 'member_removed',
-        ...sourceOf(ended),
+        ...sourceOf(source),
         actorId: ctx.actor?.id ?? null,
         payload: { user_id: userId },
+        facts: { access_level: level },
       })
   })
 }
 
+type Ended = { readonly source: MemberSource; readonly level: number }
+
 /** Deletes the rows and updates the access index. Returns all memberships that ended. The access lock is held. */
-async function endMembership(tx: Tx, membership: Membership, userId: number): Promise<MemberSource[]> {
+async function endMembership(tx: Tx, membership: Membership, held: MemberRow): Promise<Ended[]> {
+  const { id: userId, access_level: level } = held
   await deleteMember(tx, membership, userId)
   if (membership.of === 'project') {
     await projectMemberChanged(tx, membership.projectId, userId)
-    return [membership]
+    return [{ source: membership, level }]
   }
-  const { groupIds, projectIds } = await deleteMembershipsBelow(tx, membership, userId)
+  const below = await deleteMembershipsBelow(tx, membership, userId)
   await groupMemberChanged(tx, membership.groupId, userId)
-  for (const projectId of projectIds) await projectMemberChanged(tx, projectId, userId)
+  for (const { of, id } of below) if (of === 'project') await projectMemberChanged(tx, id, userId)
   return [
-    membership,
-    ...groupIds.map((groupId) => ({ of: 'group', groupId, ancestorIds: [] }) as const),
-    ...projectIds.map((projectId) => ({ of: 'project', projectId, ancestorIds: [] }) as const),
+    { source: membership, level },
+    ...below.map(({ of, id, ...ended }) => ({
+      source: of === 'group' ? { of, groupId: id, ancestorIds: [] } : { of, projectId: id, ancestorIds: [] },
+      ...ended,
+    })),
   ]
 }

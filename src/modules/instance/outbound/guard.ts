@@ -43,7 +43,9 @@ export async function guardUrl(
   const read = readUrl(text, rules)
   if ('blocked' in read) return read
   const { host } = read
-  const addresses = isIP(host) === 0 ? await resolve(host) : [host]
+  const resolved = isIP(host) === 0 ? await resolve(host) : [host]
+  // RFC 6761 reserves these names for this machine; resolvers that do not know one may learn it later.
+  const addresses = resolved.length === 0 && localName.test(host) ? ['127.0.0.1'] : resolved
   if (allowsLocal(ctx.settings, rules.purpose) || isOwn(ctx.site.url, read)) return { ...read, addresses }
   const trusted = new Trusted(ctx.settings.outbound_local_requests_whitelist)
   if (trusted.hasName(host)) return { ...read, addresses }
@@ -53,6 +55,8 @@ export async function guardUrl(
   }
   return { ...read, addresses }
 }
+
+const localName = /(^|\.)localhost\.?$/i
 
 function isOwn(siteUrl: string, { url }: OutboundUrl): boolean {
   return new URL(siteUrl).origin === url.origin && url.origin !== 'null'

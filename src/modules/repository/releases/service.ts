@@ -113,7 +113,7 @@ export async function editRelease(
 const emitReleaseEvent = (
   tx: Tx,
   ctx: Ctx,
-  kind: 'release_created' | 'release_updated' | 'release_deleted',
+  kind: 'release_created' | 'release_updated',
   { id }: ProjectSubject,
   tag: string,
 ) => emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
@@ -125,6 +125,13 @@ export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): P
     const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
     if (!release) throw notFound('Release')
     await deleteRelease(tx, release.id)
-    await emitReleaseEvent(tx, ctx, 'release_deleted', project, tag)
+    const { id: release_id, name, description, created_at, released_at } = release
+    await emit(tx, {
+      kind: 'release_deleted',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { tag },
+      facts: { release_id, name, description, created_at, released_at },
+    })
     return release
   })

@@ -97,6 +97,7 @@ showEffects(
   ],
   // Tested elsewhere, because it takes several steps.
   [
+    'push_event_hooks_limit',
     'repo_storage_timeout_default',
     'repo_storage_timeout_fast',
     'repo_storage_timeout_medium',

@@ -23,6 +23,13 @@ showEffects(
       201,
     ],
     [
+      'allow_local_requests_from_system_hooks',
+      { allow_local_requests_from_system_hooks: false },
+      async (world) => (await world.root.post('/hooks', { url: 'http://10.0.0.1/' })).status,
+      201,
+      422,
+    ],
+    [
       'outbound_local_requests_whitelist',
       { outbound_local_requests_whitelist: ['10.0.0.0/8'] },
       (world) => importStatus(world, 'http://10.0.0.1/a.git'),

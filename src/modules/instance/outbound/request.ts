@@ -1,0 +1,212 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import type { Ctx } from '../../../api/ctx.ts'
+import { type Destination, type GuardRules, guardUrl, pinOf, type Resolve } from './guard.ts'
+import { credentialsOf } from './url.ts'
+
+/** A POST on a user's behalf. */
+export type OutboundRequest = {
+  readonly url: string
+  readonly rules: GuardRules
+  readonly headers: Readonly<Record<string, string>>
+  /** Headers that only the host of `url` gets, not one that it redirects to. */
+  readonly secretHeaders?: Readonly<Record<string, string>>
+  readonly body: string | Buffer
+  readonly verifiesTls: boolean
+  /** For the whole request, redirects and response included. */
+  readonly timeoutMs: number
+  /** Aborts the request. */
+  readonly signal?: AbortSignal
+}
+
+/** What is read of a response. */
+export type OutboundResponse = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** The first characters of the body. */
+  readonly body: string
+}
+
+/** The request was not sent, or has no response. The message is safe to show: it contains no URL. */
+export class OutboundFailure extends Error {
+  override name = 'OutboundFailure'
+}
+
+const maxRedirects = 5
+/** Bytes of a response that are read; the connection is closed after them. */
+const maxBodyBytes = 1024
+const maxHeaders = 40
+const maxHeaderLength = 300
+/** Bytes of all headers of a response; Node refuses more. */
+const maxHeaderBytes = 16 * 1024
+/** Response headers with secrets, which are not returned. */
+const secretResponseHeaders: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'www-authenticate'])
+
+/**
+ * Sends a POST to a URL of a user: the SSRF guard checks the URL and every redirect, and the request connects to the checked address
+ * only. User name and password in the URL are sent as Basic credentials. Throws `OutboundFailure` without a response.
+ */
+export async function sendOutbound(
+  ctx: Pick<Ctx, 'settings' | 'site'>,
+  request: OutboundRequest,
+  resolve?: Resolve,
+): Promise<OutboundResponse> {
+  const timeout = AbortSignal.timeout(request.timeoutMs)
+  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
+  try {
+    return await follow(ctx, request, signal, resolve)
+  } catch (error) {
+    if (error instanceof OutboundFailure) throw error
+    throw new OutboundFailure(timeout.aborted ? 'Timeout' : messageOf(error))
+  }
+}
+
+async function follow(
+  ctx: Pick<Ctx, 'settings' | 'site'>,
+  request: OutboundRequest,
+  signal: AbortSignal,
+  resolve: Resolve | undefined,
+): Promise<OutboundResponse> {
+  const first = new URL(request.url)
+  let url = request.url
+  let method: 'POST' | 'GET' = 'POST'
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    const target = await abortable(guardUrl(ctx, url, request.rules, resolve), signal)
+    if ('blocked' in target) throw new OutboundFailure(`The address is blocked: ${target.blocked}`)
+    if (target.addresses.length === 0) throw new OutboundFailure('Could not resolve the host')
+    const response = await exchange(ctx, target, { request, method, trusted: isSameHost(first, target.url) }, signal)
+    const location = isRedirect(response.status) ? response.location : undefined
+    if (location === undefined) return response.read
+    const next = URL.parse(location, target.url.href)
+    if (!next) throw new OutboundFailure('The redirect leads to an invalid URL')
+    // 303 says that the request was accepted, and where its result is. Other redirects repeat it, body included.
+    if (response.status === 303) method = 'GET'
+    url = next.href
+  }
+  throw new OutboundFailure('Too many redirects')
+}
+
+/** DNS cannot be aborted; its result is ignored then. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
+}
+
+const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
+
+/** Whether secrets for the first URL may be sent to another: the host is the same, and the connection no less protected. */
+const isSameHost = (first: URL, now: URL): boolean =>
+  first.origin === now.origin ||
+  (first.hostname === now.hostname && first.port === '' && now.port === '' && now.protocol === 'https:')
+
+type Exchange = { readonly request: OutboundRequest; readonly method: 'POST' | 'GET'; readonly trusted: boolean }
+
+type Answer = { readonly status: number; readonly location: string | undefined; readonly read: OutboundResponse }
+
+/** One request to one address. Every connection is new, so that none leads to an address that was checked earlier. */
+function exchange(
+  ctx: Pick<Ctx, 'settings'>,
+  target: Destination,
+  { request, method, trusted }: Exchange,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const { url, host, port, scheme } = target
+  const credentials = credentialsOf(url)
+  const body = method === 'POST' ? Buffer.from(request.body) : undefined
+  const options = {
+    method,
+    host,
+    port,
+    path: `${url.pathname}${url.search}`,
+    agent: false as const,
+    maxHeaderSize: maxHeaderBytes,
+    headers: {
+      ...request.headers,
+      ...(trusted && request.secretHeaders),
+      ...(credentials && { authorization: basic(credentials) }),
+      host: url.host,
+      connection: 'close',
+      ...(body && { 'content-length': body.length }),
+    },
+    signal,
+    ...pinned(ctx, target),
+  }
+  const sent: ClientRequest =
+    scheme === 'https'
+      ? httpsRequest({
+          ...options,
+          rejectUnauthorized: request.verifiesTls,
+          ...(isIP(host) === 0 && { servername: host }),
+        })
+      : httpRequest(options)
+  let hasResponse = false
+  sent.on('error', reject)
+  // An answer such as 101 ends the connection without an error.
+  sent.on('close', () => hasResponse || reject(new OutboundFailure('The receiver closed the connection')))
+  sent.on('response', (response) => {
+    hasResponse = true
+    readAnswer(response).then(
+      (answer) => {
+        sent.destroy()
+        resolve(answer)
+      },
+      (error) => {
+        sent.destroy()
+        reject(error)
+      },
+    )
+  })
+  sent.end(body)
+  return promise
+}
+
+/**
+ * The options with which a request connects to one of the checked addresses, whatever the name resolves to now. Node tries them in
+ * turn, so that a host with an IPv6 address is reached from a machine without IPv6.
+ */
+function pinned(ctx: Pick<Ctx, 'settings'>, target: Destination): { lookup?: LookupFunction } {
+  if (!pinOf(ctx, target)) return {}
+  const checked = target.addresses.map((address) => ({ address, family: isIP(address) }))
+  const lookup: LookupFunction = (_name, options, done) =>
+    options.all ? done(null, checked) : done(null, checked[0]!.address, checked[0]!.family)
+  return { lookup }
+}
+
+const basic = ({ username, password }: { username: string; password: string }): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+
+async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= maxBodyBytes) break
+  }
+  const status = response.statusCode ?? 0
+  const headers = Object.entries(response.headers)
+    .filter(([name]) => !secretResponseHeaders.has(name))
+    .slice(0, maxHeaders)
+    .map(([name, value]) => [name, storable(String(value)).slice(0, maxHeaderLength)])
+  const body = storable(Buffer.concat(chunks).subarray(0, maxBodyBytes).toString('utf8'))
+  return { status, location: response.headers.location, read: { status, headers: Object.fromEntries(headers), body } }
+}
+
+/** PostgreSQL stores no NUL. */
+const storable = (text: string): string => text.replaceAll('\0', '\ufffd').toWellFormed()
+
+/** Messages of Node contain addresses at most, and those are the receiver's own. */
+function messageOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'ECONNREFUSED') return 'Connection refused'
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'The receiver closed the connection'
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return 'The host is unreachable'
+  if (typeof code === 'string' && /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code))
+    return `The certificate is not valid (${code})`
+  return `The request failed${typeof code === 'string' ? ` (${code})` : ''}`
+}

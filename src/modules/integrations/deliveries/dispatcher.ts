@@ -1,0 +1,220 @@
+import { LRUCache } from 'lru-cache'
+import type { Logger } from 'pino'
+import type { Ctx } from '../../../api/ctx.ts'
+import { deliver, type PayloadCache } from './deliver.ts'
+import { expandEvents } from './expand.ts'
+import { lockQueue } from './expand-queries.ts'
+import { type DueRow, dueDeliveries, nextDueMs, type Result, saveResults } from './queue-queries.ts'
+import { type HookTimes, hookTimes, maxAttempts, retryMs } from './schedule.ts'
+
+/** Requests at once: in all, to one host, and of one hook. A slow host or hook takes a share of them. */
+const limits = { all: 32, host: 16, hook: 8 }
+
+/** Without news the queue is read this often, in case a notification was lost. In milliseconds. */
+const maxSleepMs = 60_000
+/** While a push waits for an earlier one. */
+const settleMs = 100
+/** After an error of the service itself. */
+const errorPauseMs = 1_000
+/** How long payloads are cached, for the hooks that receive the same one; in milliseconds. Later they are built from the rows of then. */
+const cachedMs = 10_000
+/** Of cached payloads, in characters. */
+const cachedCharacters = 16 * 1024 * 1024
+
+export type DispatcherOptions = {
+  /** Opens a context without a caller. */
+  readonly open: () => Promise<Ctx>
+  readonly log: Logger
+  readonly times?: HookTimes | undefined
+}
+
+/**
+ * Sends deliveries. The queue is in the database: whatever is not recorded as sent is sent after a restart, with the same id. Only one
+ * runs per installation, in the jobs process. Between events it sleeps until the next retry is due.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #times: HookTimes
+  readonly #stop = new AbortController()
+  readonly #sending = new Map<number, { readonly due: DueRow; readonly done: Promise<void> }>()
+  readonly #payloads = payloadCache()
+  #results: Result[] = []
+  /** Set by news that the running round may have missed. */
+  #hasNews = true
+  #wake: (() => void) | undefined
+  #running: Promise<void> | undefined
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#times = options.times ?? hookTimes
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    this.#hasNews = true
+    this.#wake?.()
+  }
+
+  /** Ends requests; what they were sending stays queued. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    this.wake()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      this.#hasNews = false
+      const sleepMs = await this.#round().catch((err) => {
+        this.#options.log.warn({ err }, 'cannot send to hooks now')
+        return errorPauseMs
+      })
+      await this.#sleep(sleepMs)
+    }
+    await Promise.all([...this.#sending.values()].map(({ done }) => done))
+    await this.#save(await this.#options.open()).catch(() => {})
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (this.#hasNews) return Promise.resolve()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    this.#wake = resolve
+    return promise.finally(() => {
+      clearTimeout(timer)
+      this.#wake = undefined
+    })
+  }
+
+  /** Resolves with the time until the next round, if no news comes. */
+  async #round(): Promise<number> {
+    const ctx = await this.#options.open()
+    await this.#save(ctx)
+    const left = await expandEvents(ctx)
+    if (left === 'more') this.#hasNews = true
+    await this.#take(ctx)
+    if (left === 'waiting') return settleMs
+    if (this.#hasNews || this.#sending.size >= limits.all) return maxSleepMs
+    const dueMs = await nextDueMs(ctx.db, [...this.#sending.keys()])
+    // What is due now waits for one of its hook or host to end.
+    return dueMs === null || dueMs <= 0 ? maxSleepMs : Math.min(dueMs, maxSleepMs)
+  }
+
+  /** Results that cannot be saved stay for the next round. */
+  async #save(ctx: Ctx): Promise<void> {
+    // More may come while these are saved.
+    const results = [...this.#results]
+    if (results.length === 0) return
+    await ctx.transaction(async (tx) => {
+      await lockQueue(tx)
+      await saveResults(tx, results)
+    })
+    this.#results = this.#results.slice(results.length)
+    for (const { id } of results) this.#sending.delete(id)
+    // The next ones of their resources are ready now.
+    this.#hasNews = true
+  }
+
+  /** Starts deliveries that are due. */
+  async #take(ctx: Ctx): Promise<void> {
+    const free = limits.all - this.#sending.size
+    if (free <= 0) return
+    const taken = [...this.#sending.values()].map(({ due }) => due)
+    const full = <Key>(keys: readonly Key[], limit: number) =>
+      [...Map.groupBy(keys, (key) => key)].filter(([, same]) => same.length >= limit).map(([key]) => key)
+    const failing = taken.filter(({ failures }) => failures > 0).map(({ hook_id }) => hook_id)
+    const due = await dueDeliveries(
+      ctx.db,
+      {
+        deliveries: taken.map(({ delivery_id }) => delivery_id),
+        hooks: [
+          ...full(
+            taken.map(({ hook_id }) => hook_id),
+            limits.hook,
+          ),
+          ...failing,
+        ],
+        hosts: full(
+          taken.map(({ host }) => host),
+          limits.host,
+        ),
+      },
+      { perHook: limits.hook, limit: 4 * limits.all },
+    )
+    const counts = new Map<string, number>()
+    const count = (key: string) => counts.get(key) ?? 0
+    const add = ({ hook_id, host }: DueRow) => {
+      for (const key of [`hook ${hook_id}`, `host ${host}`]) counts.set(key, count(key) + 1)
+    }
+    taken.forEach(add)
+    let started = 0
+    for (const one of due) {
+      if (started >= free) break
+      if (count(`hook ${one.hook_id}`) >= limits.hook || count(`host ${one.host}`) >= limits.host) continue
+      add(one)
+      started++
+      this.#begin(ctx, one)
+    }
+  }
+
+  #begin(ctx: Ctx, due: DueRow): void {
+    const { log } = this.#options
+    const options = { times: this.#times, payloads: this.#payloads, signal: this.#stop.signal }
+    const done = deliver(ctx, due, options)
+      .catch((err): Result => {
+        log.error({ err, delivery: due.delivery_id, hook: due.hook_id }, 'cannot build or send a hook delivery')
+        return ownFailure(due, this.#times)
+      })
+      .then((result) => {
+        this.#results.push(result)
+        this.wake()
+      })
+    this.#sending.set(due.delivery_id, { due, done })
+  }
+}
+
+/** The service failed, not the receiver: it is tried again, as often as if the receiver had refused it. */
+const ownFailure = (due: DueRow, times: HookTimes): Result => ({
+  id: due.delivery_id,
+  hook_id: due.hook_id,
+  state: due.attempts + 1 >= maxAttempts ? 'failed' : 'pending',
+  attempts: due.attempts + 1,
+  delay_ms: retryMs(times, due.attempts + 1),
+  pause_ms: 0,
+  sent: false,
+  response_status: null,
+  response_headers: null,
+  response_body: null,
+  duration_ms: null,
+  error: 'The service could not build the payload',
+})
+
+function payloadCache(): PayloadCache {
+  const cache = new LRUCache<string, Promise<string | undefined>>({ max: 64 })
+  const sizes = new LRUCache<string, string>({
+    maxSize: cachedCharacters,
+    sizeCalculation: ({ length }) => length + 1,
+    ttl: cachedMs,
+  })
+  return {
+    get: (key) => {
+      const text = sizes.get(key)
+      return text === undefined ? cache.get(key) : Promise.resolve(text)
+    },
+    set(key, payload) {
+      cache.set(key, payload)
+      payload.then(
+        (text) => {
+          cache.delete(key)
+          if (text !== undefined && text.length < cachedCharacters / 4) sizes.set(key, text)
+        },
+        () => cache.delete(key),
+      )
+    },
+    forget: (key) => void cache.delete(key),
+  }
+}

@@ -1,0 +1,190 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, integer, listOf, nullable, type RowOf, text } from '../../../db/row.ts'
+import { literal, sql } from '../../../db/sql.ts'
+import { asRecorded, recordedColumns, recordedRow } from './expand-queries.ts'
+
+const dueColumns = {
+  delivery_id: integer,
+  hook_id: integer,
+  trigger: text,
+  part: integer,
+  attempts: integer,
+  is_system: boolean,
+  host: text,
+  sealed_url: text,
+  sealed_token: nullable(text),
+  triggers: listOf(text),
+  verifies_tls: boolean,
+  failures: integer,
+  /** The hook belongs to the project or group of the event, or to a group above it, now. */
+  reaches: boolean,
+}
+const dueRow = { ...recordedRow, ...dueColumns }
+export type DueRow = RowOf<typeof dueRow>
+
+/** The event of a delivery. */
+export const eventOf = (row: DueRow) => asRecorded(row)
+
+/** What is not taken: deliveries that are being sent, and those of hooks and hosts with enough requests. */
+export type Taken = {
+  readonly deliveries: readonly number[]
+  readonly hooks: readonly number[]
+  readonly hosts: readonly string[]
+}
+
+/**
+ * Ready deliveries that are due, at most `perHook` of each hook; of a hook that fails, only the oldest. One probe of an index for each
+ * hook with ready deliveries, however many these are.
+ */
+export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHook: number; limit: number }) =>
+  db.rows(
+    dueRow,
+    sql`
+      with recursive waiting (hook_id) as (
+        (select d.hook_id from hook_deliveries d where d.ready order by d.hook_id limit 1)
+        union all
+        select (
+          select d.hook_id
+          from hook_deliveries d
+          where d.ready and d.hook_id > w.hook_id
+          order by d.hook_id
+          limit 1
+        )
+        from waiting w
+        where w.hook_id is not null
+      )
+      select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts, h.project_id is null
+        and h.namespace_id is null as is_system, h.host, h.sealed_url, h.sealed_token, h.triggers,
+        h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
+        or h.namespace_id = any(
+          coalesce(
+            (
+              select n.traversal_ids
+              from projects p join namespaces n on n.id = p.namespace_id
+              where p.id = e.project_id
+            ),
+            (select n.traversal_ids from namespaces n where n.id = e.group_id),
+            array(select jsonb_array_elements_text(coalesce(e.facts -> 'ancestor_ids', '[]'))::bigint)
+          )
+        ) as reaches
+      from waiting w
+        join hooks h on h.id = w.hook_id
+        cross join lateral (
+          select d.*
+          from hook_deliveries d
+          where d.hook_id = w.hook_id and d.ready and d.next_at <= now() and d.id <> all(${taken.deliveries}::bigint[])
+          order by d.next_at, d.id
+          limit case when h.failures > 0 then 1 else ${literal(perHook)} end
+        ) as q
+        join hook_events e on e.id = q.event_id
+      where (h.disabled_until is null or h.disabled_until <= now())
+        and h.id <> all(${taken.hooks}::bigint[])
+        and h.host <> all(${taken.hosts}::text[])
+      order by q.next_at, q.id
+      limit ${literal(limit)}
+    `,
+  )
+
+/** Milliseconds until a delivery that is not being sent may be due; null if none waits. */
+export const nextDueMs = async (db: Db, sending: readonly number[]): Promise<number | null> =>
+  (
+    await db.row(
+      { ms: nullable(integer) },
+      sql`
+        with recursive waiting (hook_id) as (
+          (select d.hook_id from hook_deliveries d where d.ready order by d.hook_id limit 1)
+          union all
+          select (
+            select d.hook_id
+            from hook_deliveries d
+            where d.ready and d.hook_id > w.hook_id
+            order by d.hook_id
+            limit 1
+          )
+          from waiting w
+          where w.hook_id is not null
+        )
+        select ceil(1000 * extract(epoch from min(greatest(q.next_at, h.disabled_until)) - now()))::bigint as ms
+        from waiting w
+          join hooks h on h.id = w.hook_id
+          cross join lateral (
+            select d.next_at
+            from hook_deliveries d
+            where d.hook_id = w.hook_id and d.ready and d.id <> all(${sending}::bigint[])
+            order by d.next_at
+            limit 1
+          ) as q
+      `,
+    )
+  )?.ms ?? null
+
+/** The end of an attempt. */
+export type Result = {
+  readonly id: number
+  readonly hook_id: number
+  readonly state: 'pending' | 'delivered' | 'failed' | 'dropped'
+  readonly attempts: number
+  /** Until the next attempt. */
+  readonly delay_ms: number
+  /** Whether it says something about the receiver. */
+  readonly sent: boolean
+  readonly pause_ms: number
+  readonly response_status: number | null
+  readonly response_headers: object | null
+  readonly response_body: string | null
+  readonly duration_ms: number | null
+  readonly error: string | null
+}
+
+/** Records results, makes the next delivery of each resource ready, and counts the failures of hooks. The queue is locked. */
+export async function saveResults(tx: Tx, results: readonly Result[]): Promise<void> {
+  const rows = sql`
+    jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as r (
+      id bigint, hook_id bigint, state text, attempts integer, delay_ms double precision, sent boolean,
+      pause_ms double precision, response_status integer, response_headers jsonb, response_body text,
+      duration_ms integer, error text
+    )
+  `
+  await tx.run(sql`
+    update hook_deliveries d
+    set state = r.state, ready = r.state = 'pending', attempts = r.attempts,
+      next_at = now() + make_interval(secs => r.delay_ms / 1000),
+      finished_at = case when r.state = 'pending' then null else now() end, attempted_at = now(),
+      response_status = r.response_status, response_headers = r.response_headers, response_body = r.response_body,
+      duration_ms = r.duration_ms, error = r.error
+    from ${rows}
+    where d.id = r.id
+  `)
+  await tx.run(sql`
+    update hook_deliveries d
+    set ready = true
+    from (
+      select distinct f.hook_id, f.resource
+      from ${rows} join hook_deliveries f on f.id = r.id
+      where r.state <> 'pending'
+    ) as c
+    where d.id = (
+        select n.id
+        from hook_deliveries n
+        where n.hook_id = c.hook_id and n.resource = c.resource and n.state = 'pending'
+        order by n.id
+        limit 1
+      )
+      and not d.ready
+  `)
+  await tx.run(sql`
+    update hooks h
+    set failures = case when s.delivered then 0 else h.failures + s.failed end,
+      disabled_until = case
+        when not s.delivered and s.pause_ms > 0 then now() + make_interval(secs => s.pause_ms / 1000)
+      end
+    from (
+      select r.hook_id, bool_or(r.state = 'delivered') as delivered, count(*) as failed,
+        max(r.pause_ms) as pause_ms
+      from ${rows}
+      where r.sent
+      group by r.hook_id
+    ) as s
+    where h.id = s.hook_id and (not s.delivered or h.failures > 0 or h.disabled_until is not null)
+  `)
+}

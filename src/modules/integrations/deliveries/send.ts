@@ -1,0 +1,61 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { Ctx } from '../../../api/ctx.ts'
+import { type OutboundResponse, productVersion, sendOutbound } from '../../instance/index.ts'
+import { addressRules } from '../hooks/address.ts'
+import { tokenPurpose, urlPurpose } from '../hooks/purpose.ts'
+import { eventNames, type Flag, systemEventName, type Trigger } from '../hooks/triggers.ts'
+import type { DueRow } from './queue-queries.ts'
+
+/** The id of a delivery: the same for every attempt, and when it is sent again on request. A UUID (version 8) of event, part and hook. */
+export function deliveryKey({ uuid, part, hook_id }: Pick<DueRow, 'uuid' | 'part' | 'hook_id'>): string {
+  const hex = createHash('sha256').update(`${uuid} ${part} ${hook_id}`).digest('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  )
+}
+
+/** Compat: receivers read `X-Gitlab-*`; the API documents name `X-Service-*`. */
+const bothNames = (name: string, value: string): Record<string, string> => ({
+  [`X-Service-${name}`]: value,
+  [`X-Gitlab-${name}`]: value,
+})
+
+/** `sha256=` and the HMAC of the body with the token as the key. */
+export const signatureOf = (token: string, body: string): string =>
+  `sha256=${createHmac('sha256', token).update(body).digest('hex')}`
+
+/** Sends a body to the hook of a delivery. Throws `OutboundFailure` without a response. */
+export async function send(
+  ctx: Ctx,
+  due: DueRow,
+  body: string,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<OutboundResponse> {
+  const token = due.sealed_token === null ? undefined : ctx.secrets.open(due.sealed_token, tokenPurpose(due.hook_id))
+  const event = due.is_system ? systemEventName : eventNames[due.trigger as Exclude<Trigger, 'system_events'> & Flag]
+  const key = deliveryKey(due)
+  return sendOutbound(ctx, {
+    url: ctx.secrets.open(due.sealed_url, urlPurpose(due.hook_id)),
+    rules: addressRules(due.is_system ? 'system' : 'project'),
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': `Stithy/${productVersion}`,
+      'Idempotency-Key': key,
+      ...bothNames('Event', event),
+      ...bothNames('Event-UUID', due.uuid),
+      ...bothNames('Webhook-UUID', key),
+      ...bothNames('Instance', ctx.site.url),
+    },
+    secretHeaders: token
+      ? {
+          ...bothNames('Token', token),
+          ...bothNames('Signature-256', signatureOf(token, body)),
+          'X-Hub-Signature-256': signatureOf(token, body),
+        }
+      : {},
+    body,
+    verifiesTls: due.verifies_tls,
+    timeoutMs,
+    signal,
+  })
+}

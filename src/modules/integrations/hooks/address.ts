@@ -1,0 +1,39 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { type GuardRules, guardUrl } from '../../instance/index.ts'
+import type { HookKind } from './triggers.ts'
+
+/** Maximum characters of the URL of a hook. */
+const maxUrlLength = 2048
+
+/** What the URL of a hook may be; checked again before each request. */
+export const addressRules = (kind: HookKind): GuardRules => ({
+  schemes: ['http', 'https'],
+  purpose: kind === 'system' ? 'system_hook' : 'hook',
+})
+
+/** An accepted URL: whole, for display, and its host. */
+export type Address = { readonly whole: string; readonly shown: string; readonly host: string }
+
+const mask = '*****'
+
+/** Throws `unprocessable` for a URL to which no hook may send. */
+export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string): Promise<Address> {
+  const trimmed = text.trim()
+  const target = trimmed.length > maxUrlLength ? undefined : await guardUrl(ctx, trimmed, addressRules(kind))
+  if (!target || 'blocked' in target) throw new Failure('unprocessable', 'Invalid url given')
+  const { url } = target
+  return { whole: url.href, shown: shownUrl(url), host: target.host.toLowerCase() }
+}
+
+/** With asterisks for user name and password. */
+function shownUrl(url: URL): string {
+  const user = url.username === '' && url.password === '' ? '' : `${mask}:${mask}@`
+  return `${url.protocol}//${user}${url.host}${url.pathname}${url.search}${url.hash}`
+}
+
+/** Scheme and host of a URL, for the audit log. */
+export const originOf = (shown: string): string => {
+  const { protocol, host } = new URL(shown)
+  return `${protocol}//${host}`
+}

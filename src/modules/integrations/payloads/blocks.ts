@@ -1,0 +1,169 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
+import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import { changedFiles } from '../../../git/history/changes.ts'
+import { type Commit, readCommit, titleOf } from '../../../git/objects/commits.ts'
+import { formatSignatureTime } from '../../../git/objects/signature.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { avatarUrl, pictureUrl } from '../../namespaces/index.ts'
+import { openRepository } from '../../projects/index.ts'
+import {
+  findLabelBlocks,
+  findProjectBlock,
+  findUserBlocks,
+  type LabelBlockRow,
+  type ProjectBlockRow,
+  type UserBlockRow,
+} from './queries.ts'
+
+/* Parts that several payloads have. Source of their keys: supplement to the API documents, "Shared blocks". */
+
+/** Maximum paths of a commit that a payload lists, of each kind. */
+const maxPaths = 1000
+
+/** A project with what payloads show of it. */
+export class PayloadProject {
+  readonly row: ProjectBlockRow
+  readonly #ctx: Ctx
+
+  constructor(ctx: Ctx, row: ProjectBlockRow) {
+    this.row = row
+    this.#ctx = ctx
+  }
+
+  static async load(ctx: Ctx, id: number | null): Promise<PayloadProject | undefined> {
+    const row = id === null ? undefined : await findProjectBlock(ctx.db, id)
+    return row && new PayloadProject(ctx, row)
+  }
+
+  get webUrl(): string {
+    return `${this.#ctx.site.url}/${this.row.full_path}`
+  }
+
+  get #urls() {
+    const { site } = this.#ctx
+    return { ssh: sshUrlToRepo(site, this.row.full_path), http: httpUrlToRepo(site, this.row.full_path) }
+  }
+
+  get repository(): Repository {
+    return openRepository(this.#ctx, this.row)
+  }
+
+  /** Block P without its deprecated keys. */
+  get current() {
+    const { id, name, description, avatar, full_path, namespace_name, visibility, default_branch, ci_config_path } =
+      this.row
+    const { ssh, http } = this.#urls
+    return {
+      id,
+      name,
+      description: description ?? '',
+      web_url: this.webUrl,
+      avatar_url: pictureUrl(this.#ctx.site, 'project', id, avatar),
+      git_ssh_url: ssh,
+      git_http_url: http,
+      namespace: namespace_name,
+      visibility_level: visibility,
+      path_with_namespace: full_path,
+      default_branch,
+      ci_config_path,
+    }
+  }
+
+  /** Block P. */
+  get block() {
+    const { ssh, http } = this.#urls
+    return { ...this.current, homepage: this.webUrl, url: ssh, ssh_url: ssh, http_url: http }
+  }
+
+  /** Block R. */
+  get repositoryBlock() {
+    const { name, description } = this.row
+    return { name, url: this.#urls.ssh, description: description ?? '', homepage: this.webUrl }
+  }
+
+  /** Block R of pushes and jobs. */
+  get longRepositoryBlock() {
+    const { ssh, http } = this.#urls
+    return { ...this.repositoryBlock, git_http_url: http, git_ssh_url: ssh, visibility_level: this.row.visibility }
+  }
+
+  /** Block C, with the changed paths if `paths`. */
+  async commit(commit: Commit, paths = false) {
+    const author = { name: commit.author.name, email: commit.author.email }
+    return {
+      id: commit.oid,
+      message: commit.message,
+      title: titleOf(commit.message),
+      timestamp: formatSignatureTime(commit.author),
+      url: `${this.webUrl}/-/commit/${commit.oid}`,
+      author,
+      ...(paths && (await pathsOf(this.repository, commit))),
+    }
+  }
+
+  /** The block of a commit by its id; null if the repository lacks it. */
+  async commitBlock(oid: string | null) {
+    const commit = oid === null ? undefined : await readCommit(this.repository, oid as Oid)
+    return commit ? this.commit(commit) : null
+  }
+
+  /** Makes the paths of uploads in Markdown images absolute. */
+  withAbsoluteImages(text: string | null): string | null {
+    return (
+      text?.replace(/(!\[[^\]\n]{0,500}\]\()(\/uploads\/[0-9a-f]{32}\/)/g, (_all, start: string, path: string) =>
+        [start, this.webUrl, path].join(''),
+      ) ?? null
+    )
+  }
+}
+
+/** A rename is an added and a removed path. */
+async function pathsOf(repo: Repository, commit: Commit) {
+  const parent = commit.parents[0] === undefined ? undefined : await readCommit(repo, commit.parents[0])
+  const { files } = await changedFiles(repo, parent?.tree ?? (emptyTreeOid as Oid), commit.tree)
+  const of = (...statuses: readonly string[]) => files.filter(({ status }) => statuses.includes(status))
+  return {
+    added: of('added', 'renamed')
+      .slice(0, maxPaths)
+      .map(({ newPath }) => newPath),
+    modified: of('modified', 'type_changed')
+      .slice(0, maxPaths)
+      .map(({ newPath }) => newPath),
+    removed: of('deleted', 'renamed')
+      .slice(0, maxPaths)
+      .map(({ oldPath }) => oldPath),
+  }
+}
+
+/** Block U, with the id and the public address that later releases add. */
+export const userBlock = (ctx: Ctx, user: UserBlockRow) => ({
+  id: user.id,
+  name: user.name,
+  username: user.username,
+  avatar_url: avatarUrl(user, ctx),
+  email: user.public_email,
+})
+
+export type UserBlock = ReturnType<typeof userBlock>
+
+const goneUser = { id: null, name: null, username: null, avatar_url: null, email: '' }
+
+/** Block U of an account; with nulls if it is gone. */
+export const userOf = async (ctx: Ctx, id: number | null) =>
+  (await usersOf(ctx, id === null ? [] : [id]))[0] ?? goneUser
+
+export const usersOf = async (ctx: Ctx, ids: readonly number[]): Promise<UserBlock[]> =>
+  ids.length === 0 ? [] : (await findUserBlocks(ctx.db, ids)).map((user) => userBlock(ctx, user))
+
+/** Block L. */
+const labelBlock = ({ project_id, group_id, ...label }: LabelBlockRow) => ({
+  ...label,
+  project_id,
+  group_id,
+  template: false,
+  type: project_id === null ? 'GroupLabel' : 'ProjectLabel',
+})
+
+export const labelsOf = async (ctx: Ctx, ids: readonly number[]) =>
+  ids.length === 0 ? [] : (await findLabelBlocks(ctx.db, ids)).map(labelBlock)

@@ -1,0 +1,34 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { HookedEvent } from '../hook-events/rules.ts'
+import type { Trigger } from '../hooks/triggers.ts'
+
+/** An event as recorded for hooks. */
+export type RecordedEvent = {
+  readonly id: number
+  readonly uuid: string
+  /** `wiki_page` has no event of the catalogue yet: tests of hooks send it. */
+  readonly kind: HookedEvent | 'wiki_page'
+  readonly project_id: number | null
+  readonly group_id: number | null
+  readonly actor_id: number | null
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly facts: Readonly<Record<string, unknown>>
+  /** In the format of payloads. */
+  readonly happened_at: string
+}
+
+/** What is built for a hook: the event, and which part of it. */
+export type Source = { readonly event: RecordedEvent; readonly trigger: Trigger; readonly part: number }
+
+/** A payload, or undefined if what the event is about is gone. */
+export type Builder = (ctx: Ctx, source: Source) => Promise<object | undefined>
+
+export const idIn = (fields: Readonly<Record<string, unknown>>, name: string): number => {
+  const value = fields[name]
+  return typeof value === 'number' ? value : 0
+}
+
+export const textIn = (fields: Readonly<Record<string, unknown>>, name: string): string | null => {
+  const value = fields[name]
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,54 @@
+import type { World } from '../world.ts'
+
+/** The tables around hooks in which a row has this text anywhere. */
+export async function tablesWithText(world: World, text: string): Promise<string[]> {
+  const found: string[] = []
+  for (const table of ['hooks', 'hook_events', 'hook_deliveries', 'events', 'audit_events']) {
+    const rows = await world.rows(`select from ${table} t where t::text like $1 limit 1`, [`%${text}%`])
+    if (rows.length > 0) found.push(table)
+  }
+  return found
+}
+
+/** Number of deliveries of a hook in each state. */
+export async function deliveryStates(world: World, hookId: number): Promise<Record<string, number>> {
+  const rows = await world.rows(
+    'select state, count(*)::integer from hook_deliveries where hook_id = $1 group by state',
+    [hookId],
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+/** Number of recorded events of a project. */
+export const recordedEvents = (world: World, projectId: number) =>
+  world.rows('select kind, expanded from hook_events where project_id = $1 order by id', [projectId])
+
+/** Makes everything recorded of a project older. */
+export const ageEvents = (world: World, projectId: number, days: number) =>
+  world.rows('update hook_events set created_at = created_at - make_interval(days => $2) where project_id = $1', [
+    projectId,
+    days,
+  ])
+
+/** Exchanges what two recorded pushes of a project are about, as if their transactions had ended in the other order. */
+export const exchangePushes = (world: World, projectId: number) =>
+  world.rows(
+    `update hook_events e set payload = o.payload from hook_events o
+      where e.project_id = $1 and o.project_id = $1 and e.kind = 'pushed' and o.kind = 'pushed' and o.id <> e.id`,
+    [projectId],
+  )
+
+/** Forgets the first recorded push of a project, as if its transaction had not ended; returns the id of the push. */
+export async function unsettleFirstPush(world: World, projectId: number): Promise<number> {
+  const [event] = await world.rows(
+    `delete from hook_events where id = (select min(id) from hook_events where project_id = $1 and kind = 'pushed')
+      returning (payload ->> 'push_id')::bigint as push_id`,
+    [projectId],
+  )
+  await world.rows(`update pushes set state = 'intended' where id = $1`, [event.push_id])
+  return event.push_id
+}
+
+/** Ends a push of which nothing moved. */
+export const dropPush = (world: World, pushId: number) =>
+  world.rows(`update pushes set state = 'dropped' where id = $1`, [pushId])
