@@ -23,7 +23,7 @@ import {
   replaceLeftMilestonesOfIssues,
 } from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
-import { type AnswerToPush, refreshRepository } from './modules/pushes/index.ts'
+import { type AnswerToPush, copyPushRule, refreshRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
   answerWithMergeRequests,
@@ -95,7 +95,7 @@ export const reactions: Reactions = {
   note_updated: [findNamedByNote],
   note_deleted: [mergeWhenDiscussionsAreResolved],
   pipeline_changed: [mergeWhenPipelineSucceeds, notifyOfFailedPipeline],
-  project_created: [addFirstMember],
+  project_created: [addFirstMember, copyPushRule],
   project_deleted: [closeMergeRequestsOfDeleted],
   project_imported: [startMirrorsAfterChange],
   project_updated: [

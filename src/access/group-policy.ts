@@ -32,6 +32,8 @@ export const groupPolicy = {
   /** A group token rotates itself; its bot is a member. */
   rotate_own_token: { from: 'guest' },
   admin_variable: { from: 'owner' },
+  /** Read and change the push rule that new projects copy. */
+  admin_push_rule: { from: 'owner' },
   read_audit_event: { from: 'owner' },
   transfer_group: { from: 'owner' },
   /** Accept projects from any namespace. */

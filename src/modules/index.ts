@@ -113,6 +113,7 @@ import { housekeepRepository } from './pushes/housekeeping/jobs.ts'
 import { housekeepingRoutes } from './pushes/housekeeping/routes.ts'
 import { protectedBranchRoutes } from './pushes/protected-branches/routes.ts'
 import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
+import { pushRuleRoutes } from './pushes/push-rules/routes.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
 import { archiveRoutes } from './repository/archive/routes.ts'
@@ -249,6 +250,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-tags': protectedTagRoutes,
   'pull-mirrors': pullMirrorRoutes,
   'push-mirrors': pushMirrorRoutes,
+  'push-rules': pushRuleRoutes,
   search: searchRoutes,
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,

@@ -52,6 +52,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'large_files',
     'protected_ref_access',
     'protected_refs',
+    'push_rules',
     'pushes',
     'ref_changes',
     'signing_keys',

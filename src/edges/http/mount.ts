@@ -6,7 +6,7 @@ import type { Scope } from '../../access/scopes.ts'
 import { shareKeyOf } from '../../access/share-key.ts'
 import { textsOf } from '../../api/cached-records.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { type Endpoint, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
+import { type Endpoint, noRecord, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
 import { type Entity, presentAll } from '../../api/entity.ts'
 import type { Page, Paged } from '../../api/page.ts'
 import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
@@ -249,6 +249,7 @@ async function answer(
   if (result === unchanged) return sendEmpty(exchange, 304, headers)
   const status = statusOf(e)
   if (e.returns === null) return sendEmpty(exchange, status, headers)
+  if (result === noRecord) return sendJson(exchange, status, null, headers)
   if ('list' in e.returns) {
     const records = await presentAll(e.returns.list, result as readonly unknown[], ctx)
     context.onAnswer?.(e.method, e.path, status, records)

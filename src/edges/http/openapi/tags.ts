@@ -80,6 +80,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'protected-tags': tag('Protected tags', 'Who may create tags'),
   'pull-mirrors': mirrors,
   'push-mirrors': mirrors,
+  'push-rules': tag('Push rules', 'What new commits, branches and files must be like'),
   releases: tag('Releases', 'Releases of a project and their links'),
   'resource-tokens': accessTokens,
   search: tag('Search', 'Search in the instance, a group or a project'),

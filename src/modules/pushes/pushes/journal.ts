@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { FeedEntry } from '../../../events/catalogue.ts'
 import { emit } from '../../../events/log.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
-import { branchName, branchRef, type RefName } from '../../../git/format/ref-name.ts'
+import { branchName, type RefName } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { readRefs, syncRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -18,6 +18,7 @@ import {
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { parsePushOptions } from '../push-options/parse.ts'
 import { feedOfPush } from './feed.ts'
+import { firstBranch } from './first-branch.ts'
 import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, settlePush } from './queries.ts'
 
 /**
@@ -169,15 +170,4 @@ async function writeEffects(
     }),
   ])
   return branch
-}
-
-const preferred = ['master', 'main']
-
-/** The first branch of an empty repository. Branches with invalid names do not count. */
-function firstBranch(moved: readonly RefChange[]): string | undefined {
-  const branches = moved
-    .filter(({ to }) => to !== null)
-    .flatMap(({ name }) => branchName(name) ?? [])
-    .filter((name) => branchRef(name))
-  return preferred.find((name) => branches.includes(name)) ?? branches[0]
 }

@@ -14,6 +14,7 @@ import {
   discardChanges,
   discardPush,
   linesOf,
+  linesOfOffence,
   movePushedRefs,
   type NewPush,
   type ParsedPushOptions,
@@ -64,8 +65,11 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const { refused } = await decide(ctx, project.id, updates, async () => quarantine, { transport })
-      if (refused !== undefined) return { ok: false, messages: [refused] }
+      const verdict = await decide(ctx, project.id, updates, async () => quarantine, { transport })
+      if (verdict.refused !== undefined) {
+        const { refused, offence } = verdict
+        return { ok: false, messages: offence ? linesOfOffence(offence) : [refused] }
+      }
       parsed = parsePushOptions(pushOptions)
       const intended = {
         projectId: project.id,
