@@ -20,6 +20,7 @@ import {
 } from './modules/accounts/index.ts'
 import { resealSettings } from './modules/administration/index.ts'
 import { resealVariables } from './modules/groups/index.ts'
+import { resealAnswers } from './modules/instance/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
 import {
@@ -118,7 +119,15 @@ export async function changeUser(
 }
 
 /** Every function that encrypts the secrets of a module with the current key. */
-const reseals = [resealSettings, resealTwoFactors, resealVariables, resealImports, resealPullMirrors, resealPushMirrors]
+const reseals = [
+  resealAnswers,
+  resealSettings,
+  resealTwoFactors,
+  resealVariables,
+  resealImports,
+  resealPullMirrors,
+  resealPushMirrors,
+]
 
 /**
  * Replaces the key that encrypts secrets in the database. The new key is in the file before it encrypts anything, and the old one

@@ -7,6 +7,7 @@ import type { Plan } from '../kernel/plan.ts'
 import type { Secrets } from '../kernel/secrets.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { OutsideEffects } from './outside.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
@@ -42,6 +43,8 @@ export type Ctx = {
   readonly shareKey: string
   /** The work belongs to a push, whose git process holds a slot of the caller's share until it is done. */
   readonly holdsTransfer?: true
+  /** Set while the effects of the request must be committed together with its answer. */
+  readonly outside?: OutsideEffects
   /** Only in read-only requests: aborts when the client disconnects before it has received the whole response. */
   readonly signal?: AbortSignal | undefined
 }

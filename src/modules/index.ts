@@ -54,6 +54,7 @@ import { sharedProjectRoutes } from './groups/shares/shared-project-routes.ts'
 import { removeUser } from './groups/user-removal/jobs.ts'
 import { userRemovalRoutes } from './groups/user-removal/routes.ts'
 import { variableRoutes } from './groups/variables/routes.ts'
+import { purgeIdempotencyKeys } from './instance/idempotency-keys/jobs.ts'
 import { deliverMail, purgeStaleMails } from './instance/mails/jobs.ts'
 import { statisticsRoutes } from './instance/statistics/routes.ts'
 import { termsRoutes } from './instance/terms/routes.ts'
@@ -323,6 +324,7 @@ export const jobs: readonly Job<any>[] = [
   purgeEndedOauthTokens,
   purgeEndedShares,
   purgeExpiredLinks,
+  purgeIdempotencyKeys,
   purgeExpiredMembers,
   purgeStaleMails,
   refreshLanguages,

@@ -51,14 +51,14 @@ export function insertPushRule(tx: Tx, holder: Holder, values: PushRuleValues): 
     sql`
       insert into push_rules as r (
         project_id, namespace_id, deny_delete_tag, member_check, prevent_secrets, commit_message_regex,
-        commit_message_negative_regex, branch_name_regex, author_email_regex, file_name_regex, max_file_size,
-        commit_committer_check, reject_unsigned_commits
+        commit_message_negative_regex, branch_name_regex, author_email_regex, file_name_regex,
+        max_file_size, commit_committer_check, reject_unsigned_commits
       )
       values (
-        ${projectId}, ${namespaceId}, ${values.deny_delete_tag}, ${values.member_check}, ${values.prevent_secrets},
-        ${values.commit_message_regex}, ${values.commit_message_negative_regex}, ${values.branch_name_regex},
-        ${values.author_email_regex}, ${values.file_name_regex}, ${values.max_file_size},
-        ${values.commit_committer_check}, ${values.reject_unsigned_commits}
+        ${projectId}, ${namespaceId}, ${values.deny_delete_tag}, ${values.member_check},
+        ${values.prevent_secrets}, ${values.commit_message_regex}, ${values.commit_message_negative_regex},
+        ${values.branch_name_regex}, ${values.author_email_regex}, ${values.file_name_regex},
+        ${values.max_file_size}, ${values.commit_committer_check}, ${values.reject_unsigned_commits}
       )
       on conflict do nothing
       returning ${columns}
@@ -97,9 +97,9 @@ const closestFirst = raw('array_position(n.traversal_ids, r.namespace_id) desc n
 export const copyRuleFromAbove = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`
     insert into push_rules (
-      project_id, deny_delete_tag, member_check, prevent_secrets, commit_message_regex, commit_message_negative_regex,
-      branch_name_regex, author_email_regex, file_name_regex, max_file_size, commit_committer_check,
-      reject_unsigned_commits
+      project_id, deny_delete_tag, member_check, prevent_secrets, commit_message_regex,
+      commit_message_negative_regex, branch_name_regex, author_email_regex, file_name_regex, max_file_size,
+      commit_committer_check, reject_unsigned_commits
     )
     select p.id, r.deny_delete_tag, r.member_check, r.prevent_secrets, r.commit_message_regex,
       r.commit_message_negative_regex, r.branch_name_regex, r.author_email_regex, r.file_name_regex, r.max_file_size,

@@ -28,7 +28,10 @@ import { deleteChanges, findPush, insertPush, type NewPush, projectOfUnsettled, 
  */
 
 /** Records the intended changes. Returns the id to settle. One statement. */
-export const recordIntent = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
+export async function recordIntent(ctx: Ctx, push: NewPush): Promise<number> {
+  await ctx.outside?.begin()
+  return insertPush(ctx.db, push)
+}
 
 /** Ends a push in which certainly nothing moved. */
 export const discardPush = (ctx: Ctx, pushId: number): Promise<boolean> =>
