@@ -130,7 +130,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     now: Settings,
     caller: Caller,
     remoteAddress?: string,
-    { signal, userAgent }: OfRequest = {},
+    { signal, userAgent, eventSource }: OfRequest = {},
   ): Ctx => ({
     actor: caller,
     db: db.for(shareKeyOf(caller, remoteAddress), signal),
@@ -153,6 +153,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     remoteAddress,
     shareKey: shareKeyOf(caller, remoteAddress),
     userAgent,
+    eventSource,
     signal,
   })
   const open = async (caller: Caller, remoteAddress?: string, request?: OfRequest): Promise<Ctx> =>

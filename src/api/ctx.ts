@@ -12,7 +12,7 @@ import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
 /** What a context takes from the request besides the caller. */
-export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent'>>
+export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent' | 'eventSource'>>
 
 /** The caller and the services available to it. One per request, job or SSH session. */
 export type Ctx = {
@@ -39,6 +39,8 @@ export type Ctx = {
   readonly remoteAddress: string | undefined
   /** `User-Agent` of an API request. */
   readonly userAgent?: string | undefined
+  /** Set if the client follows a stream of server-sent events (`Accept: text/event-stream`), with its `Last-Event-ID`. */
+  readonly eventSource?: { readonly lastEventId: string | undefined } | undefined
   /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
   readonly shareKey: string
   /** The work belongs to a push, whose git process holds a slot of the caller's share until it is done. */

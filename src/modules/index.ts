@@ -13,6 +13,7 @@ import { emailRoutes } from './accounts/users/email-routes.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
 import { userRoutes } from './accounts/users/routes.ts'
 import { stateRoutes } from './accounts/users/state-routes.ts'
+import { changeFeedRoutes } from './activity/change-feed/routes.ts'
 import { contributedProjectRoutes } from './activity/event-feed/project-routes.ts'
 import { eventFeedRoutes } from './activity/event-feed/routes.ts'
 import { searchRoutes } from './activity/search/routes.ts'
@@ -200,6 +201,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   deployments: deploymentRoutes,
   environments: environmentRoutes,
+  'change-feed': changeFeedRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,

@@ -741,6 +741,8 @@ export const otherRows: readonly (readonly [
   ['GET /search', 'signed in', 200, { query: 'scope=users&search=xxx' }],
   ['GET /search blobs', 'signed in', 200, { query: 'scope=blobs&search=xxx' }],
   ['GET /events', 'signed in', 200],
+  ['GET /events/changes', 'signed in', 200],
+  ['GET /events/stream', 'signed in', 200],
   ['GET /user', 'signed in', 200],
   ['GET /user/terms', 'signed in', [200, 404]],
   ['POST /user/terms/accept', 'signed in', 404, { json: { id: 0 } }],

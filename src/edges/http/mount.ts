@@ -35,7 +35,7 @@ import { answerFor, logFault } from './failures.ts'
 import { errorPage, hasPages, html, pageHeaders as htmlHeaders, wantsPage } from './html-page.ts'
 import { fingerprintOf } from './idempotency/fingerprint.ts'
 import { keyOf, once } from './idempotency/once.ts'
-import { captured, type Output, sendRendered, toClient } from './idempotency/rendered.ts'
+import { captured, type Output, sendRendered, toClient } from './output.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -203,6 +203,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       const ctx = await context.open(served.caller, remoteAddress, {
         signal,
         userAgent: request.raw.headers['user-agent'],
+        eventSource: eventSourceOf(request.raw.headers),
       })
       const page = pageOf(params)
       const given = ownParams(params, ownNames)
@@ -240,6 +241,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
         fingerprint: await fingerprintOf(e.method, pathOf(request.raw.url!), raw),
         hasFiles: isForm(request.raw.headers),
         endpoint: e,
+        answerFor,
       }
       await sendRendered(exchange, await once(ctx, keyed, (ctx) => captured((output) => respond(ctx, output))))
     } catch (error) {
@@ -316,6 +318,9 @@ function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
     throw new ParameterError('Idempotency-Key is invalid')
   return key
 }
+
+const eventSourceOf = ({ accept = '', 'last-event-id': last }: IncomingHttpHeaders) =>
+  accept.includes('text/event-stream') ? { lastEventId: typeof last === 'string' ? last : undefined } : undefined
 
 const isForm = (headers: IncomingHttpHeaders): boolean =>
   (headers['content-type'] ?? '').toLowerCase().startsWith('multipart/form-data')

@@ -17,7 +17,10 @@ export type NewFile = {
 export type NewCommit = { readonly oid: Oid; readonly files: readonly NewFile[] }
 
 const maxCommitsAtOnce = 200
-const maxFilesAtOnce = 5000
+const maxFilesAtOnce = 2000
+
+/** A push may name more refs than fit into a command line. */
+const linesOf = (tips: readonly Oid[]): string => tips.map((oid) => `${oid}\n`).join('')
 
 const excludingRefs = ['--not', '--branches', '--tags', '--not'] as const
 
@@ -41,11 +44,13 @@ export async function* newCommits(
           ] as `-${string}`[])
         : []),
       ...excludingRefs,
+      '--stdin',
     ],
-    args: [...tips],
+    stdin: true,
     lane: 'transfer',
     timeoutMs: 10 * 60_000,
   })
+  child.end(linesOf(tips))
   const batch = new Batch()
   try {
     // `rev-list` ends each line with a newline, `log -z` each token with a NUL.
@@ -231,11 +236,12 @@ export async function newBlobsAmong(
 ): Promise<ReadonlySet<Oid>> {
   const child = await repo.start('rev-list', {
     // The trees of all branches count, not only those of the commits on which the new ones build.
-    flags: ['--objects-edge-aggressive', '--no-object-names', '--ignore-missing', ...excludingRefs],
-    args: [...tips],
+    flags: ['--objects-edge-aggressive', '--no-object-names', '--ignore-missing', ...excludingRefs, '--stdin'],
+    stdin: true,
     lane: 'transfer',
     timeoutMs: 10 * 60_000,
   })
+  child.end(linesOf(tips))
   const found = new Set<Oid>()
   for await (const tokens of tokensOf(child as AsyncIterable<Buffer>, 0x0a)) {
     for (const token of tokens) {

@@ -20,7 +20,6 @@ import {
   type StoredAnswer,
   tryLockKey,
 } from '../../../modules/instance/index.ts'
-import { answerFor } from '../failures.ts'
 import { digestOfKey } from './fingerprint.ts'
 import type { Rendered } from './rendered.ts'
 
@@ -32,6 +31,14 @@ export type KeyedRequest = {
   readonly hasFiles: boolean
   /** Identifies the endpoint. */
   readonly endpoint: object
+  /** The answer to an error. */
+  answerFor(error: unknown): ErrorAnswer
+}
+
+type ErrorAnswer = {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Keys of an actor. Limited tokens and administrators who act as a user have keys of their own. */
@@ -188,11 +195,9 @@ async function withClaim(ctx: Ctx, request: KeyedRequest, run: (ctx: Ctx) => Pro
     if (repeated) return repeated
     throw busy()
   }
-  let tookEffect = false
-  const effect = async (tx: Ctx['db']) => {
+  const effect = async (db: Ctx['db']) => {
     // Another attempt may have taken over while this process was suspended.
-    if (!(await markEffect(tx, key, attempt))) throw busy()
-    tookEffect = true
+    if (!(await markEffect(db, key, attempt))) throw busy()
   }
   const renewal = setInterval(
     () => void renewKey(ctx.db, key, attempt).catch(() => {}),
@@ -206,12 +211,12 @@ async function withClaim(ctx: Ctx, request: KeyedRequest, run: (ctx: Ctx) => Pro
           await effect(tx)
           return work(tx)
         }),
-      outside: { prepare: () => {}, begin: () => (tookEffect ? Promise.resolve() : effect(ctx.db)) },
+      outside: { prepare: () => {}, begin: () => effect(ctx.db) },
     })
     await completeKey(ctx.db, key, attempt, stored(ctx, key, rendered))
     return rendered
   } catch (error) {
-    const refusal = refusalOf(error)
+    const refusal = refusalOf(request.answerFor(error))
     if (refusal) await completeKey(ctx.db, key, attempt, stored(ctx, key, refusal))
     // A request that took effect before it failed does not run again.
     else await releaseKey(ctx.db, key, attempt)
@@ -225,16 +230,15 @@ async function withClaim(ctx: Ctx, request: KeyedRequest, run: (ctx: Ctx) => Pro
 const temporary = new Set([401, 408, 409, 429])
 
 /** The answer to a refusal; `undefined` for faults and for refusals that may end soon. */
-function refusalOf(error: unknown): Rendered | undefined {
-  const { status, body, headers = {} } = answerFor(error)
+function refusalOf({ status, body, headers = {} }: ErrorAnswer): Rendered | undefined {
   if (status < 400 || status >= 500 || temporary.has(status)) return undefined
   const json = { 'content-type': 'application/json' }
   return { status, headers: { ...json, ...headers }, body: Buffer.from(JSON.stringify(body)) }
 }
 
 /** A refusal has no effect, so it is stored after the rollback. */
-async function storeRefusal(ctx: Ctx, { key, fingerprint }: KeyedRequest, error: unknown): Promise<void> {
-  const refusal = error instanceof LeavesDatabase ? undefined : refusalOf(error)
+async function storeRefusal(ctx: Ctx, { key, fingerprint, answerFor }: KeyedRequest, error: unknown): Promise<void> {
+  const refusal = error instanceof LeavesDatabase ? undefined : refusalOf(answerFor(error))
   if (!refusal) return
   const attempt = randomUUID()
   if (await claimKey(ctx.db, key, fingerprint, attempt))

@@ -45,6 +45,7 @@ const tags: Readonly<Record<string, Tag>> = {
   'deploy-tokens': tag('Deploy tokens', 'Tokens for deployments from projects and groups'),
   deployments: tag('Deployments', 'Deployments to environments, as external CI reports them'),
   environments: tag('Environments', 'Environments to which a project is deployed'),
+  'change-feed': tag('Change feed', 'Everything that changed, in order, for programs that follow'),
   'event-feed': tag('Events', 'Activity of users and projects'),
   features: tag('Feature flags', 'Feature flags of the instance, for administrators'),
   files,

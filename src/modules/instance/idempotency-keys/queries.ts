@@ -74,8 +74,7 @@ export const claimKey = async (db: Db, key: KeyOfCaller, fingerprint: string, at
         is_cut = false, created_at = now()
       where k.created_at <= now() - ${retention}
         or (
-          k.state = 'running' and not k.took_effect and k.leased_until <= now()
-          and k.fingerprint = excluded.fingerprint
+          k.state = 'running' and not k.took_effect and k.leased_until <= now() and k.fingerprint = excluded.fingerprint
         )
   `)) > 0
 

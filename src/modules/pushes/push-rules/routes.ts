@@ -17,7 +17,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/push_rule',
-    summary: 'Get the push rule of a project',
+    summary: 'Get a project push rule',
     tier: 'starter',
     subject: project,
     allow: 'admin_push_rule',
@@ -29,7 +29,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/push_rule',
-    summary: 'Create the push rule of a project',
+    summary: 'Create a project push rule',
     description: 'Pushes, commits of the API and merges must follow it. See docs/push-rules.md.',
     tier: 'starter',
     subject: project,
@@ -42,7 +42,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/push_rule',
-    summary: 'Update the push rule of a project',
+    summary: 'Update a project push rule',
     tier: 'starter',
     subject: project,
     allow: 'admin_push_rule',
@@ -54,7 +54,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/push_rule',
-    summary: 'Delete the push rule of a project',
+    summary: 'Delete a project push rule',
     tier: 'starter',
     subject: project,
     allow: 'admin_push_rule',
@@ -66,7 +66,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/push_rule',
-    summary: 'Get the push rule of a group',
+    summary: 'Get a group push rule',
     description: copied,
     tier: 'premium',
     subject: group,
@@ -78,7 +78,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/groups/:id/push_rule',
-    summary: 'Create the push rule of a group',
+    summary: 'Create a group push rule',
     description: copied,
     tier: 'premium',
     subject: group,
@@ -91,7 +91,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'PUT',
     path: '/groups/:id/push_rule',
-    summary: 'Update the push rule of a group',
+    summary: 'Update a group push rule',
     description: copied,
     tier: 'premium',
     subject: group,
@@ -104,7 +104,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'DELETE',
     path: '/groups/:id/push_rule',
-    summary: 'Delete the push rule of a group',
+    summary: 'Delete a group push rule',
     description: 'Projects that copied it keep their copies.',
     tier: 'premium',
     subject: group,
@@ -117,7 +117,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'GET',
     path: '/application/push_rule',
-    summary: 'Get the push rule of the installation',
+    summary: 'Get the instance push rule',
     description: copied,
     tier: 'starter',
     subject: instance,
@@ -129,7 +129,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'POST',
     path: '/application/push_rule',
-    summary: 'Create the push rule of the installation',
+    summary: 'Create the instance push rule',
     description: copied,
     tier: 'starter',
     subject: instance,
@@ -142,7 +142,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'PUT',
     path: '/application/push_rule',
-    summary: 'Update the push rule of the installation',
+    summary: 'Update the instance push rule',
     description: copied,
     tier: 'starter',
     subject: instance,
@@ -155,7 +155,7 @@ export const pushRuleRoutes: readonly Endpoint[] = [
   endpoint({
     method: 'DELETE',
     path: '/application/push_rule',
-    summary: 'Delete the push rule of the installation',
+    summary: 'Delete the instance push rule',
     description: 'Projects that copied it keep their copies.',
     tier: 'starter',
     subject: instance,

@@ -50,8 +50,8 @@ async function offenceOfObjects(rule: EnforcedRule, facts: PushFacts): Promise<O
   if (tips.length === 0 || !(checksFiles || checks().areNeeded)) return undefined
   const repo = await facts.objects()
   const { commits, others } = await byType(repo, facts, tips)
-  for (const { oid, type } of others) {
-    const offence = await offenceOfTagged(repo, rule, names, oid, type)
+  for (const tagged of checksFiles ? others : []) {
+    const offence = await offenceOfTagged(repo, rule, names, tagged)
     if (offence) return offence
   }
   if (commits.length === 0) return undefined
@@ -78,7 +78,9 @@ async function knownCommits(
 
 type Tagged = { readonly oid: Oid; readonly type: 'tree' | 'blob' }
 
-/** Tags may refer to trees and files; branches have commits only. One round trip if there are tags. */
+const askedAtOnce = 1000
+
+/** Tags may refer to trees and files; branches have commits only. */
 async function byType(
   repo: Repository,
   { changes }: PushFacts,
@@ -88,33 +90,45 @@ async function byType(
   const unsure = tips.filter((oid) => !onBranches.has(oid))
   if (unsure.length === 0) return { commits: tips, others: [] }
   const helper = await repo.objects()
-  const peeled = await Promise.all(unsure.map((oid) => objectInfo(helper, `${oid}^{}`)))
   const others = new Map<Oid, Tagged>()
-  for (const [index, info] of peeled.entries())
-    if (info?.type === 'tree' || info?.type === 'blob') others.set(unsure[index]!, { oid: info.oid, type: info.type })
+  for (let at = 0; at < unsure.length; at += askedAtOnce) {
+    const asked = unsure.slice(at, at + askedAtOnce)
+    const peeled = await Promise.all(asked.map((oid) => objectInfo(helper, `${oid}^{}`)))
+    for (const [index, info] of peeled.entries())
+      if (info?.type === 'tree' || info?.type === 'blob') others.set(asked[index]!, { oid: info.oid, type: info.type })
+  }
   return { commits: tips.filter((oid) => !others.has(oid)), others: [...others.values()] }
 }
 
 const mebibyte = 1024 * 1024
 /** Maximum files of a tagged tree; projects tag such trees rarely. */
-const maxTagged = 200_000
+const maxTagged = 50_000
 
+/** Of a tag that refers to a file or to a tree. Files that branches have already may be of any size. */
 async function offenceOfTagged(
   repo: Repository,
   rule: EnforcedRule,
   names: FileNames,
-  oid: Oid,
-  type: Tagged['type'],
+  { oid, type }: Tagged,
 ): Promise<Offence | undefined> {
-  const maxBytes = rule.max_file_size * mebibyte
-  const tooLarge = (path: string, sizeBytes: number) =>
-    maxBytes > 0 && sizeBytes > maxBytes ? offenceOfSize(rule, path) : undefined
-  if (type === 'blob') return tooLarge(oid, (await objectInfo(await repo.objects(), oid))?.sizeBytes ?? 0)
-  for (const { path, sizeBytes } of await listSizedFiles(repo, oid, maxTagged)) {
-    const offence = names.offence(path) ?? tooLarge(path, sizeBytes)
+  const sizeOf = async () => (await objectInfo(await repo.objects(), oid))?.sizeBytes ?? 0
+  const files =
+    type === 'blob' ? [{ path: oid, oid, sizeBytes: await sizeOf() }] : await listSizedFiles(repo, oid, maxTagged)
+  if (files.length >= maxTagged)
+    return {
+      text: `The tree ${oid} has more than ${maxTagged} files, which push rules cannot check`,
+      rule: names.areChecked ? 'file_name_regex' : 'max_file_size',
+    }
+  for (const { path } of type === 'tree' ? files : []) {
+    const offence = names.offence(path)
     if (offence) return offence
   }
-  return undefined
+  const maxBytes = rule.max_file_size * mebibyte
+  const large = maxBytes === 0 ? [] : files.filter(({ sizeBytes }) => sizeBytes > maxBytes)
+  if (large.length === 0) return undefined
+  const fresh = await newBlobsAmong(repo, [oid], new Set(large.map((file) => file.oid)))
+  const first = large.find((file) => fresh.has(file.oid))
+  return first && offenceOfSize(rule, first.path)
 }
 
 const offenceOfSize = (rule: EnforcedRule, path: string, commit?: Oid): Offence => ({
