@@ -156,7 +156,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     now: Settings,
     caller: Caller,
     remoteAddress?: string,
-    { signal, userAgent }: OfRequest = {},
+    { signal, userAgent, eventSource }: OfRequest = {},
   ): Ctx => ({
     actor: caller,
     db: db.for(shareKeyOf(caller, remoteAddress), signal),
@@ -181,6 +181,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     remoteAddress,
     shareKey: shareKeyOf(caller, remoteAddress),
     userAgent,
+    eventSource,
     signal,
   })
   const open = async (caller: Caller, remoteAddress?: string, request?: OfRequest): Promise<Ctx> =>

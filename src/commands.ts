@@ -26,6 +26,7 @@ import {
 } from './modules/accounts/index.ts'
 import { resealSettings } from './modules/administration/index.ts'
 import { resealVariables } from './modules/groups/index.ts'
+import { resealAnswers } from './modules/instance/index.ts'
 import { resealHooks } from './modules/integrations/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
@@ -134,6 +135,7 @@ export async function changeUser(
 
 /** Every function that encrypts the secrets of a module with the current key. */
 const reseals = [
+  resealAnswers,
   resealSettings,
   resealTwoFactors,
   resealVariables,

@@ -25,7 +25,7 @@ import {
   replaceLeftMilestonesOfIssues,
 } from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
-import { type AnswerToPush, refreshRepository, refreshSideRepository } from './modules/pushes/index.ts'
+import { type AnswerToPush, copyPushRule, refreshRepository, refreshSideRepository } from './modules/pushes/index.ts'
 import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
   answerWithMergeRequests,
@@ -98,7 +98,7 @@ export const reactions: Reactions = alsoForHooks({
   note_updated: [findNamedByNote],
   note_deleted: [mergeWhenDiscussionsAreResolved],
   pipeline_changed: [mergeWhenPipelineSucceeds, notifyOfFailedPipeline],
-  project_created: [addFirstMember],
+  project_created: [addFirstMember, copyPushRule],
   project_deleted: [closeMergeRequestsOfDeleted],
   project_imported: [startMirrorsAfterChange],
   project_updated: [

@@ -40,6 +40,8 @@ export const groupPolicy = {
   admin_variable: { from: 'owner' },
   /** Read and change hooks, and read what was sent to them. */
   admin_hook: { from: 'owner' },
+  /** Read and change the push rule that new projects copy. */
+  admin_push_rule: { from: 'owner' },
   read_audit_event: { from: 'owner' },
   transfer_group: { from: 'owner' },
   /** Accept projects from any namespace. */

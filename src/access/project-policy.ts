@@ -89,6 +89,8 @@ export const projectPolicy = {
   force_unlock: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived', 'importing'] },
   admin_protected_ref: { from: 'maintainer' },
+  /** Read and change the push rule. */
+  admin_push_rule: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },
   /** A setting of the project enables access requests. */
   request_access: { from: 'guest', open: 'signed_in', unless: ['archived'] },

@@ -8,11 +8,12 @@ import type { Secrets } from '../kernel/secrets.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { MarkdownText } from './markdown.ts'
+import type { OutsideEffects } from './outside.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
 /** What a context takes from the request besides the caller. */
-export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent'>>
+export type OfRequest = Partial<Pick<Ctx, 'signal' | 'userAgent' | 'eventSource'>>
 
 /** Where the container registry is. */
 export type RegistryPlace = {
@@ -49,10 +50,14 @@ export type Ctx = {
   readonly remoteAddress: string | undefined
   /** `User-Agent` of an API request. */
   readonly userAgent?: string | undefined
+  /** Set if the client follows a stream of server-sent events (`Accept: text/event-stream`), with its `Last-Event-ID`. */
+  readonly eventSource?: { readonly lastEventId: string | undefined } | undefined
   /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
   readonly shareKey: string
   /** The work belongs to a push, whose git process holds a slot of the caller's share until it is done. */
   readonly holdsTransfer?: true
+  /** Set while the effects of the request must be committed together with its answer. */
+  readonly outside?: OutsideEffects
   /** Only in read-only requests: aborts when the client disconnects before it has received the whole response. */
   readonly signal?: AbortSignal | undefined
 }

@@ -61,6 +61,9 @@ export const as = <Row>(shape: Entity<Row> | CachedRecords<Row, any>, result: Ro
 /** What a handler returns if there was nothing to change: 304. The endpoint documents the meaning in `unchanged`. */
 export const unchanged: unique symbol = Symbol('unchanged')
 
+/** What a handler returns if there is no record: 200 with `null`. The endpoint documents the meaning in `empty`. */
+export const noRecord: unique symbol = Symbol('no record')
+
 /** Sets parts of the response besides the result. */
 export type Reply = { header(name: string, value: string): void }
 
@@ -111,6 +114,8 @@ type Shape<
   readonly fileLimit?: (settings: Settings) => number
   /** When a handler returns `unchanged` (304), for the documentation. */
   readonly unchanged?: string
+  /** When a handler returns `noRecord`, for the documentation. */
+  readonly empty?: string
   /** When a handler rejects with 406, for the documentation. */
   readonly notAcceptable?: string
   /** Response headers that clients read, by name, with a description. For the documentation. */
@@ -138,7 +143,7 @@ type Shape<
     head: boolean
     /** Throws `precondition_failed` as `changedAt` demands; called once before the handler. For handlers that try again after a change. */
     requireUnmodified(): Promise<void>
-  }): Promise<Result<R, Paging> | typeof unchanged>
+  }): Promise<Result<R, Paging> | typeof unchanged | typeof noRecord>
 }
 
 export type Endpoint = Shape<any, any, TObject, TObject, Returns, boolean>

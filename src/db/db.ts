@@ -56,6 +56,8 @@ export interface Tx extends Db {
   readonly react?: (tx: Tx, event: object) => Promise<void>
   /** Runs `work` after the commit, before `transaction` resolves; once, even if registered several times. */
   afterCommit(work: () => Promise<void>): void
+  /** Runs `work` within the transaction; if it throws, undoes its statements only. Calls take turns, or are nested. */
+  savepoint<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** The database as the service uses it. */

@@ -47,6 +47,7 @@ export class Transaction {
       ...over(query, check),
       snapshotCache: { row: cached.row, rows: cached.rows, expects: () => false },
       afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
+      savepoint: <T>(work: () => Promise<T>) => this.#savepoint(work),
     } as unknown as Tx
   }
 
@@ -64,6 +65,23 @@ export class Transaction {
 
   async rollback(): Promise<void> {
     await this.#ask('rollback')
+  }
+
+  async #savepoint<T>(work: () => Promise<T>): Promise<T> {
+    // Savepoints of the same name are a stack.
+    await this.#ask('savepoint nested')
+    try {
+      const result = await work()
+      // Fails if a statement failed and `work` ignored the error.
+      await this.#ask('release savepoint nested')
+      return result
+    } catch (error) {
+      await this.#ask('rollback to savepoint nested')
+        .then(() => this.#ask('release savepoint nested'))
+        // The connection is lost: the transaction cannot be committed.
+        .catch(() => {})
+      throw error
+    }
   }
 
   #ask(command: string): Promise<pg.QueryResult> {

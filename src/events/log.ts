@@ -101,9 +101,6 @@ const row = {
 /**
  * The next events after a position, at most `limit`. Holds back events while an older transaction may still commit, so that a
  * reader that remembers the last position misses none.
- *
- * @public The interface of the log for consumers outside the transaction. The product has none yet: everything that follows
- * from an event today is a reaction (src/reactions.ts).
  */
 export async function readEvents(db: Db, after: Position, limit: number): Promise<Event[]> {
   const rows = await db.rows(

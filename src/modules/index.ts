@@ -13,6 +13,7 @@ import { emailRoutes } from './accounts/users/email-routes.ts'
 import { purgeExpiredLinks } from './accounts/users/jobs.ts'
 import { userRoutes } from './accounts/users/routes.ts'
 import { stateRoutes } from './accounts/users/state-routes.ts'
+import { changeFeedRoutes } from './activity/change-feed/routes.ts'
 import { contributedProjectRoutes } from './activity/event-feed/project-routes.ts'
 import { eventFeedRoutes } from './activity/event-feed/routes.ts'
 import { searchRoutes } from './activity/search/routes.ts'
@@ -54,6 +55,7 @@ import { sharedProjectRoutes } from './groups/shares/shared-project-routes.ts'
 import { removeUser } from './groups/user-removal/jobs.ts'
 import { userRemovalRoutes } from './groups/user-removal/routes.ts'
 import { variableRoutes } from './groups/variables/routes.ts'
+import { purgeIdempotencyKeys } from './instance/idempotency-keys/jobs.ts'
 import { deliverMail, purgeStaleMails } from './instance/mails/jobs.ts'
 import { statisticsRoutes } from './instance/statistics/routes.ts'
 import { termsRoutes } from './instance/terms/routes.ts'
@@ -117,6 +119,7 @@ import { housekeepRepository } from './pushes/housekeeping/jobs.ts'
 import { housekeepingRoutes } from './pushes/housekeeping/routes.ts'
 import { protectedBranchRoutes } from './pushes/protected-branches/routes.ts'
 import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
+import { pushRuleRoutes } from './pushes/push-rules/routes.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
 import { refreshSideRepository, removeSideRepositories } from './pushes/side-repositories/jobs.ts'
@@ -217,6 +220,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   deployments: deploymentRoutes,
   environments: environmentRoutes,
+  'change-feed': changeFeedRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'container-registry': [...registryRepositoryRoutes, ...registryTagRoutes],
   'custom-attributes': customAttributeRoutes,
@@ -271,6 +275,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-tags': protectedTagRoutes,
   'pull-mirrors': pullMirrorRoutes,
   'push-mirrors': pushMirrorRoutes,
+  'push-rules': pushRuleRoutes,
   search: searchRoutes,
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
@@ -353,6 +358,7 @@ export const jobs: readonly Job<any>[] = [
   purgeEndedOauthTokens,
   purgeEndedShares,
   purgeExpiredLinks,
+  purgeIdempotencyKeys,
   purgeExpiredMembers,
   purgeStaleMails,
   refreshLanguages,

@@ -57,3 +57,15 @@ export const triggersOf = (world: World): Promise<TriggerRow[]> => world.rows(tr
 /** Connections to the database of this world whose application has the name. */
 export const connectionsNamed = (world: World, name: string) =>
   world.rows(`select pid from pg_stat_activity where datname = current_database() and application_name = $1`, [name])
+
+/** Keys of requests, with the digests and answers that are stored, oldest first. */
+export const idempotencyKeys = (world: World, user_id: number) =>
+  find(world, 'idempotency_keys', { user_id }, ['key_digest', 'state', 'status', 'sealed_body', 'is_cut'], 'id')
+
+export const changeIdempotencyKeys = (
+  world: World,
+  user_id: number,
+  values: Readonly<
+    Partial<Record<'state' | 'took_effect' | 'leased_until' | 'created_at', string | boolean | ReturnType<typeof ago>>>
+  >,
+) => change(world, 'idempotency_keys', { user_id }, values)

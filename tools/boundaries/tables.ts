@@ -3,7 +3,7 @@ import { isTest, type Violation } from './rules.ts'
 
 /** The tables that each module, or folder of src, may write. */
 const owners: Readonly<Record<string, readonly string[]>> = {
-  instance: ['mails', 'term_agreements', 'terms'],
+  instance: ['idempotency_keys', 'mails', 'term_agreements', 'terms'],
   namespaces: ['group_access', 'namespaces', 'project_access', 'routes'],
   accounts: [
     'access_token_limits',
@@ -52,6 +52,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'large_files',
     'protected_ref_access',
     'protected_refs',
+    'push_rules',
     'pushes',
     'ref_changes',
     'side_repositories',

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import type { Caller } from '../../access/actor.ts'
@@ -6,10 +7,11 @@ import type { Scope } from '../../access/scopes.ts'
 import { shareKeyOf } from '../../access/share-key.ts'
 import { textsOf } from '../../api/cached-records.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { type Endpoint, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
+import { type Endpoint, noRecord, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
 import { type Entity, presentAll } from '../../api/entity.ts'
 import type { Page, Paged } from '../../api/page.ts'
 import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
+import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { RecordText } from '../../api/record-texts.ts'
@@ -18,7 +20,7 @@ import { isOffered } from '../../kernel/plan.ts'
 import { requireTerms } from '../../modules/instance/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { admit, type Visitor } from './admit.ts'
-import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords, sendText } from './answer.ts'
+import { bytesOf, type Exchange, type Headers, sendJson, sendText } from './answer.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
@@ -31,6 +33,9 @@ import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
 import { errorPage, hasPages, html, pageHeaders as htmlHeaders, wantsPage } from './html-page.ts'
+import { fingerprintOf } from './idempotency/fingerprint.ts'
+import { keyOf, once } from './idempotency/once.ts'
+import { captured, type Output, sendRendered, toClient } from './output.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -198,34 +203,47 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       const ctx = await context.open(served.caller, remoteAddress, {
         signal,
         userAgent: request.raw.headers['user-agent'],
+        eventSource: eventSourceOf(request.raw.headers),
       })
-      if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
-      const subject = await e.subject.load(params, ctx)
-      if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
-      if (!allows(rule, ctx.actor, subject.facts))
-        throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
       const page = pageOf(params)
       const given = ownParams(params, ownNames)
       const since = Date.parse(request.raw.headers['if-unmodified-since'] ?? '')
-      const requireUnmodified = async () => {
-        if (e.changedAt && !Number.isNaN(since)) requireUnmodifiedSince(since, await e.changedAt(subject, given, ctx))
-      }
-      await requireUnmodified()
-      const headers: Headers = {}
-      const result = await e.handle({
-        subject,
-        params: given,
-        page,
-        ctx,
-        head: request.method === 'HEAD',
-        requireUnmodified,
-        reply: {
-          header: (name, value) => {
-            headers[name.toLowerCase()] = value
+      const respond = async (ctx: Ctx, output: Output) => {
+        if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
+        const subject = await e.subject.load(params, ctx)
+        if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
+        if (!allows(rule, ctx.actor, subject.facts))
+          throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
+        const requireUnmodified = async () => {
+          if (e.changedAt && !Number.isNaN(since)) requireUnmodifiedSince(since, await e.changedAt(subject, given, ctx))
+        }
+        await requireUnmodified()
+        const headers: Headers = {}
+        const result = await e.handle({
+          subject,
+          params: given,
+          page,
+          ctx,
+          head: request.method === 'HEAD',
+          requireUnmodified,
+          reply: {
+            header: (name, value) => {
+              headers[name.toLowerCase()] = value
+            },
           },
-        },
-      })
-      await answer(e, exchange, ctx, result, page, headers, query, context)
+        })
+        await answer(e, { output, exchange, ctx, result, page, headers, query, context })
+      }
+      const key = e.method === 'GET' ? undefined : idempotencyKeyOf(request.raw.headers)
+      if (key === undefined || !ctx.actor) return await respond(ctx, toClient(exchange))
+      const keyed = {
+        key: keyOf(ctx.actor, key),
+        fingerprint: await fingerprintOf(e.method, pathOf(request.raw.url!), raw),
+        hasFiles: isForm(request.raw.headers),
+        endpoint: e,
+        answerFor,
+      }
+      await sendRendered(exchange, await once(ctx, keyed, (ctx) => captured((output) => respond(ctx, output))))
     } catch (error) {
       fail(exchange, error, context)
     } finally {
@@ -236,32 +254,38 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
   }
 }
 
+type Handled = {
+  readonly output: Output
+  readonly exchange: Exchange
+  readonly ctx: Ctx
+  readonly result: unknown
+  readonly page: Page
+  readonly headers: Headers
+  readonly query: string
+  readonly context: HttpContext
+}
+
 async function answer(
   e: Endpoint,
-  exchange: Exchange,
-  ctx: Ctx,
-  result: unknown,
-  page: Page,
-  headers: Headers,
-  query: string,
-  context: HttpContext,
+  { output, exchange, ctx, result, page, headers, query, context }: Handled,
 ): Promise<void> {
-  if (result === unchanged) return sendEmpty(exchange, 304, headers)
+  if (result === unchanged) return output.empty(304, headers)
   const status = statusOf(e)
-  if (e.returns === null) return sendEmpty(exchange, status, headers)
+  if (e.returns === null) return output.empty(status, headers)
+  if (result === noRecord) return output.json(status, null, headers)
   if ('list' in e.returns) {
     const records = await presentAll(e.returns.list, result as readonly unknown[], ctx)
     context.onAnswer?.(e.method, e.path, status, records)
-    return sendJson(exchange, status, records, headers)
+    return output.json(status, records, headers)
   }
   if ('raw' in e.returns) {
     const { body, contentType, sizeBytes } = result as RawBody
     const length = sizeBytes === undefined ? {} : { 'content-length': sizeBytes }
-    return sendBody(exchange, status, body, { 'content-type': contentType, ...length, ...headers })
+    return output.body(status, body, { 'content-type': contentType, ...length, ...headers })
   }
   if (result instanceof RecordText) {
     context.onAnswer?.(e.method, e.path, status, JSON.parse(result.bytes.toString()))
-    return sendRecords(exchange, status, [result], false, headers)
+    return output.records(status, [result], false, headers)
   }
   const [shape, value] =
     result instanceof Variant ? [result.shape, result.result] : [e.returns as Entity<unknown>, result]
@@ -278,13 +302,28 @@ async function answer(
     if (!paged && texts.length === 0) throw notFound(e.subject.what)
     if (context.onAnswer)
       context.onAnswer(e.method, e.path, status, JSON.parse(bytesOf(texts, e.paged === true).toString()))
-    return sendRecords(exchange, status, texts, e.paged === true, headers)
+    return output.records(status, texts, e.paged === true, headers)
   }
   const records = await presentAll(shape, rows, ctx)
   const answered = e.paged ? records : records[0]
   context.onAnswer?.(e.method, e.path, shownStatus, answered)
-  sendJson(exchange, shownStatus, answered, headers)
+  output.json(shownStatus, answered, headers)
 }
+
+/** The key of a request that should take effect once, as the client chose it. */
+function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !/^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key))
+    throw new ParameterError('Idempotency-Key is invalid')
+  return key
+}
+
+const eventSourceOf = ({ accept = '', 'last-event-id': last }: IncomingHttpHeaders) =>
+  accept.includes('text/event-stream') ? { lastEventId: typeof last === 'string' ? last : undefined } : undefined
+
+const isForm = (headers: IncomingHttpHeaders): boolean =>
+  (headers['content-type'] ?? '').toLowerCase().startsWith('multipart/form-data')
 
 /** Sends the error response, to a browser as a page; logs errors that the caller did not cause. */
 export function fail(exchange: Exchange, error: unknown, { log, siteUrl }: Pick<HttpContext, 'log' | 'siteUrl'>): void {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Oid } from '../../git/format/oid.ts'
 import type { ChangedFile } from '../../git/history/changes.ts'
-import { event, flag, id, number, text } from './declare.ts'
+import { event, flag, id, number, text, texts } from './declare.ts'
 
 const ref = { type: 'ProtectedRef', name: 'name' } as const
 const protection = { payload: { ref_kind: text, name: text } }
@@ -51,6 +51,26 @@ export const codeEvents = {
     ...protection,
     audit: { verb: 'remove', noun: 'protection', target: ref },
   }),
+  push_rule_created: event(
+    'A project, a group or the installation gets a push rule',
+    ['project', 'group', 'instance'],
+    {
+      payload: { push_rule_id: id },
+      audit: { verb: 'add', noun: 'push_rule' },
+    },
+  ),
+  push_rule_updated: event('A push rule changes', ['project', 'group', 'instance'], {
+    payload: { push_rule_id: id, changed: texts },
+    audit: { verb: 'change', noun: 'push_rule' },
+  }),
+  push_rule_deleted: event(
+    'A project, a group or the installation loses its push rule',
+    ['project', 'group', 'instance'],
+    {
+      payload: { push_rule_id: id },
+      audit: { verb: 'remove', noun: 'push_rule' },
+    },
+  ),
   large_file_stored: event('A large file is stored', ['project'], { payload: { oid: text, size: number } }),
   file_locked: event('A file is locked', ['project'], { payload: { lock_id: id } }),
   file_unlocked: event('A file is unlocked', ['project'], { payload: { lock_id: id, owner_id: id } }),

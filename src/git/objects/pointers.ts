@@ -41,10 +41,13 @@ export async function* newPointers(
       // Git checks separately that the commits are complete.
       '--ignore-missing',
       ...(excluding ? [] : (['--not', '--all', '--not'] as const)),
+      // A push may name more refs than fit into a command line.
+      '--stdin',
     ],
-    args: [...tips, ...(excluding ?? []).map((oid) => `^${oid}`)],
+    stdin: true,
     lane: 'transfer',
   })
+  child.end([...tips, ...(excluding ?? []).map((oid) => `^${oid}`)].map((line) => `${line}\n`).join(''))
   let rest = ''
   const oids: string[] = []
   for await (const chunk of child as AsyncIterable<Buffer>) {

@@ -35,7 +35,7 @@ export { isTwoFactorEnabled, recoverCodes, requirePassword } from './two-factor/
 export { AuthorSchema, authorRecord } from './users/author-entity.ts'
 export { type AuthorRow, authorJson } from './users/author-queries.ts'
 export { callerSignature, privateEmailHost } from './users/commit-email.ts'
-export { usersOfCommits } from './users/committers.ts'
+export { addressesOf, addressesOfUsers, usersOfCommits } from './users/committers.ts'
 export { editUser } from './users/edit.ts'
 export { ownsEmail } from './users/email-queries.ts'
 export { customAttributes, UserListItem, UserReferenceSchema, userReference } from './users/entity.ts'

@@ -1,3 +1,18 @@
+export {
+  claimKey,
+  completeKey,
+  findKey,
+  type KeyOfCaller,
+  type KeyRow,
+  leaseSeconds,
+  markEffect,
+  purposeOf,
+  releaseKey,
+  renewKey,
+  resealAnswers,
+  type StoredAnswer,
+  tryLockKey,
+} from './idempotency-keys/queries.ts'
 export { accepted, Message } from './instance/entity.ts'
 export { instance } from './instance/subject.ts'
 export { buildMail, signature } from './mails/build-mail.ts'

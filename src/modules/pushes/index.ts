@@ -30,6 +30,8 @@ export {
   shown,
   withoutMergeRequests,
 } from './push-options/parse.ts'
+export { linesOfOffence } from './push-rules/offence.ts'
+export { copyPushRule } from './push-rules/service.ts'
 export { decide, refusedPush } from './pushes/decide.ts'
 export { commitReadme } from './pushes/first-commit.ts'
 export { refreshRepository } from './pushes/jobs.ts'

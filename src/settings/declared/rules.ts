@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { RE2JS } from 're2js'
+import { expressionViolation } from '../../kernel/expression.ts'
 import { dayInSeconds, readDuration } from './durations.ts'
 import type { Chosen, Rule } from './schema.ts'
 
@@ -57,12 +57,8 @@ const sizesText = (sizes: readonly number[]): string =>
 
 /** A regular expression in RE2 syntax, which matches in linear time. */
 export const expression: Rule<string> = (value) => {
-  try {
-    RE2JS.compile(value)
-    return []
-  } catch (error) {
-    return [`not valid RE2 syntax: ${error instanceof Error ? error.message : 'unreadable'}`]
-  }
+  const violation = expressionViolation(value)
+  return violation === undefined ? [] : [violation]
 }
 
 /** Each entry is a host name (with `*` as wildcard), an address or a range of addresses. */

@@ -32,6 +32,7 @@ export function inputsOf(e: Endpoint, plan: Plan, components: Components): Input
   const names = new Set([...e.path.matchAll(inPath)].map((match) => match[1]!))
   const parameters = properties.filter(([name]) => names.has(name)).map((each) => pathParameter(each, plan))
   parameters.push({ $ref: '#/components/parameters/sudo' })
+  if (e.method !== 'GET') parameters.push({ $ref: '#/components/parameters/idempotencyKey' })
   const others = properties.filter(([name]) => !names.has(name))
   if (e.method === 'GET' || e.method === 'DELETE')
     return { parameters: [...parameters, ...others.map((each) => queryParameter(each, plan))] }
@@ -46,6 +47,13 @@ export const parameterComponents = {
     in: 'query',
     description: 'ID or username of the user to act as; for administrators, with a token of the scope `sudo`',
     schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+  },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'A text that the client chooses for this request, such as a UUID. A repeat with the same key within a day gets the first answer, and takes no effect',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 }
 

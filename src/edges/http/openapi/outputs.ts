@@ -49,7 +49,10 @@ function successOf(e: Endpoint, entities: readonly Entity<any>[]): string {
   if (returns === null) return 'Success without content'
   if ('raw' in returns) return `Content of type ${returns.raw}`
   const names = entities.map(({ name }) => name).join(' or ')
-  return paged ? `A page of ${names} records` : 'list' in returns ? `A list of ${names} records` : `${names} record`
+  if (paged) return `A page of ${names} records`
+  return 'list' in returns
+    ? `A list of ${names} records`
+    : `${names} record${e.empty === undefined ? '' : `; ${e.empty}`}`
 }
 
 function success(e: Endpoint, entities: readonly Entity<any>[], example: unknown): object {
@@ -69,7 +72,8 @@ function success(e: Endpoint, entities: readonly Entity<any>[], example: unknown
     }
   }
   const records = entities.map(({ name }) => ref('schemas', name))
-  const record = records.length === 1 ? records[0]! : { anyOf: records }
+  const choices = e.empty === undefined ? records : [...records, { type: 'null' }]
+  const record = choices.length === 1 ? choices[0]! : { anyOf: choices }
   const isList = paged || 'list' in returns
   const schema = isList ? { type: 'array', items: record } : record
   return { ...common, content: { 'application/json': { schema, ...(example !== undefined && { example }) } } }

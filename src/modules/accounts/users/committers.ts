@@ -1,17 +1,47 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { privateEmailHost } from './commit-email.ts'
-import { confirmedOwners } from './email-queries.ts'
+import { addressesOfUser, confirmedAddresses, confirmedOwners, userNames } from './email-queries.ts'
 
 const maxAddressLength = 255
 
+/** Addresses in commits that a user can have: commits contain any bytes, and PostgreSQL rejects NUL. */
+const possible = (given: ReadonlySet<string>): string[] =>
+  [...given].filter((address) => address.length <= maxAddressLength && !address.includes('\0'))
+
+/** The ID in a private address; `undefined` for other addresses. */
+function hiddenId(ctx: Ctx, address: string): number | undefined {
+  const host = `@${privateEmailHost(ctx).toLowerCase()}`
+  const id = address.toLowerCase().endsWith(host) ? /^(\d{1,15})-/.exec(address)?.[1] : undefined
+  return id === undefined ? undefined : Number(id)
+}
+
 /** The users with these addresses in commits: confirmed ones, and private ones, which contain the ID of the user. One statement. */
 export async function usersOfCommits(ctx: Ctx, given: ReadonlySet<string>): Promise<number[]> {
-  // Commits contain any bytes; PostgreSQL rejects NUL.
-  const addresses = [...given].filter((address) => address.length <= maxAddressLength && !address.includes('\0'))
-  const host = `@${privateEmailHost(ctx).toLowerCase()}`
-  const hidden = addresses.flatMap((address) => {
-    const id = address.toLowerCase().endsWith(host) ? /^(\d{1,15})-/.exec(address)?.[1] : undefined
-    return id === undefined ? [] : [Number(id)]
-  })
+  const addresses = possible(given)
+  const hidden = addresses.flatMap((address) => hiddenId(ctx, address) ?? [])
   return [...new Set([...hidden, ...(await confirmedOwners(ctx.db, addresses))])]
+}
+
+/** Those of the addresses that belong to a user, in lower case: confirmed ones, and private ones. At most two statements. */
+export async function addressesOfUsers(ctx: Ctx, given: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  const addresses = possible(given)
+  const confirmed = await confirmedAddresses(ctx.db, addresses)
+  const hidden = addresses.flatMap((address) => hiddenId(ctx, address) ?? [])
+  const host = privateEmailHost(ctx)
+  const names = hidden.length === 0 ? [] : await userNames(ctx.db, hidden)
+  return new Set([...confirmed, ...names.map(({ id, username }) => `${id}-${username}@${host}`.toLowerCase())])
+}
+
+/** The addresses of a user in lower case; a private one counts as confirmed. Two statements. */
+export async function addressesOf(
+  ctx: Ctx,
+  userId: number,
+): Promise<{ readonly confirmed: ReadonlySet<string>; readonly unconfirmed: ReadonlySet<string> }> {
+  const [rows, names] = await Promise.all([addressesOfUser(ctx.db, userId), userNames(ctx.db, [userId])])
+  const host = privateEmailHost(ctx)
+  const all = (confirmed: boolean) => rows.filter((row) => row.confirmed === confirmed).map(({ address }) => address)
+  return {
+    confirmed: new Set([...all(true), ...names.map(({ id, username }) => `${id}-${username}@${host}`.toLowerCase())]),
+    unconfirmed: new Set(all(false)),
+  }
 }

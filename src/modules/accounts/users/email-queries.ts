@@ -1,6 +1,6 @@
 import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
+import { boolean, integer, notNull, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 
 /** A secondary e-mail address. */
@@ -41,6 +41,36 @@ export const confirmedOwners = async (db: Db, addresses: readonly string[]): Pro
       `,
     )
   ).map(({ user_id }) => user_id)
+
+/** Those of the addresses, in lower case, that a user confirmed. */
+export const confirmedAddresses = async (db: Db, addresses: readonly string[]): Promise<string[]> =>
+  (
+    await db.rows(
+      { address: text },
+      sql`
+        select a.address
+        from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
+        where a.address = any(${addresses.map((address) => address.toLowerCase())}::text[])
+          and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+      `,
+    )
+  ).map(({ address }) => address)
+
+/** All addresses of a user, in lower case. */
+export const addressesOfUser = (db: Db, userId: number): Promise<{ address: string; confirmed: boolean }[]> =>
+  db.rows(
+    { address: text, confirmed: notNull(boolean) },
+    sql`
+      select a.address,
+        case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null as confirmed
+      from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
+      where a.user_id = ${userId}
+    `,
+  )
+
+/** The names of the users with these ids. */
+export const userNames = (db: Db, ids: readonly number[]): Promise<{ id: number; username: string }[]> =>
+  db.rows({ id: integer, username: text }, sql`select id, username from users where id = any(${ids}::bigint[])`)
 
 /** Fails with `email_addresses_pkey` if a user has the address. */
 export const insertEmail = async (tx: Tx, userId: number, email: string, confirmed: boolean): Promise<EmailRow> =>

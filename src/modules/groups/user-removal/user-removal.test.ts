@@ -193,6 +193,7 @@ const belongings: readonly string[] = [
   'file_locks',
   'gpg_keys',
   'group_access',
+  'idempotency_keys',
   'identities',
   'issue_agents',
   'issue_assignees',

@@ -30,6 +30,7 @@ export async function openForWriting(
   ctx: Ctx,
   project: Located & { default_branch: string | null },
 ): Promise<Repository> {
+  ctx.outside?.prepare()
   const dir = projectRepositoryDir(ctx, project)
   const key = project.repository_key
   if (belongingOf(dir, key) !== 'own') {

@@ -2,12 +2,16 @@ import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
+import { planOffers } from '../../../kernel/plan.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { isCollaboration } from '../branch-access/collaboration.ts'
 import { Protections } from '../protected-refs/protections.ts'
 import { findProtectedRefs } from '../protected-refs/queries.ts'
+import type { Offence } from '../push-rules/offence.ts'
+import { type EnforcedRule, findEnforcedRule } from '../push-rules/queries.ts'
 import { protectedBranchRule } from './branch-rules.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
+import { configuredRule } from './configured-rule.ts'
 import { largeFilesRule } from './large-files-rule.ts'
 import { refViolation } from './ref-rules.ts'
 import type { PushFacts, PushMode, PushRule } from './rule.ts'
@@ -23,16 +27,22 @@ const rules: readonly PushRule[] = [
   tagRule,
   protectedBranchRule,
   codeOwnersRule,
+  configuredRule,
   largeFilesRule,
 ]
 
-/** Either the reason for refusing the whole push, or the project with the rights it was checked against. */
-export type Verdict = { readonly refused: string } | { readonly refused: undefined; readonly project: ProjectSubject }
+/**
+ * Either the reason for refusing the whole push, with what violates the push rule of the project, or the project with the
+ * rights it was checked against.
+ */
+export type Verdict =
+  | { readonly refused: string; readonly offence?: Offence }
+  | { readonly refused: undefined; readonly project: ProjectSubject }
 
 /**
  * Decides about a change of refs, for every transport. Loads project and protections again, because a push may take
- * long and the user may have lost access in the meantime. Two statements in one round trip; git processes only where a
- * branch is protected, and one for a push of many objects if large files are enabled.
+ * long and the user may have lost access in the meantime. Three statements in one round trip; git processes only where a
+ * branch is protected or the project has a push rule, and one for a push of many objects if large files are enabled.
  */
 export async function decide(
   ctx: Ctx,
@@ -41,9 +51,10 @@ export async function decide(
   objects: PushFacts['objects'],
   mode: PushMode,
 ): Promise<Verdict> {
-  const [project, protectedRefs] = await Promise.all([
+  const [project, protectedRefs, configured] = await Promise.all([
     loadProject(String(projectId), ctx),
     findProtectedRefs(ctx.db, projectId, ctx.actor),
+    ruleFor(ctx, projectId, mode),
   ])
   const isLetIn =
     project &&
@@ -51,8 +62,18 @@ export async function decide(
   if (!isLetIn) return { refused: refusedPush }
   const protections = new Protections(protectedRefs, ctx.actor, project.facts.level)
   for (const rule of rules) {
-    const violation = await rule({ ctx, project, protections, mode, changes, objects })
-    if (violation !== undefined) return { refused: violation }
+    const violation = await rule({ ctx, project, protections, configured, mode, changes, objects })
+    if (typeof violation === 'string') return { refused: violation }
+    if (violation) return { refused: violation.text, offence: violation }
   }
   return { refused: undefined, project }
+}
+
+/** A pull mirror brings what the other server has accepted: its commits cannot be changed here. */
+async function ruleFor({ db, plan }: Ctx, projectId: number, mode: PushMode): Promise<EnforcedRule | undefined> {
+  if (mode.transport === 'system' || !planOffers(plan, 'starter')) return undefined
+  const rule = await findEnforcedRule(db, projectId)
+  return rule && !planOffers(plan, 'premium')
+    ? { ...rule, commit_committer_check: false, reject_unsigned_commits: false }
+    : rule
 }

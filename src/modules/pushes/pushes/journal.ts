@@ -18,6 +18,7 @@ import {
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { parsePushOptions } from '../push-options/parse.ts'
 import { feedOfPush } from './feed.ts'
+import { firstBranch } from './first-branch.ts'
 import {
   deleteChanges,
   findPush,
@@ -30,7 +31,7 @@ import {
   targetOfUnsettled,
 } from './queries.ts'
 import { lockSideTarget } from './side-journal.ts'
-import { firstBranchOf, type LockedTarget, type SettledPush } from './target.ts'
+import type { LockedTarget, SettledPush } from './target.ts'
 
 /**
  * Refs and database are two stores. A push first commits a record of its intent, then moves the refs; then one
@@ -39,7 +40,10 @@ import { firstBranchOf, type LockedTarget, type SettledPush } from './target.ts'
  */
 
 /** Records the intended changes. Returns the id to settle. One statement. */
-export const recordIntent = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
+export async function recordIntent(ctx: Ctx, push: NewPush): Promise<number> {
+  await ctx.outside?.begin()
+  return insertPush(ctx.db, push)
+}
 
 /** Ends a push in which certainly nothing moved. */
 export const discardPush = (ctx: Ctx, pushId: number): Promise<boolean> =>
@@ -140,7 +144,7 @@ async function settleEffects(
   project: ProjectRow,
   push: SettledPush,
 ): Promise<void> {
-  const first = project.default_branch === null ? firstBranchOf(push.changes) : undefined
+  const first = project.default_branch === null ? firstBranch(push.changes) : undefined
   if (first !== undefined) {
     await setDefaultBranch(repo, first)
     await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)

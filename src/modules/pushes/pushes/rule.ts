@@ -3,6 +3,8 @@ import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
+import type { Offence } from '../push-rules/offence.ts'
+import type { EnforcedRule } from '../push-rules/queries.ts'
 import type { Transport } from './queries.ts'
 
 /** How refs are changed. */
@@ -20,16 +22,18 @@ export type PushFacts = {
   readonly project: ProjectSubject
   readonly protections: Protections
   readonly mode: PushMode
+  /** The push rule of the project; absent if it has none, or the plan does not offer push rules. */
+  readonly configured: EnforcedRule | undefined
   readonly changes: readonly RefChange[]
   /** Repository that includes the new objects, before git accepts them. Resolves once they are stored. */
   objects(): Promise<Repository>
 }
 
 /**
- * A push rule: returns an error message, or `undefined` if it allows the push. The first message refuses the whole
- * push.
+ * A rule for pushes: returns an error message, or an offence against the push rule of the project, or `undefined` if it
+ * allows the push. The first message refuses the whole push.
  */
-export type PushRule = (facts: PushFacts) => Promise<string | undefined> | string | undefined
+export type PushRule = (facts: PushFacts) => Promise<string | Offence | undefined> | string | Offence | undefined
 
 /** A rule that checks each change separately. */
 export const onEach =

@@ -11,7 +11,8 @@ import { setDefaultBranch } from '../../../git/refs/head.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { openSideRepository } from '../side-repositories/open.ts'
 import { lockSideRepository, recordSidePush, type SideRepository } from '../side-repositories/queries.ts'
-import { firstBranchOf, type LockedTarget, type SettledPush } from './target.ts'
+import { firstBranch } from './first-branch.ts'
+import type { LockedTarget, SettledPush } from './target.ts'
 
 /** Locks a side repository to settle a push to it. Undefined if its holder is being deleted. */
 export async function lockSideTarget(ctx: Ctx, tx: Tx, id: number): Promise<LockedTarget | undefined> {
@@ -28,7 +29,7 @@ async function writeEffects(
   row: SideRepository,
   { id, actorId, changes }: SettledPush,
 ): Promise<void> {
-  const first = row.default_branch === null ? firstBranchOf(changes) : undefined
+  const first = row.default_branch === null ? firstBranch(changes) : undefined
   if (first !== undefined) await setDefaultBranch(repo, first)
   const main = await mainChangeOf(ctx, repo, row.default_branch ?? first ?? null, changes)
   await recordSidePush(tx, row.id, first)

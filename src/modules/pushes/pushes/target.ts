@@ -1,5 +1,3 @@
-import type { RefChange } from '../../../git/format/ref-change.ts'
-import { branchName, branchRef } from '../../../git/format/ref-name.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import type { NewPush } from './queries.ts'
 
@@ -11,15 +9,4 @@ export type LockedTarget = {
   readonly repo: Repository
   /** Writes what follows from the push, in the transaction. */
   writeEffects(push: SettledPush): Promise<void>
-}
-
-const preferred = ['master', 'main']
-
-/** The first branch of an empty repository. Branches with invalid names do not count. */
-export function firstBranchOf(moved: readonly RefChange[]): string | undefined {
-  const branches = moved
-    .filter(({ to }) => to !== null)
-    .flatMap(({ name }) => branchName(name) ?? [])
-    .filter((name) => branchRef(name))
-  return preferred.find((name) => branches.includes(name)) ?? branches[0]
 }

@@ -42,6 +42,7 @@ export function moveBranch(
   { project, repo, branch, ref, refusal }: Target,
   make: (tip: Oid | null) => Promise<MadeCommit>,
 ): Promise<Commit> {
+  ctx.outside?.prepare()
   return runExclusive(`${repo.gitDir} ${ref}`, async () => {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const tip = (await readRef(repo, ref)) ?? null

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
+import type { SignatureFormat } from '../../../git/objects/signature-format.ts'
 import { presentSshKey, sshKeyFields } from '../../accounts/index.ts'
-import type { SignatureFormat } from './format.ts'
 import type { VerificationStatus } from './queries.ts'
 import type { SignatureRecord } from './service.ts'
 

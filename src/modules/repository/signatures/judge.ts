@@ -1,9 +1,9 @@
 import type { Db } from '../../../db/db.ts'
 import { parseObjectText } from '../../../git/format/object-text.ts'
 import { parseSignature } from '../../../git/objects/signature.ts'
+import { formatOf, type SignatureFormat } from '../../../git/objects/signature-format.ts'
 import type { SignedCommit } from '../../../git/objects/signed-commit.ts'
 import { readKeyBlock } from '../../accounts/index.ts'
-import { formatOf, type SignatureFormat } from './format.ts'
 import { type PgpSignature, parsePgpSignature, verifiesPgp } from './pgp.ts'
 import {
   findPgpSigners,

@@ -3,8 +3,8 @@ import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text, text
 import { literal, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import type { Oid } from '../../../git/format/oid.ts'
+import type { SignatureFormat } from '../../../git/objects/signature-format.ts'
 import type { Identity } from '../../accounts/index.ts'
-import type { SignatureFormat } from './format.ts'
 
 export type VerificationStatus =
   | 'verified'

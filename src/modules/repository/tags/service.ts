@@ -76,6 +76,7 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
   const name = input.tag_name
   const ref = tagRef(name)
   if (!ref) throw invalid('Tag name invalid')
+  ctx.outside?.prepare()
   const repo = openRepository(ctx, project)
   const [existing, commit] = await Promise.all([readRef(repo, ref), resolve(repo, input.ref, { prefer: 'branch' })])
   if (existing) throw invalid(`Tag ${name} already exists`)

@@ -37,6 +37,7 @@ const wentWrong = 'Something went wrong during merge'
  * branch take turns within a process; between processes compare-and-swap detects the race.
  */
 export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
+  ctx.outside?.prepare()
   const repo = targetRepository(ctx, row)
   const ref = branchRef(row.target_branch)!
   return runExclusive(`${repo.gitDir} ${ref}`, async () => {

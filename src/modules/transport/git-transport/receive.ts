@@ -16,6 +16,7 @@ import {
   discardChanges,
   discardPush,
   linesOf,
+  linesOfOffence,
   movePushedRefs,
   type NewPush,
   type ParsedPushOptions,
@@ -67,8 +68,8 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const refused = await refusalOf(ctx, target, updates, async () => quarantine, transport)
-      if (refused !== undefined) return { ok: false, messages: [refused] }
+      const messages = await refusalOf(ctx, target, updates, async () => quarantine, transport)
+      if (messages) return { ok: false, messages }
       // They are about projects.
       if ('project' in target) parsed = parsePushOptions(pushOptions)
       const intended = {
@@ -139,10 +140,15 @@ async function refusalOf(
   changes: readonly RefChange[],
   objects: () => Promise<Repository>,
   transport: GitTransport,
-): Promise<string | undefined> {
-  if ('project' in target) return (await decide(ctx, target.project.id, changes, objects, { transport })).refused
+): Promise<readonly string[] | undefined> {
+  if ('project' in target) {
+    const verdict = await decide(ctx, target.project.id, changes, objects, { transport })
+    if (verdict.refused === undefined) return undefined
+    return verdict.offence ? linesOfOffence(verdict.offence) : [verdict.refused]
+  }
   const { kind, subject } = target.side
-  return decideSide(ctx, kind, subject.holder, changes, objects)
+  const refused = await decideSide(ctx, kind, subject.holder, changes, objects)
+  return refused === undefined ? undefined : [refused]
 }
 
 const isMachine = ({ deployKey, deployToken }: Actor): boolean => (deployKey ?? deployToken) !== undefined

@@ -1,0 +1,246 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import { deflateSync, inflateSync } from 'node:zlib'
+import type { Actor } from '../../../access/actor.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { RecordTexts } from '../../../api/record-texts.ts'
+import type { Database, Tx } from '../../../db/db.ts'
+import { conflict, Failure } from '../../../kernel/failure.ts'
+import {
+  claimKey,
+  completeKey,
+  findKey,
+  type KeyOfCaller,
+  type KeyRow,
+  leaseSeconds,
+  markEffect,
+  purposeOf,
+  releaseKey,
+  renewKey,
+  type StoredAnswer,
+  tryLockKey,
+} from '../../../modules/instance/index.ts'
+import { digestOfKey } from './fingerprint.ts'
+import type { Rendered } from './rendered.ts'
+
+/** A request with an idempotency key. */
+export type KeyedRequest = {
+  readonly key: KeyOfCaller
+  readonly fingerprint: string
+  /** The request uploads files, which a second attempt could not read again. */
+  readonly hasFiles: boolean
+  /** Identifies the endpoint. */
+  readonly endpoint: object
+  /** The answer to an error. */
+  answerFor(error: unknown): ErrorAnswer
+}
+
+type ErrorAnswer = {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Keys of an actor. Limited tokens and administrators who act as a user have keys of their own. */
+export const keyOf = ({ id, tokenId, limits, sudo }: Actor, text: string): KeyOfCaller => ({
+  userId: id,
+  scope: sudo ? `sudo:${sudo.id}` : limits ? `token:${tokenId}` : '',
+  digest: digestOfKey(text),
+})
+
+/** Thrown when a request in a transaction turns out to change something outside the database. */
+class LeavesDatabase extends Error {}
+
+/** Endpoints that were found to change something outside the database. */
+const outside = new WeakSet<object>()
+
+/** Maximum size of a body, and of its compressed form, that is stored; a repeat of a request with a larger one is refused. */
+const maxBodyBytes = 16 * 1024 * 1024
+const maxStoredBytes = 1024 * 1024
+
+/**
+ * Runs a request once for its key: a repeat within a day gets the answer of the first (docs/adr/0029).
+ *
+ * The request runs in one transaction, which also stores its answer: both are committed, or neither. When it turns out to change
+ * something outside the database, it is rolled back and runs again, with a claim that is committed first.
+ */
+export async function once(ctx: Ctx, request: KeyedRequest, run: (ctx: Ctx) => Promise<Rendered>): Promise<Rendered> {
+  const known = await findKey(ctx.db, request.key)
+  if (known) {
+    const repeated = repeatOf(ctx, request, known)
+    if (repeated) return repeated
+  }
+  if (!request.hasFiles && !outside.has(request.endpoint)) {
+    try {
+      return await inTransaction(ctx, request, run)
+    } catch (error) {
+      if (!(error instanceof LeavesDatabase)) throw error
+      outside.add(request.endpoint)
+    }
+  }
+  return withClaim(ctx, request, run)
+}
+
+const busy = () =>
+  new Failure('conflict', 'The first request with this Idempotency-Key is still running', { retryAfterSeconds: 1 })
+
+const interrupted = () =>
+  conflict(
+    'The first request with this Idempotency-Key was interrupted and may have taken effect: check, then use another key',
+  )
+
+/** The stored answer; `undefined` if the request was interrupted before it took effect, and may run again. */
+function repeatOf(ctx: Ctx, { key, fingerprint }: KeyedRequest, row: KeyRow): Rendered | undefined {
+  if (row.fingerprint !== fingerprint)
+    throw new Failure('unprocessable', 'This Idempotency-Key was used for another request')
+  if (row.state === 'running') {
+    if (row.is_leased) throw busy()
+    if (row.took_effect) throw interrupted()
+    return undefined
+  }
+  if (row.is_cut)
+    throw conflict('The first request with this Idempotency-Key succeeded; its answer was too large to be stored')
+  const body =
+    row.sealed_body === null
+      ? undefined
+      : inflateSync(Buffer.from(ctx.secrets.open(row.sealed_body, purposeOf(key)), 'latin1'))
+  return { status: row.status!, headers: { ...row.headers, 'idempotency-replayed': 'true' }, body }
+}
+
+function stored(ctx: Ctx, key: KeyOfCaller, { status, headers, body }: Rendered): StoredAnswer {
+  if (!body) return { status, headers, sealedBody: null, isCut: false }
+  const smaller = body.length > maxBodyBytes ? undefined : deflateSync(body)
+  if (!smaller || smaller.length > maxStoredBytes) return { status, headers, sealedBody: null, isCut: true }
+  return { status, headers, sealedBody: ctx.secrets.seal(smaller.toString('latin1'), purposeOf(key)), isCut: false }
+}
+
+async function inTransaction(ctx: Ctx, request: KeyedRequest, run: (ctx: Ctx) => Promise<Rendered>): Promise<Rendered> {
+  const { key, fingerprint } = request
+  try {
+    return await ctx.transaction(async (tx) => {
+      if (!(await tryLockKey(tx, key))) throw busy()
+      // Another request may have ended since the key was looked up.
+      const known = await findKey(tx, key)
+      const repeated = known && repeatOf(ctx, request, known)
+      if (repeated) return repeated
+      const attempt = randomUUID()
+      if (!(await claimKey(tx, key, fingerprint, attempt))) throw busy()
+      const within = contextWithin(ctx, tx)
+      try {
+        const rendered = await run(within.ctx)
+        await within.settled()
+        // The code may have caught the error.
+        if (within.hasLeft()) throw new LeavesDatabase('the request changes something outside the database')
+        await completeKey(tx, key, attempt, stored(ctx, key, rendered))
+        return rendered
+      } finally {
+        within.end()
+      }
+    })
+  } catch (error) {
+    await storeRefusal(ctx, request, error)
+    throw error
+  }
+}
+
+/** A context whose statements all belong to the transaction. */
+function contextWithin(ctx: Ctx, tx: Tx): { ctx: Ctx; settled(): Promise<unknown>; hasLeft(): boolean; end(): void } {
+  let hasEnded = false
+  let hasLeft = false
+  let last: Promise<unknown> = Promise.resolve()
+  const nested = new AsyncLocalStorage<true>()
+  const live =
+    <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      if (hasEnded) throw new Error('the request has ended, and its transaction with it')
+      return method(...args)
+    }
+  const db = { ...tx, rows: live(tx.rows), row: live(tx.row), exists: live(tx.exists), run: live(tx.run) } as Tx
+  const transaction: Database['transaction'] = (work) => {
+    const step = () => nested.run(true, () => tx.savepoint(() => work(db)))
+    if (nested.getStore()) return step()
+    // Savepoints are a stack: transactions of a request that run at the same time take turns.
+    const turn = last.then(step)
+    last = turn.catch(() => {})
+    return turn
+  }
+  const leave = () => {
+    hasLeft = true
+    throw new LeavesDatabase('the request changes something outside the database')
+  }
+  return {
+    ctx: {
+      ...ctx,
+      db,
+      transaction,
+      // The shared cache must not hold what may be rolled back.
+      texts: new RecordTexts(),
+      outside: { prepare: leave, begin: async () => leave() },
+    },
+    settled: () => last,
+    hasLeft: () => hasLeft,
+    end() {
+      hasEnded = true
+    },
+  }
+}
+
+/** For requests that change something outside the database, such as refs. */
+async function withClaim(ctx: Ctx, request: KeyedRequest, run: (ctx: Ctx) => Promise<Rendered>): Promise<Rendered> {
+  const { key, fingerprint } = request
+  const attempt = randomUUID()
+  if (!(await claimKey(ctx.db, key, fingerprint, attempt))) {
+    const known = await findKey(ctx.db, key)
+    const repeated = known && repeatOf(ctx, request, known)
+    if (repeated) return repeated
+    throw busy()
+  }
+  const effect = async (db: Ctx['db']) => {
+    // Another attempt may have taken over while this process was suspended.
+    if (!(await markEffect(db, key, attempt))) throw busy()
+  }
+  const renewal = setInterval(
+    () => void renewKey(ctx.db, key, attempt).catch(() => {}),
+    (leaseSeconds * 1000) / 4,
+  ).unref()
+  try {
+    const rendered = await run({
+      ...ctx,
+      transaction: (work) =>
+        ctx.transaction(async (tx) => {
+          await effect(tx)
+          return work(tx)
+        }),
+      outside: { prepare: () => {}, begin: () => effect(ctx.db) },
+    })
+    await completeKey(ctx.db, key, attempt, stored(ctx, key, rendered))
+    return rendered
+  } catch (error) {
+    const refusal = refusalOf(request.answerFor(error))
+    if (refusal) await completeKey(ctx.db, key, attempt, stored(ctx, key, refusal))
+    // A request that took effect before it failed does not run again.
+    else await releaseKey(ctx.db, key, attempt)
+    throw error
+  } finally {
+    clearInterval(renewal)
+  }
+}
+
+/** Refusals that a repeat may overcome: they are not stored. */
+const temporary = new Set([401, 408, 409, 429])
+
+/** The answer to a refusal; `undefined` for faults and for refusals that may end soon. */
+function refusalOf({ status, body, headers = {} }: ErrorAnswer): Rendered | undefined {
+  if (status < 400 || status >= 500 || temporary.has(status)) return undefined
+  const json = { 'content-type': 'application/json' }
+  return { status, headers: { ...json, ...headers }, body: Buffer.from(JSON.stringify(body)) }
+}
+
+/** A refusal has no effect, so it is stored after the rollback. */
+async function storeRefusal(ctx: Ctx, { key, fingerprint, answerFor }: KeyedRequest, error: unknown): Promise<void> {
+  const refusal = error instanceof LeavesDatabase ? undefined : refusalOf(answerFor(error))
+  if (!refusal) return
+  const attempt = randomUUID()
+  if (await claimKey(ctx.db, key, fingerprint, attempt))
+    await completeKey(ctx.db, key, attempt, stored(ctx, key, refusal))
+}

@@ -1,0 +1,255 @@
+import type { Oid } from '../format/oid.ts'
+import { pathFromBytes } from '../format/path-bytes.ts'
+import { type Commit, readCommit } from '../objects/commits.ts'
+import { readTree, type TreeEntry } from '../objects/trees.ts'
+import type { Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
+
+/** A file of a commit that differs from the file in each parent. */
+export type NewFile = {
+  readonly path: string
+  readonly oid: Oid
+  /** No parent has a file at this path: it was added, or renamed to it. */
+  readonly isAdded: boolean
+}
+
+/** A commit with its new files. Submodules are no files. */
+export type NewCommit = { readonly oid: Oid; readonly files: readonly NewFile[] }
+
+const maxCommitsAtOnce = 200
+const maxFilesAtOnce = 2000
+
+/** A push may name more refs than fit into a command line. */
+const linesOf = (tips: readonly Oid[]): string => tips.map((oid) => `${oid}\n`).join('')
+
+const excludingRefs = ['--not', '--branches', '--tags', '--not'] as const
+
+/**
+ * The commits in the history of `tips` that no branch or tag reaches yet, newest first, in batches. A commit with thousands of
+ * files comes in several parts, in a row. Commits that only hidden refs reach, such as those of merge requests from forks, count
+ * as new. One process for all; memory does not grow with their number.
+ */
+export async function* newCommits(
+  repo: Repository,
+  tips: readonly Oid[],
+  { withFiles }: { readonly withFiles: boolean },
+): AsyncIterable<readonly NewCommit[]> {
+  const child = await repo.start(withFiles ? 'log' : 'rev-list', {
+    flags: [
+      ...(withFiles
+        ? ([
+            ...['--format=format:%x00%H', '-z', '--raw', '--no-abbrev', '--no-renames', '--root'],
+            // Of a merge only files that differ from all parents.
+            ...['-c', '--no-show-signature', '--no-decorate', '--ignore-submodules=none'],
+          ] as `-${string}`[])
+        : []),
+      ...excludingRefs,
+      '--stdin',
+    ],
+    stdin: true,
+    lane: 'transfer',
+    timeoutMs: 10 * 60_000,
+  })
+  child.end(linesOf(tips))
+  const batch = new Batch()
+  try {
+    // `rev-list` ends each line with a newline, `log -z` each token with a NUL.
+    for await (const tokens of tokensOf(child as AsyncIterable<Buffer>, withFiles ? 0 : 0x0a)) {
+      for (const token of tokens) {
+        batch.add(token)
+        if (batch.isFull) yield batch.take()
+      }
+    }
+    const { code, signal, stderr } = await child.done
+    if (code !== 0) throw new GitError('log', code, signal, stderr)
+    if (batch.hasCommits) yield batch.take()
+  } finally {
+    child.destroy()
+  }
+}
+
+async function* tokensOf(chunks: AsyncIterable<Buffer>, end: number): AsyncIterable<Buffer[]> {
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    const tokens: Buffer[] = []
+    let at = 0
+    for (let stop = bytes.indexOf(end); stop >= 0; stop = bytes.indexOf(end, at)) {
+      tokens.push(bytes.subarray(at, stop))
+      at = stop + 1
+    }
+    rest = bytes.subarray(at)
+    yield tokens
+  }
+  if (rest.length > 0) yield [rest]
+}
+
+type Draft = { readonly oid: Oid; readonly files: NewFile[] }
+
+const colon = 0x3a
+const newline = 0x0a
+
+/**
+ * Reads tokens of `log -z --raw`: `<oid>`, or `<oid>\n<change>`; `<change>` followed by `<path>`; and empty ones. A change is
+ * `:<mode> <mode> <oid> <oid> <status>`, with one more colon, mode and oid for each further parent of a merge.
+ */
+class Batch {
+  #commits: Draft[] = []
+  #fileCount = 0
+  /** The change whose path is the next token; `skipped` if it is no new file. */
+  #change: { readonly oid: Oid; readonly isAdded: boolean } | 'skipped' | undefined
+
+  get hasCommits(): boolean {
+    return this.#commits.length > 0
+  }
+
+  get isFull(): boolean {
+    return this.#fileCount >= maxFilesAtOnce || this.#commits.length > maxCommitsAtOnce
+  }
+
+  add(token: Buffer): void {
+    const change = this.#change
+    if (change !== undefined) {
+      this.#change = undefined
+      if (change === 'skipped') return
+      this.#commits.at(-1)!.files.push({ path: pathFromBytes(token), ...change })
+      this.#fileCount++
+    } else if (token[0] === colon) this.#change = readChange(token)
+    else if (token.length > 0) {
+      const end = token.indexOf(newline)
+      this.#commits.push({ oid: token.toString('latin1', 0, end < 0 ? token.length : end) as Oid, files: [] })
+      if (end >= 0) this.#change = readChange(token.subarray(end + 1))
+    }
+  }
+
+  take(): readonly NewCommit[] {
+    const taken = this.#commits
+    const last = taken.at(-1)!
+    // Further files of the last commit may follow.
+    this.#commits = [{ oid: last.oid, files: [] }]
+    this.#fileCount = 0
+    return taken
+  }
+}
+
+function readChange(token: Buffer): { oid: Oid; isAdded: boolean } | 'skipped' {
+  const words = token.toString('latin1').split(' ')
+  const parents = words[0]!.lastIndexOf(':') + 1
+  const mode = words[parents]!
+  if (mode === '000000' || mode === '160000') return 'skipped'
+  const isAdded = words.slice(0, parents).every((old) => old.endsWith('000000'))
+  return { oid: words[2 * parents + 1] as Oid, isAdded }
+}
+
+/** Beyond these limits `newCommits` is faster, or needs less memory. */
+const maxFew = 20
+const maxEntries = 50_000
+
+/**
+ * Like `newCommits`, without a process, for few commits on top of `known` ones. Returns a superset: it may contain commits that
+ * other refs reach. `undefined` if there are many.
+ */
+export async function fewNewCommits(
+  repo: Repository,
+  tips: readonly Oid[],
+  known: ReadonlySet<Oid>,
+): Promise<readonly NewCommit[] | undefined> {
+  const found = new Map<Oid, Commit>()
+  let next = [...new Set(tips)].filter((oid) => !known.has(oid))
+  while (next.length > 0) {
+    if (found.size + next.length > maxFew) return undefined
+    for (const oid of next) {
+      const commit = await readCommit(repo, oid)
+      if (commit?.oid !== oid) return undefined
+      found.set(oid, commit)
+    }
+    next = [...new Set(next.flatMap((oid) => found.get(oid)!.parents))].filter(
+      (oid) => !known.has(oid) && !found.has(oid),
+    )
+  }
+  const compared = new TreeComparison(repo)
+  const commits: NewCommit[] = []
+  for (const { oid, tree, parents } of found.values()) {
+    const before: Oid[] = []
+    for (const parent of parents) {
+      const commit = found.get(parent) ?? (await readCommit(repo, parent))
+      if (!commit) return undefined
+      before.push(commit.tree)
+    }
+    const files = await compared.newFiles(tree, before)
+    if (!files) return undefined
+    commits.push({ oid, files })
+  }
+  return commits
+}
+
+/** Compares trees through the object cache. */
+class TreeComparison {
+  readonly #repo: Repository
+  #entries = 0
+
+  constructor(repo: Repository) {
+    this.#repo = repo
+  }
+
+  /** The files of a tree that differ from those in each tree `before`; `undefined` if there are too many entries. */
+  async newFiles(tree: Oid, before: readonly Oid[], prefix = ''): Promise<NewFile[] | undefined> {
+    if (before.includes(tree)) return []
+    const entries = await this.#read(tree)
+    const old = await Promise.all(before.map((oid) => this.#read(oid)))
+    if (!entries || old.some((each) => !each)) return undefined
+    const byName = old.map((each) => new Map(each!.map((entry) => [entry.name, entry])))
+    const files: NewFile[] = []
+    for (const { name, type, oid } of entries) {
+      if (type === 'commit') continue
+      const were = byName.map((each) => each.get(name))
+      if (were.some((was) => was?.oid === oid && was.type === type)) continue
+      const path = prefix + name
+      if (type === 'blob') {
+        files.push({ path, oid, isAdded: were.every((was) => was === undefined || was.type === 'tree') })
+        continue
+      }
+      const folders = were.flatMap((was) => (was?.type === 'tree' ? was.oid : []))
+      const inside = await this.newFiles(oid, folders, `${path}/`)
+      if (!inside) return undefined
+      for (const file of inside) files.push(file)
+    }
+    return files
+  }
+
+  async #read(oid: Oid): Promise<readonly TreeEntry[] | undefined> {
+    if (this.#entries > maxEntries) return undefined
+    const entries = await readTree(this.#repo, oid)
+    this.#entries += entries?.length ?? 0
+    return entries
+  }
+}
+
+/**
+ * Those of the given blobs that the new commits of `tips` bring: blobs of the commits on which they build do not count, even at
+ * another path. One process that lists all objects of the new commits.
+ */
+export async function newBlobsAmong(
+  repo: Repository,
+  tips: readonly Oid[],
+  oids: ReadonlySet<Oid>,
+): Promise<ReadonlySet<Oid>> {
+  const child = await repo.start('rev-list', {
+    // The trees of all branches count, not only those of the commits on which the new ones build.
+    flags: ['--objects-edge-aggressive', '--no-object-names', '--ignore-missing', ...excludingRefs, '--stdin'],
+    stdin: true,
+    lane: 'transfer',
+    timeoutMs: 10 * 60_000,
+  })
+  child.end(linesOf(tips))
+  const found = new Set<Oid>()
+  for await (const tokens of tokensOf(child as AsyncIterable<Buffer>, 0x0a)) {
+    for (const token of tokens) {
+      const oid = token.toString('latin1') as Oid
+      if (oids.has(oid)) found.add(oid)
+    }
+  }
+  const { code, signal, stderr } = await child.done
+  if (code !== 0) throw new GitError('rev-list', code, signal, stderr)
+  return found
+}

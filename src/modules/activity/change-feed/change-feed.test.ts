@@ -1,0 +1,135 @@
+import { request } from 'undici'
+import { describe, expect } from 'vitest'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+
+type Record = { cursor: string; kind: string; target_type: string; target_id: number; project_id: number }
+
+/** The cursor of the end of the feed. */
+const now = async (who: Client): Promise<string> => (await who.get('/events/changes')).headers['x-next-cursor']!
+
+/** All events after a cursor, read in pages of `limit`, as far as they are about the project. */
+async function changes(who: Client, after: string, projectId: number, limit = 100): Promise<Record[]> {
+  const found: Record[] = []
+  for (let cursor = after; ; ) {
+    const page = await who.get(`/events/changes?after=${cursor}&limit=${limit}`)
+    expect(page.status, page.text).toBe(200)
+    found.push(...(page.json as Record[]))
+    cursor = page.headers['x-next-cursor']!
+    if (page.headers['x-has-more'] !== 'true') return found.filter(({ project_id }) => project_id === projectId)
+  }
+}
+
+const kindsOf = (records: readonly Record[]) => records.map(({ kind }) => kind)
+
+async function withMembers(world: World) {
+  const [guest, reporter, stranger] = await Promise.all([world.user(), world.user(), world.user()])
+  const project = await storedProject(world, {
+    visibility: 'private',
+    members: [
+      [guest, 'guest'],
+      [reporter, 'reporter'],
+    ],
+  })
+  return { guest, reporter, stranger, id: project.id, at: `/projects/${project.id}` }
+}
+
+describe('GET /events/changes', () => {
+  test('lists what happened after the cursor, in order, in pages without gaps or repeats', async ({ world }) => {
+    const { reporter, id, at } = await withMembers(world)
+    const start = await now(reporter)
+    const { json: issue } = await reporter.post(`${at}/issues`, { title: 'One' })
+    const { json: note } = await reporter.post(`${at}/issues/${issue.iid}/notes`, { body: 'Hello' })
+    await world.root.put(`${at}/issues/${issue.iid}`, { state_event: 'close' })
+    const file = { branch: 'main', commit_message: 'x', content: 'x' }
+    await world.root.post(`${at}/repository/files/a`, file)
+    const found = await changes(reporter, start, id)
+    const expected = ['issue_opened', 'note_created', 'issue_closed', 'pushed']
+    expect(kindsOf(found).filter((kind) => expected.includes(kind))).toEqual(expected)
+    expect(found[0]).toMatchObject({ target_type: 'Issue', target_id: issue.id, actor_id: reporter.id, on_id: null })
+    expect(found.find(({ kind }) => kind === 'note_created')).toMatchObject({
+      target_type: 'Note',
+      target_id: note.id,
+      on_type: 'Issue',
+      on_id: issue.id,
+    })
+    expect(await changes(reporter, start, id, 1)).toEqual(found)
+    expect(await changes(reporter, found[1]!.cursor, id)).toEqual(found.slice(2))
+  })
+
+  test('shows only what the caller may read at the time of reading', async ({ world }) => {
+    const { guest, reporter, stranger, id, at } = await withMembers(world)
+    const start = await now(world.root)
+    const { json: hidden } = await reporter.post(`${at}/issues`, { title: 'Secret', confidential: true })
+    await reporter.post(`${at}/issues/${hidden.iid}/notes`, { body: 'Also secret' })
+    await world.root.post(`${at}/repository/files/a`, { branch: 'main', commit_message: 'x', content: 'x' })
+    const about = async (who: Client) => new Set(kindsOf(await changes(who, start, id)))
+    expect(await about(reporter)).toEqual(new Set(['issue_opened', 'note_created', 'pushed']))
+    expect(await about(guest)).toEqual(new Set())
+    expect(await about(stranger)).toEqual(new Set())
+    await reporter.put(`${at}/issues/${hidden.iid}`, { confidential: false })
+    expect(await about(guest)).toContain('issue_opened')
+    await world.root.delete(`${at}/members/${reporter.id}`)
+    expect(await about(reporter)).toEqual(new Set())
+  })
+
+  test('400 for a malformed cursor, 401 without a token', async ({ world }) => {
+    const ann = await world.user()
+    for (const after of ['x', '1', `${'9'.repeat(20)}-1`, '1-1-1', '1-9999999999999999'])
+      expect(await ann.get(`/events/changes?after=${after}`)).toMatchObject({ status: 400 })
+    expect((await world.anonymous.get('/events/changes')).status).toBe(401)
+  })
+})
+
+describe('GET /events/stream', () => {
+  test('sends events as they happen, and continues after Last-Event-ID', async ({ world }) => {
+    const { reporter, at } = await withMembers(world)
+    const headers = { accept: 'text/event-stream', 'private-token': reporter.token! }
+    const follow = async (more: object, isEnough: (text: string) => boolean, meanwhile: () => Promise<unknown>) => {
+      const stream = await request(`${world.origin}/api/v4/events/stream`, { headers: { ...headers, ...more } })
+      expect([stream.statusCode, stream.headers['content-type']]).toEqual([200, 'text/event-stream'])
+      let text = ''
+      let hasBegun = false
+      for await (const chunk of stream.body) {
+        text += chunk
+        if (!hasBegun && text.includes(': next')) await meanwhile()
+        hasBegun ||= text.includes(': next')
+        if (isEnough(text)) break
+      }
+      return text
+    }
+    const make = (title: string) => () => reporter.post(`${at}/issues`, { title })
+    const first = await follow({}, (text) => text.includes('event: issue_opened'), make('One'))
+    const id = /^id: (.*)\nevent: issue_opened\ndata: (\{.*\})$/m.exec(first)!
+    expect(JSON.parse(id[2]!)).toMatchObject({ cursor: id[1], kind: 'issue_opened', target_type: 'Issue' })
+    await make('Two')()
+    const second = await follow(
+      { 'last-event-id': id[1]! },
+      (text) => text.includes('event: issue_opened'),
+      async () => {},
+    )
+    expect(second).not.toContain(id[1]!)
+  })
+
+  test('ends at once for a client that does not follow', async ({ world }) => {
+    const { reporter, at } = await withMembers(world)
+    const start = await now(reporter)
+    await reporter.post(`${at}/issues`, { title: 'One' })
+    const { status, text } = await reporter.get(`/events/stream?after=${start}`)
+    expect([status, text]).toEqual([200, expect.stringContaining('event: issue_opened\n')])
+  })
+
+  test('a user has at most five streams', async ({ world }) => {
+    const ann = await world.user()
+    const headers = { accept: 'text/event-stream', 'private-token': ann.token! }
+    const open = () => request(`${world.origin}/api/v4/events/stream`, { headers })
+    const streams = await Promise.all(Array.from({ length: 5 }, open))
+    try {
+      const sixth = await open()
+      expect([sixth.statusCode, await sixth.body.text()]).toEqual([429, expect.stringContaining('Too many streams')])
+    } finally {
+      for (const stream of streams) stream.body.destroy()
+    }
+    await expect.poll(async () => (await ann.get('/events/stream')).status).toBe(200)
+  })
+})

@@ -1,0 +1,251 @@
+import type { Oid } from '../../../git/format/oid.ts'
+import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
+import { fewNewCommits, type NewCommit, newBlobsAmong, newCommits } from '../../../git/history/new-commits.ts'
+import { objectContent, objectInfo } from '../../../git/objects/cat-file.ts'
+import { parseCommit, readCommit } from '../../../git/objects/commits.ts'
+import { listSizedFiles } from '../../../git/objects/sized-files.ts'
+import { readRef } from '../../../git/refs/refs.ts'
+import { QuarantinedRepository, type Repository } from '../../../git/repository/repository.ts'
+import { compileExpression } from '../../../kernel/expression.ts'
+import { CommitChecks, maxCommitBytes, type ReadCommit } from '../push-rules/commit-checks.ts'
+import { FileNames } from '../push-rules/file-names.ts'
+import type { Offence } from '../push-rules/offence.ts'
+import type { EnforcedRule } from '../push-rules/queries.ts'
+import { firstBranch } from './first-branch.ts'
+import type { PushFacts, PushRule } from './rule.ts'
+
+/**
+ * The push rule of the project. New commits are those that no branch or tag reaches; they are read once for all checks, with one
+ * process for the list, or with none if the API adds few.
+ */
+export const configuredRule: PushRule = async (facts) => {
+  const { configured: rule } = facts
+  return rule && (offenceOfNames(rule, facts) ?? (await offenceOfObjects(rule, facts)))
+}
+
+function offenceOfNames(rule: EnforcedRule, { project, mode, changes }: PushFacts): Offence | undefined {
+  const overGit = mode.transport === 'http' || mode.transport === 'ssh'
+  if (rule.deny_delete_tag && overGit && changes.some(({ name, from, to }) => tagName(name) && from && !to))
+    return { text: 'You cannot delete a tag', rule: 'deny_delete_tag' }
+  if (!rule.branch_name_regex) return undefined
+  const follows = compileExpression(rule.branch_name_regex)
+  const main = project.default_branch ?? firstBranch(changes)
+  for (const { name: ref, to } of changes) {
+    const name = branchName(ref)
+    if (name !== undefined && to !== null && name !== main && !follows(name))
+      return {
+        text: `Branch name does not follow the pattern '${rule.branch_name_regex}'`,
+        rule: 'branch_name_regex',
+      }
+  }
+  return undefined
+}
+
+async function offenceOfObjects(rule: EnforcedRule, facts: PushFacts): Promise<Offence | undefined> {
+  const { ctx, project, mode, changes } = facts
+  const names = new FileNames(rule)
+  const checks = () => new CommitChecks(ctx, rule, { byApi: mode.transport === 'api', merges: mode.merges === true })
+  const tips = [...new Set(changes.flatMap(({ from, to }) => (to === null || to === from ? [] : to)))]
+  const checksFiles = names.areChecked || rule.max_file_size > 0
+  if (tips.length === 0 || !(checksFiles || checks().areNeeded)) return undefined
+  const repo = await facts.objects()
+  const { commits, others } = await byType(repo, facts, tips)
+  for (const tagged of checksFiles ? others : []) {
+    const offence = await offenceOfTagged(repo, rule, names, tagged)
+    if (offence) return offence
+  }
+  if (commits.length === 0) return undefined
+  const search = () => new Search(repo, rule, checks(), names, commits)
+  if (!(repo instanceof QuarantinedRepository)) {
+    const few = await fewNewCommits(repo, commits, await knownCommits(repo, project.default_branch, changes))
+    // They may include commits that are not new, so an offence among them is not certain.
+    if (few && !(await search().inAll(few))) return undefined
+  }
+  return search().inStream(newCommits(repo, commits, { withFiles: checksFiles }))
+}
+
+/** Commits on which those of the API are usually made. */
+async function knownCommits(
+  repo: Repository,
+  main: string | null,
+  changes: PushFacts['changes'],
+): Promise<ReadonlySet<Oid>> {
+  const known = new Set(changes.flatMap(({ from }) => from ?? []))
+  const ref = main === null ? undefined : branchRef(main)
+  const tip = ref && changes.some(({ from }) => from === null) ? await readRef(repo, ref) : undefined
+  return tip ? known.add(tip) : known
+}
+
+type Tagged = { readonly oid: Oid; readonly type: 'tree' | 'blob' }
+
+const askedAtOnce = 1000
+
+/** Tags may refer to trees and files; branches have commits only. */
+async function byType(
+  repo: Repository,
+  { changes }: PushFacts,
+  tips: readonly Oid[],
+): Promise<{ commits: readonly Oid[]; others: readonly Tagged[] }> {
+  const onBranches = new Set(changes.flatMap(({ name, to }) => (branchName(name) === undefined || !to ? [] : to)))
+  const unsure = tips.filter((oid) => !onBranches.has(oid))
+  if (unsure.length === 0) return { commits: tips, others: [] }
+  const helper = await repo.objects()
+  const others = new Map<Oid, Tagged>()
+  for (let at = 0; at < unsure.length; at += askedAtOnce) {
+    const asked = unsure.slice(at, at + askedAtOnce)
+    const peeled = await Promise.all(asked.map((oid) => objectInfo(helper, `${oid}^{}`)))
+    for (const [index, info] of peeled.entries())
+      if (info?.type === 'tree' || info?.type === 'blob') others.set(asked[index]!, { oid: info.oid, type: info.type })
+  }
+  return { commits: tips.filter((oid) => !others.has(oid)), others: [...others.values()] }
+}
+
+const mebibyte = 1024 * 1024
+/** Maximum files of a tagged tree; projects tag such trees rarely. */
+const maxTagged = 50_000
+
+/** Of a tag that refers to a file or to a tree. Files that branches have already may be of any size. */
+async function offenceOfTagged(
+  repo: Repository,
+  rule: EnforcedRule,
+  names: FileNames,
+  { oid, type }: Tagged,
+): Promise<Offence | undefined> {
+  const sizeOf = async () => (await objectInfo(await repo.objects(), oid))?.sizeBytes ?? 0
+  const files =
+    type === 'blob' ? [{ path: oid, oid, sizeBytes: await sizeOf() }] : await listSizedFiles(repo, oid, maxTagged)
+  if (files.length >= maxTagged)
+    return {
+      text: `The tree ${oid} has more than ${maxTagged} files, which push rules cannot check`,
+      rule: names.areChecked ? 'file_name_regex' : 'max_file_size',
+    }
+  for (const { path } of type === 'tree' ? files : []) {
+    const offence = names.offence(path)
+    if (offence) return offence
+  }
+  const maxBytes = rule.max_file_size * mebibyte
+  const large = maxBytes === 0 ? [] : files.filter(({ sizeBytes }) => sizeBytes > maxBytes)
+  if (large.length === 0) return undefined
+  const fresh = await newBlobsAmong(repo, [oid], new Set(large.map((file) => file.oid)))
+  const first = large.find((file) => fresh.has(file.oid))
+  return first && offenceOfSize(rule, first.path)
+}
+
+const offenceOfSize = (rule: EnforcedRule, path: string, commit?: Oid): Offence => ({
+  text: `File "${path}" is larger than the allowed size of ${rule.max_file_size} MB`,
+  rule: 'max_file_size',
+  path,
+  ...(commit && { commit }),
+})
+
+type LargeFile = { readonly oid: Oid; readonly path: string; readonly commit: Oid }
+
+/** Large files that are remembered before git is asked which of them are new. */
+const maxLarge = 1000
+const maxSeen = 100_000
+
+/** Looks for the first offence among commits: of a commit, then of a file name, then of a size. */
+class Search {
+  readonly #repo: Repository
+  readonly #rule: EnforcedRule
+  readonly #checks: CommitChecks
+  readonly #names: FileNames
+  readonly #tips: readonly Oid[]
+  readonly #maxBytes: number
+  /** Files whose size is known to be allowed. */
+  readonly #seen = new Set<Oid>()
+  #large: LargeFile[] = []
+  #lastChecked: Oid | undefined
+  #ofName: Offence | undefined
+  #ofSize: Offence | undefined
+
+  constructor(repo: Repository, rule: EnforcedRule, checks: CommitChecks, names: FileNames, tips: readonly Oid[]) {
+    this.#repo = repo
+    this.#rule = rule
+    this.#checks = checks
+    this.#names = names
+    this.#tips = tips
+    this.#maxBytes = rule.max_file_size * mebibyte
+  }
+
+  /** For commits that are in the object cache. */
+  async inAll(commits: readonly NewCommit[]): Promise<Offence | undefined> {
+    const read = async ({ oid }: NewCommit): Promise<ReadCommit> => {
+      const commit = await readCommit(this.#repo, oid)
+      if (!commit) throw new Error(`the commit ${oid} is missing`)
+      return commit.message.length > maxCommitBytes ? { oid, tooLarge: true } : commit
+    }
+    return (await this.#inBatch(commits, read)) ?? this.#conclude()
+  }
+
+  async inStream(batches: AsyncIterable<readonly NewCommit[]>): Promise<Offence | undefined> {
+    const helper = this.#checks.areNeeded ? await this.#repo.objects() : undefined
+    const read = async ({ oid }: NewCommit): Promise<ReadCommit> => {
+      const found = await objectContent(helper!, oid, maxCommitBytes)
+      if (!found) throw new Error(`the commit ${oid} is missing`)
+      return found.content ? parseCommit(oid, found.content) : { oid, tooLarge: true }
+    }
+    for await (const commits of batches) {
+      const offence = await this.#inBatch(commits, read)
+      if (offence) return offence
+    }
+    return this.#conclude()
+  }
+
+  async #inBatch(
+    commits: readonly NewCommit[],
+    read: (commit: NewCommit) => Promise<ReadCommit>,
+  ): Promise<Offence | undefined> {
+    if (this.#checks.areNeeded) {
+      const unchecked = commits.filter(({ oid }) => oid !== this.#lastChecked)
+      this.#lastChecked = commits.at(-1)?.oid
+      const offence = await this.#checks.firstOffence(await Promise.all(unchecked.map(read)))
+      if (offence) return offence
+    }
+    if (!this.#ofName) this.#checkNames(commits)
+    if (this.#maxBytes > 0 && !this.#ofName && !this.#ofSize) await this.#checkSizes(commits)
+    return undefined
+  }
+
+  #checkNames(commits: readonly NewCommit[]): void {
+    if (!this.#names.areChecked) return
+    for (const { oid, files } of commits)
+      for (const { path, isAdded } of files) {
+        const offence = isAdded ? this.#names.offence(path) : undefined
+        if (offence) {
+          this.#ofName = { ...offence, commit: oid }
+          return
+        }
+      }
+  }
+
+  async #checkSizes(commits: readonly NewCommit[]): Promise<void> {
+    if (this.#seen.size > maxSeen) this.#seen.clear()
+    const asked: LargeFile[] = []
+    for (const { oid: commit, files } of commits)
+      for (const { oid, path } of files) {
+        if (this.#seen.has(oid)) continue
+        this.#seen.add(oid)
+        asked.push({ oid, path, commit })
+      }
+    if (asked.length === 0) return
+    const helper = await this.#repo.objects()
+    const infos = await Promise.all(asked.map(({ oid }) => objectInfo(helper, oid)))
+    this.#large.push(...asked.filter((_, index) => (infos[index]?.sizeBytes ?? 0) > this.#maxBytes))
+    if (this.#large.length >= maxLarge) await this.#checkLarge()
+  }
+
+  /** Files that existed before, under another name or in another branch, may stay. */
+  async #checkLarge(): Promise<void> {
+    const large = this.#large
+    this.#large = []
+    const fresh = await newBlobsAmong(this.#repo, this.#tips, new Set(large.map(({ oid }) => oid)))
+    const first = large.find(({ oid }) => fresh.has(oid))
+    if (first) this.#ofSize = offenceOfSize(this.#rule, first.path, first.commit)
+  }
+
+  async #conclude(): Promise<Offence | undefined> {
+    if (!this.#ofName && !this.#ofSize && this.#large.length > 0) await this.#checkLarge()
+    return this.#ofName ?? this.#ofSize
+  }
+}
