@@ -13,6 +13,8 @@ const limits = { all: 32, host: 16, hook: 8 }
 
 /** Without news the queue is read this often, in case a notification was lost. In milliseconds. */
 const maxSleepMs = 60_000
+/** While deliveries wait for requests of their hook or host to end. */
+const blockedMs = 200
 /** While a push waits for an earlier one. */
 const settleMs = 100
 /** After an error of the service itself. */
@@ -88,8 +90,8 @@ export class Dispatcher {
     await this.#take(ctx)
     if (this.#sending.size >= limits.all) return maxSleepMs
     const dueMs = await nextDueMs(ctx.db, [...this.#sending.keys()])
-    // What is due now waits for one of its hook or host to end.
-    return dueMs === null || dueMs <= 0 ? maxSleepMs : Math.min(dueMs, maxSleepMs)
+    // What is due now waits for a request of its hook or host to end; others may become due meanwhile.
+    return dueMs === null ? maxSleepMs : Math.min(Math.max(dueMs, blockedMs), maxSleepMs)
   }
 
   /** Results that cannot be saved stay for the next round. */
