@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { OutboundFailure } from '../../instance/index.ts'
 import type { Trigger } from '../hooks/triggers.ts'
 import { buildPayload } from '../payloads/build.ts'
-import { messagesOf } from './messages.ts'
+import { confidentialIssues, messagesOf } from './messages.ts'
 import { type DueRow, eventOf, type Result } from './queue-queries.ts'
 import { type HookTimes, maxAttempts, pauseAfter, pauseMs, retryMs } from './schedule.ts'
 import { send } from './send.ts'
@@ -40,8 +40,9 @@ async function currentTrigger(ctx: Ctx, due: DueRow): Promise<Trigger | undefine
   // A test is for the hook whatever its flags are.
   if (due.facts['test'] === true) return queued
   if (!due.reaches) return undefined
+  const event = eventOf(due)
   const isOpen = queued === 'issues_events' || queued === 'note_events'
-  const now = isOpen ? (await messagesOf(ctx, eventOf(due)))[0]?.trigger : queued
+  const now = isOpen ? (await messagesOf(ctx, event, await confidentialIssues(ctx, [event])))[0]?.trigger : queued
   return now !== undefined && due.triggers.includes(now) ? now : undefined
 }
 

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { deliver, type PayloadCache } from './deliver.ts'
 import { expandEvents } from './expand.ts'
 import { lockQueue } from './expand-queries.ts'
+import { Loop } from './loop.ts'
 import { type DueRow, dueDeliveries, nextDueMs, type Result, saveResults } from './queue-queries.ts'
 import { type HookTimes, hookTimes, maxAttempts, retryMs } from './schedule.ts'
 
@@ -12,6 +13,8 @@ const limits = { all: 32, host: 16, hook: 8 }
 
 /** Without news the queue is read this often, in case a notification was lost. In milliseconds. */
 const maxSleepMs = 60_000
+/** While deliveries wait for requests of their hook or host to end. */
+const blockedMs = 200
 /** While a push waits for an earlier one. */
 const settleMs = 100
 /** After an error of the service itself. */
@@ -39,10 +42,9 @@ export class Dispatcher {
   readonly #sending = new Map<number, { readonly due: DueRow; readonly done: Promise<void> }>()
   readonly #payloads = payloadCache()
   #results: Result[] = []
-  /** Set by news that the running round may have missed. */
-  #hasNews = true
-  #wake: (() => void) | undefined
-  #running: Promise<void> | undefined
+  /** Turns events into deliveries, apart from sending, so that many events do not delay those that are queued. */
+  readonly #expanding = new Loop(() => this.#orPause(() => this.#expand()))
+  readonly #delivering = new Loop(() => this.#orPause(() => this.#deliver()))
 
   constructor(options: DispatcherOptions) {
     this.#options = options
@@ -50,58 +52,46 @@ export class Dispatcher {
   }
 
   start(): void {
-    this.#running ??= this.#run()
+    this.#expanding.start()
+    this.#delivering.start()
   }
 
-  /** Something may be due. */
+  /** There may be events, or deliveries that are due. */
   wake(): void {
-    this.#hasNews = true
-    this.#wake?.()
+    this.#expanding.wake()
+    this.#delivering.wake()
   }
 
   /** Ends requests; what they were sending stays queued. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    this.wake()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      this.#hasNews = false
-      const sleepMs = await this.#round().catch((err) => {
-        this.#options.log.warn({ err }, 'cannot send to hooks now')
-        return errorPauseMs
-      })
-      await this.#sleep(sleepMs)
-    }
+    await Promise.all([this.#expanding.stop(), this.#delivering.stop()])
     await Promise.all([...this.#sending.values()].map(({ done }) => done))
     await this.#save(await this.#options.open()).catch(() => {})
   }
 
-  #sleep(ms: number): Promise<void> {
-    if (this.#hasNews) return Promise.resolve()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, ms)
-    this.#wake = resolve
-    return promise.finally(() => {
-      clearTimeout(timer)
-      this.#wake = undefined
+  #orPause(round: () => Promise<number>): Promise<number> {
+    return round().catch((err) => {
+      this.#options.log.warn({ err }, 'cannot send to hooks now')
+      return errorPauseMs
     })
   }
 
-  /** Resolves with the time until the next round, if no news comes. */
-  async #round(): Promise<number> {
+  async #expand(): Promise<number> {
+    const left = await expandEvents(await this.#options.open())
+    if (left === 'nothing') return maxSleepMs
+    this.#delivering.wake()
+    return left === 'more' ? 0 : settleMs
+  }
+
+  async #deliver(): Promise<number> {
     const ctx = await this.#options.open()
     await this.#save(ctx)
-    const left = await expandEvents(ctx)
-    if (left === 'more') this.#hasNews = true
     await this.#take(ctx)
-    if (left === 'waiting') return settleMs
-    if (this.#hasNews || this.#sending.size >= limits.all) return maxSleepMs
+    if (this.#sending.size >= limits.all) return maxSleepMs
     const dueMs = await nextDueMs(ctx.db, [...this.#sending.keys()])
-    // What is due now waits for one of its hook or host to end.
-    return dueMs === null || dueMs <= 0 ? maxSleepMs : Math.min(dueMs, maxSleepMs)
+    // What is due now waits for a request of its hook or host to end; others may become due meanwhile.
+    return dueMs === null ? maxSleepMs : Math.min(Math.max(dueMs, blockedMs), maxSleepMs)
   }
 
   /** Results that cannot be saved stay for the next round. */
@@ -115,8 +105,6 @@ export class Dispatcher {
     })
     this.#results = this.#results.slice(results.length)
     for (const { id } of results) this.#sending.delete(id)
-    // The next ones of their resources are ready now.
-    this.#hasNews = true
   }
 
   /** Starts deliveries that are due. */
@@ -171,7 +159,7 @@ export class Dispatcher {
       })
       .then((result) => {
         this.#results.push(result)
-        this.wake()
+        this.#delivering.wake()
       })
     this.#sending.set(due.delivery_id, { due, done })
   }

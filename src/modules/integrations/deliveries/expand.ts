@@ -10,7 +10,7 @@ import {
   type ReceiverRow,
   receiversOf,
 } from './expand-queries.ts'
-import { messagesOf, receives } from './messages.ts'
+import { confidentialIssues, messagesOf, receives } from './messages.ts'
 
 /** Events that become deliveries in one transaction, at most. */
 const batchSize = 100
@@ -29,22 +29,32 @@ export async function expandEvents(ctx: Ctx): Promise<'more' | 'waiting' | 'noth
   const events = inOrder(await newEvents(ctx.db, batchSize))
   if (events.length === 0) return (await hasNewEvents(ctx.db)) ? 'waiting' : 'nothing'
   const receivers = new Map<string, Promise<ReceiverRow[]>>()
-  const deliveries: NewDelivery[] = []
-  for (const event of events) {
+  const receiversAt = (event: RecordedEvent) => {
     const place = `${event.project_id} ${event.group_id}`
     const found = receivers.get(place) ?? receiversOf(ctx.db, event)
     receivers.set(place, found)
-    const [hooks, messages] = await Promise.all([found, messagesOf(ctx, event)])
-    for (const message of messages)
-      for (const hook of hooks)
-        if (receives(hook, event, message)) {
-          const { trigger, part, resource } = message
-          deliveries.push({ hook_id: hook.id, event_id: event.id, trigger, part, resource })
-        }
+    return found
   }
+  const confidential = await confidentialIssues(ctx, events)
+  const deliveries = await Promise.all(
+    events.map(async (event): Promise<NewDelivery[]> => {
+      const [hooks, messages] = await Promise.all([receiversAt(event), messagesOf(ctx, event, confidential)])
+      return messages.flatMap((message) =>
+        hooks
+          .filter((hook) => receives(hook, event, message))
+          .map(({ id }) => ({
+            hook_id: id,
+            event_id: event.id,
+            trigger: message.trigger,
+            part: message.part,
+            resource: message.resource,
+          })),
+      )
+    }),
+  )
   await ctx.transaction(async (tx) => {
     await lockQueue(tx)
-    if (deliveries.length > 0) await insertDeliveries(tx, deliveries)
+    await insertDeliveries(tx, deliveries.flat())
     await markExpanded(
       tx,
       events.map(({ id }) => id),

@@ -3,7 +3,7 @@ import { isFiltered } from '../hooks/branch-filter.ts'
 import { systemEvents, type Trigger } from '../hooks/triggers.ts'
 import { changesIn } from '../payloads/changes.ts'
 import { refsOfPush } from '../payloads/push.ts'
-import { findConfidential } from '../payloads/queries.ts'
+import { confidentialAmong } from '../payloads/queries.ts'
 import { idIn, type RecordedEvent, textIn } from '../payloads/source.ts'
 import type { ReceiverRow } from './expand-queries.ts'
 
@@ -26,11 +26,16 @@ const isSilent = (event: RecordedEvent): boolean => {
 }
 
 /**
- * What an event is for hooks. Whether an issue is confidential counts as it was or as it is now, whichever is stricter. Source:
- * supplement to the API documents, "Selection".
+ * What an event is for hooks. An issue is confidential if it was or if it is now: among the ids of `confidential`. Source: supplement to
+ * the API documents, "Selection".
  */
-export async function messagesOf(ctx: Ctx, event: RecordedEvent): Promise<readonly Message[]> {
+export async function messagesOf(
+  ctx: Ctx,
+  event: RecordedEvent,
+  confidential: ReadonlySet<number>,
+): Promise<readonly Message[]> {
   const { kind, project_id, group_id, payload, facts } = event
+  const isHidden = (issueId: number) => facts['confidential'] === true || confidential.has(issueId)
   const one = (trigger: Trigger, resource: string): Message[] => [{ trigger, part: 0, resource }]
   const inProject = (noun: string) => `project ${project_id}: ${noun}`
   switch (kind) {
@@ -42,14 +47,12 @@ export async function messagesOf(ctx: Ctx, event: RecordedEvent): Promise<readon
     case 'issue_reopened': {
       if (isSilent(event)) return []
       const id = idIn(payload, 'issue_id')
-      const hidden = facts['confidential'] === true || (await findConfidential(ctx.db, id)) === true
-      return one(hidden ? 'confidential_issues_events' : 'issues_events', `issue ${id}`)
+      return one(isHidden(id) ? 'confidential_issues_events' : 'issues_events', `issue ${id}`)
     }
     case 'note_created': {
       const id = idIn(payload, 'noteable_id')
       const type = textIn(payload, 'noteable_type')
-      const hidden =
-        type === 'Issue' && (facts['confidential'] === true || (await findConfidential(ctx.db, id)) === true)
+      const hidden = type === 'Issue' && isHidden(id)
       const about = type === 'Commit' ? inProject(`commit ${textIn(payload, 'commit_id')}`) : `${type} ${id}`
       return one(hidden ? 'confidential_note_events' : 'note_events', `notes of ${about}`)
     }
@@ -93,6 +96,17 @@ export async function messagesOf(ctx: Ctx, event: RecordedEvent): Promise<readon
       return one('merge_requests_events', `merge request ${idIn(payload, 'merge_request_id')}`)
   }
 }
+
+/** The issues that events are about, or notes on them. */
+const issueOf = ({ payload }: RecordedEvent): number =>
+  payload['noteable_type'] === 'Issue' ? idIn(payload, 'noteable_id') : idIn(payload, 'issue_id')
+
+/** The issues of events that are confidential now. One statement, or none. */
+export const confidentialIssues = (ctx: Ctx, events: readonly RecordedEvent[]): Promise<ReadonlySet<number>> =>
+  confidentialAmong(
+    ctx.db,
+    events.map(issueOf).filter((id) => id > 0),
+  )
 
 /** A push that moves more branches than the setting says is not sent to hooks for pushes; the same for tags. */
 async function pushMessages(ctx: Ctx, event: RecordedEvent): Promise<Message[]> {

@@ -127,9 +127,15 @@ export const findIssueRow = async (db: Db, id: number): Promise<IssueRow | undef
     )
   )?.issue
 
-/** Whether an issue is confidential now; undefined if it is gone. */
-export const findConfidential = async (db: Db, issueId: number): Promise<boolean | undefined> =>
-  (await db.row({ confidential: boolean }, sql`select confidential from issues where id = ${issueId}`))?.confidential
+/** The confidential ones of these issues. */
+export async function confidentialAmong(db: Db, issueIds: readonly number[]): Promise<ReadonlySet<number>> {
+  if (issueIds.length === 0) return new Set()
+  const rows = await db.rows(
+    { id: integer },
+    sql`select id from issues where id = any(${issueIds}::bigint[]) and confidential`,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
 
 export type MergeRequestRow = Planned & {
   head_pipeline_id: number | null
