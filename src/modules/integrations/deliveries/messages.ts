@@ -64,8 +64,10 @@ export async function messagesOf(
     case 'release_updated':
     case 'release_deleted':
       return one('releases_events', inProject(`release ${textIn(payload, 'tag')}`))
-    case 'wiki_page':
-      return one('wiki_page_events', inProject('wiki'))
+    case 'wiki_page_created':
+    case 'wiki_page_updated':
+    case 'wiki_page_deleted':
+      return one('wiki_page_events', `wiki page ${idIn(payload, 'wiki_page_id')}`)
     case 'member_added':
     case 'member_updated':
     case 'member_removed': {

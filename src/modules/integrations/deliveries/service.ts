@@ -17,7 +17,7 @@ import {
 import { findSample, type Sample } from './sample-queries.ts'
 
 /** The event that tests a flag, and what it needs. */
-const tested: Readonly<Record<Flag, readonly [kind: HookedEvent | 'wiki_page', needs: string]>> = {
+const tested: Readonly<Record<Flag, readonly [kind: HookedEvent, needs: string]>> = {
   push_events: ['pushed', 'commits'],
   tag_push_events: ['pushed', 'tags'],
   repository_update_events: ['pushed', 'commits'],
@@ -28,7 +28,7 @@ const tested: Readonly<Record<Flag, readonly [kind: HookedEvent | 'wiki_page', n
   merge_requests_events: ['merge_request_opened', 'merge requests'],
   job_events: ['commit_status_changed', 'jobs'],
   pipeline_events: ['pipeline_changed', 'pipelines'],
-  wiki_page_events: ['wiki_page', 'wiki pages'],
+  wiki_page_events: ['wiki_page_created', 'wiki pages'],
   releases_events: ['release_created', 'releases'],
   member_events: ['member_added', 'members'],
   subgroup_events: ['group_created', 'subgroups'],
@@ -42,7 +42,6 @@ const made: Readonly<Partial<Record<Flag, object>>> = {
     format: 'markdown',
     message: 'Create the page',
     slug: 'home',
-    action: 'create',
   },
   subgroup_events: { name: 'Subgroup', path: 'subgroup', full_path: 'group/subgroup' },
 }

@@ -9,6 +9,7 @@ export type Rule = { readonly triggers: readonly Trigger[]; readonly facts?: Fac
 
 const issues: Rule = { triggers: ['issues_events', 'confidential_issues_events'], facts: 'issue' }
 const mergeRequests: Rule = { triggers: ['merge_requests_events'], facts: 'merge_request' }
+const wikiPages: Rule = { triggers: ['wiki_page_events'] }
 const releases: Rule = { triggers: ['releases_events'] }
 const members: Rule = { triggers: ['member_events', systemEvents] }
 const projects: Rule = { triggers: [systemEvents], facts: 'project' }
@@ -33,6 +34,9 @@ export const hookRules = {
   note_created: { triggers: ['note_events', 'confidential_note_events'], facts: 'note' },
   pipeline_changed: { triggers: ['pipeline_events'], facts: 'pipeline' },
   commit_status_changed: { triggers: ['job_events'], facts: 'status' },
+  wiki_page_created: wikiPages,
+  wiki_page_updated: wikiPages,
+  wiki_page_deleted: wikiPages,
   release_created: releases,
   release_updated: releases,
   release_deleted: releases,

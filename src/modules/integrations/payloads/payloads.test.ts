@@ -598,6 +598,34 @@ describe('tests of hooks', () => {
     expect((await testFlag('nothing')).status).toBe(400)
   })
 
+  test('a page of a wiki is sent when it is created, changed and deleted', async ({ world }) => {
+    await using made = await hooked(world)
+    const { project, receiver } = made
+    const at = `/projects/${project.id}/wikis`
+    const { slug } = (await world.root.post(at, { title: 'Plans/First step', content: 'One' })).json
+    const sent = async (action: string) =>
+      (
+        await receiver.request(
+          ({ json }) => json.object_kind === 'wiki_page' && json.object_attributes.action === action,
+        )
+      ).json
+    expect(await sent('create')).toMatchObject({
+      user: userBlock,
+      project: projectBlock,
+      object_attributes: {
+        title: 'First step',
+        slug,
+        content: 'One',
+        format: 'markdown',
+        url: expect.stringContaining(slug),
+      },
+    })
+    await world.root.put(`${at}/${encodeURIComponent(slug)}`, { content: 'Two' })
+    expect(await sent('update')).toMatchObject({ object_attributes: { content: 'Two' } })
+    await world.root.delete(`${at}/${encodeURIComponent(slug)}`)
+    expect(await sent('delete')).toMatchObject({ object_attributes: { slug, content: 'Two' } })
+  })
+
   test('a wiki page has all keys', async ({ world }) => {
     await using made = await hooked(world)
     await world.root.post(`${made.hooks}/${made.hookId}/test/wiki_page_events`)

@@ -6,8 +6,7 @@ import type { Trigger } from '../hooks/triggers.ts'
 export type RecordedEvent = {
   readonly id: number
   readonly uuid: string
-  /** `wiki_page` has no event of the catalogue yet: tests of hooks send it. */
-  readonly kind: HookedEvent | 'wiki_page'
+  readonly kind: HookedEvent
   readonly project_id: number | null
   readonly group_id: number | null
   readonly actor_id: number | null

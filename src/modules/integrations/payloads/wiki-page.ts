@@ -1,32 +1,72 @@
+import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
+import type { Payload } from '../../../events/catalogue.ts'
+import { pageOfEvent } from '../../text/index.ts'
 import { PayloadProject, userOf } from './blocks.ts'
-import { type Builder, textIn } from './source.ts'
+import { findGroupBlock } from './queries.ts'
+import { type Builder, type RecordedEvent, textIn } from './source.ts'
 
-/** The facts of the event are the page: `title`, `content`, `format`, `message`, `slug` and `action`. */
-export const wikiPagePayload: Builder = async (ctx, { event: { project_id, actor_id, facts } }) => {
-  const project = await PayloadProject.load(ctx, project_id)
-  if (!project) return undefined
-  const { full_path } = project.row
-  const slug = textIn(facts, 'slug') ?? ''
+/** A page without its URL. */
+type Page = Record<'title' | 'content' | 'format' | 'message' | 'slug', string | null>
+
+/** A page of the wiki of a project, or of a group, which has `group` instead of `project`. Undefined if the page is gone. */
+export const wikiPagePayload: Builder = async (ctx, { event }) => {
+  const holder = await holderOf(ctx, event)
+  const page = holder && (await pageOf(ctx, event, holder.fullPath))
+  if (!page) return undefined
+  const { fullPath, blocks, withAbsoluteImages } = holder
+  const webUrl = `${ctx.site.url}/${holder.webPath}/-/wikis`
   return {
     object_kind: 'wiki_page',
-    user: await userOf(ctx, actor_id),
-    project: project.block,
+    user: await userOf(ctx, event.actor_id),
+    ...blocks,
     wiki: {
-      web_url: `${project.webUrl}/-/wikis/home`,
-      git_ssh_url: sshUrlToRepo(ctx.site, `${full_path}.wiki`),
-      git_http_url: httpUrlToRepo(ctx.site, `${full_path}.wiki`),
-      path_with_namespace: `${full_path}.wiki`,
+      web_url: `${webUrl}/home`,
+      git_ssh_url: sshUrlToRepo(ctx.site, `${fullPath}.wiki`),
+      git_http_url: httpUrlToRepo(ctx.site, `${fullPath}.wiki`),
+      path_with_namespace: `${fullPath}.wiki`,
       default_branch: 'master',
     },
     object_attributes: {
-      title: textIn(facts, 'title'),
-      content: project.withAbsoluteImages(textIn(facts, 'content')),
-      format: textIn(facts, 'format'),
-      message: textIn(facts, 'message'),
-      slug,
-      url: `${project.webUrl}/-/wikis/${slug.split('/').map(encodeURIComponent).join('/')}`,
-      action: textIn(facts, 'action'),
+      title: page.title,
+      content: withAbsoluteImages(page.content),
+      format: page.format,
+      message: page.message,
+      slug: page.slug,
+      url: `${webUrl}/${(page.slug ?? '').split('/').map(encodeURIComponent).join('/')}`,
+      action: actions[event.kind as keyof typeof actions],
     },
   }
+}
+
+const actions = { wiki_page_created: 'create', wiki_page_updated: 'update', wiki_page_deleted: 'delete' } as const
+
+async function holderOf(ctx: Ctx, { project_id, group_id }: RecordedEvent) {
+  if (project_id !== null) {
+    const project = await PayloadProject.load(ctx, project_id)
+    return (
+      project && {
+        fullPath: project.row.full_path,
+        webPath: project.row.full_path,
+        blocks: { project: project.block },
+        withAbsoluteImages: (text: string | null) => project.withAbsoluteImages(text),
+      }
+    )
+  }
+  const group = group_id === null ? undefined : await findGroupBlock(ctx.db, group_id)
+  return (
+    group && {
+      fullPath: group.full_path,
+      webPath: `groups/${group.full_path}`,
+      blocks: { group: { group_id, group_name: group.name, group_path: group.path, full_path: group.full_path } },
+      withAbsoluteImages: (text: string | null) => text,
+    }
+  )
+}
+
+/** The page of the event, or that of a test of a hook, which is among its facts. */
+async function pageOf(ctx: Ctx, { payload, facts }: RecordedEvent, fullPath: string): Promise<Page | undefined> {
+  if ('wiki_page_id' in payload) return pageOfEvent(ctx, payload as Payload<'wiki_page_created'>, fullPath)
+  const [title, content, format] = [textIn(facts, 'title'), textIn(facts, 'content'), textIn(facts, 'format')]
+  return { title, content, format, message: textIn(facts, 'message'), slug: textIn(facts, 'slug') }
 }

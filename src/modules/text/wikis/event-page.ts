@@ -18,10 +18,7 @@ export type EventPage = {
 
 /**
  * What webhooks tell about a page, read when they are sent from the commit that the event names. Undefined if the wiki, the
- * commit or the page is gone, or the page is too large.
- *
- * @public For the payloads of webhooks. Reads what the event is about without a permission check: the hook belongs to the
- * project or group.
+ * commit or the page is gone, or the page is too large. Without a permission check: the hook belongs to the project or group.
  */
 export async function pageOfEvent(
   ctx: Ctx,
