@@ -148,7 +148,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     ),
   )
   // Read once: a change of the proxy takes effect at the next start.
-  const assetProxy = assetProxyOf(await settings.get(), secrets, site)
+  const assetProxy = assetProxyOf({ settings: await settings.get(), secrets, site, log })
   const markdown = markdownBy(renderer, assetProxy)
 
   const react = reactBy(reactions)

@@ -6,9 +6,9 @@ export const limits = {
   /** Maximum characters of a document. Titles are shorter. */
   text: 524_288,
   /** Maximum characters of the HTML, before and after it is sanitized. */
-  html: 4_194_304,
+  html: 2_097_152,
   /** Maximum elements. The parser of HTML may create many from few tags: each paragraph repeats open formatting. */
-  elements: 100_000,
+  elements: 50_000,
   /** Maximum depth of elements. */
   depth: 200,
   /** Maximum footnotes. The extension copies all of a document for each. */

@@ -85,17 +85,19 @@ export function parseMarkdown(text: string, isLine: boolean): string {
   const env: Env = {}
   const parser = isLine ? lines : documents
   const tokens = isLine ? parser.parseInline(source, env) : parser.parse(source, env)
-  if (lengthOf(tokens) > limits.html) throw new TooComplex()
+  refuseExcess(tokens)
   return parser.renderer.render(tokens, parser.options, env)
 }
 
-/** About the characters that the tokens become. */
-function lengthOf(tokens: readonly Token[]): number {
-  let length = 0
-  for (const { content, attrs, tag, children } of tokens) {
+/** Throws if the tokens become too many characters or elements: before they are written and parsed again. */
+function refuseExcess(tokens: readonly Token[]): void {
+  let [length, elements] = [0, 0]
+  const count = ({ content, attrs, tag, nesting, children }: Token): void => {
     length += content.length + 2 * tag.length
     for (const [name, value] of attrs ?? []) length += name.length + String(value).length
-    if (children && length <= limits.html) length += lengthOf(children)
+    if (tag !== '' && nesting >= 0) elements++
+    if (length > limits.html || elements > limits.elements) throw new TooComplex()
+    for (const child of children ?? []) count(child)
   }
-  return length
+  for (const token of tokens) count(token)
 }

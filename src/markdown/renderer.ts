@@ -50,9 +50,13 @@ export class MarkdownRenderer implements AsyncDisposable {
     { caller, version, signal }: RenderOptions,
   ): Promise<Rendered[]> {
     const keys = documents.map(({ text, context }) =>
-      hash('sha256', JSON.stringify([version, context, text]), 'base64'),
+      text.length > limits.text ? undefined : hash('sha256', JSON.stringify([version, context, text]), 'base64'),
     )
-    const known = keys.map((key) => this.#cache.get(key))
+    // What is too long needs no thread, and is not cached.
+    const known = documents.map((document, index) => {
+      const key = keys[index]
+      return key === undefined ? asText(document) : this.#cache.get(key)
+    })
     if (known.every((rendered) => rendered !== undefined)) return known
     const rest = async (): Promise<Rendered[]> => {
       const rendered: Rendered[] = []
@@ -76,7 +80,6 @@ export class MarkdownRenderer implements AsyncDisposable {
 
   async #start(key: string, document: MarkdownDocument): Promise<Rendered> {
     try {
-      if (document.text.length > limits.text) throw new Error('the document is too long')
       const rendered = await this.#pool.render(document)
       renders.inc({ result: 'html' })
       this.#cache.set(key, rendered)

@@ -1,10 +1,7 @@
 import type { Ctx, Markdown } from '../../../api/ctx.ts'
 import type { MarkdownPlace, MarkdownText } from '../../../api/markdown.ts'
-import type { Site } from '../../../api/site.ts'
-import type { Secrets } from '../../../kernel/secrets.ts'
 import type { MarkdownRenderer } from '../../../markdown/renderer.ts'
 import type { AssetProxy, MarkdownContext, RelativeLinks } from '../../../markdown/types.ts'
-import type { Settings } from '../../../settings/settings.ts'
 import { openSettings } from '../../administration/index.ts'
 import { withReferences } from './references.ts'
 
@@ -24,13 +21,24 @@ function linksIn(place: MarkdownPlace, siteUrl: string): RelativeLinks | undefin
   }
 }
 
-/** The proxy of external images, if it is enabled. */
-export function assetProxyOf(settings: Settings, secrets: Secrets, { host }: Site): AssetProxy | undefined {
+/**
+ * The proxy of external images, if it is enabled. Without the key of its secret, which is in a file beside the database, the service
+ * starts all the same: the proxy then refuses the images, but their hosts learn of no reader.
+ */
+export function assetProxyOf({ settings, secrets, site, log }: ProxySources): AssetProxy | undefined {
   const { asset_proxy_enabled, asset_proxy_url: url, asset_proxy_secret_key, asset_proxy_whitelist } = settings
   if (!asset_proxy_enabled || url === null) return undefined
-  const { asset_proxy_secret_key: secret } = openSettings(secrets, { asset_proxy_secret_key })
-  return { url, secret: secret ?? '', allowlist: [...asset_proxy_whitelist, host] }
+  const proxy = { url, allowlist: [...asset_proxy_whitelist, site.host] }
+  try {
+    const { asset_proxy_secret_key: secret } = openSettings(secrets, { asset_proxy_secret_key })
+    return { ...proxy, secret: secret ?? '' }
+  } catch (error) {
+    log.error({ err: error }, 'asset_proxy_secret_key cannot be decrypted: external images are not shown')
+    return { ...proxy, secret: '' }
+  }
 }
+
+type ProxySources = Pick<Ctx, 'settings' | 'secrets' | 'site' | 'log'>
 
 /** Renders with this renderer and, for external images, this proxy. */
 export const markdownBy = (renderer: MarkdownRenderer, assetProxy: AssetProxy | undefined): Markdown => ({

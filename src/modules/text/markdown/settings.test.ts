@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, inject } from 'vitest'
+import { storeSetting } from '../../../../test/tables/instance.ts'
 import { test, type World } from '../../../../test/world.ts'
 import { type App, createApp } from '../../../app.ts'
 
@@ -56,4 +57,11 @@ test('images are not proxied after a restart while the proxy is disabled', async
   await world.settings({ asset_proxy_url: 'https://proxy.example' })
   await using app = await restarted(world)
   expect(await htmlOf(app, `![x](${image})`)).toContain('src="https://elsewhere.example/')
+})
+
+test('the service starts without the key of the secret of the proxy', async ({ world }) => {
+  await world.settings({ asset_proxy_enabled: true, asset_proxy_url: 'https://proxy.example' })
+  await storeSetting(world, 'asset_proxy_secret_key', 'v1:00000000:none')
+  await using app = await restarted(world)
+  expect(await htmlOf(app, `![x](${image})`)).toContain('src="https://proxy.example/')
 })
