@@ -30,6 +30,15 @@ export interface BlobStore {
     digest: Digest,
     range?: { start: number; end: number },
   ): Promise<{ sizeBytes: number; body: Readable } | undefined>
+  /**
+   * Calls `write` for each part of a range, one after the other: several times faster than a stream for large blobs, because the same
+   * memory is used again once `write` resolves. False if the blob does not exist. Stores that only have streams lack it.
+   */
+  copyTo?(
+    digest: Digest,
+    range: { start: number; end: number },
+    write: (chunk: Buffer) => Promise<void>,
+  ): Promise<boolean>
   has(digest: Digest): Promise<boolean>
   /** In bytes; `undefined` if the blob does not exist. */
   size(digest: Digest): Promise<number | undefined>
