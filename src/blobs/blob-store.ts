@@ -59,6 +59,16 @@ export interface BlobStore {
     range?: { start: number; end: number },
     options?: { signal?: AbortSignal },
   ): Promise<FoundBlob | undefined>
+  /**
+   * Calls `write` for each part of a range, one after the other: several times faster than a stream for large blobs, because the same
+   * memory is used again once `write` resolves. False if the blob does not exist. Stores that only have streams lack it.
+   */
+  copyTo?(
+    digest: Digest,
+    range: { start: number; end: number },
+    write: (chunk: Buffer) => Promise<void>,
+    options?: { signal?: AbortSignal },
+  ): Promise<boolean>
   /** Asks the store itself, as `size` does. */
   has(digest: Digest): Promise<boolean>
   /** In bytes; `undefined` if the blob does not exist. */

@@ -137,6 +137,30 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       await rmdir(folder)
     })
 
+    test('ranges of a blob are copied, if the store can', async () => {
+      const store = await open()
+      if (!store.copyTo) return
+      const large = randomBytes(1_000_000)
+      const { digest } = await store.put(Readable.from([large]))
+      for (const [start, end] of [
+        [0, large.length - 1],
+        [7, 7],
+        [300_000, 900_000],
+      ] as const) {
+        const parts: Buffer[] = []
+        expect(await store.copyTo(digest, { start, end }, async (chunk) => void parts.push(Buffer.from(chunk)))).toBe(
+          true,
+        )
+        expect(Buffer.concat(parts).equals(large.subarray(start, end + 1))).toBe(true)
+      }
+      const refused = store.copyTo(digest, { start: 0, end: 900_000 }, async () => {
+        throw new Error('the reader has gone')
+      })
+      await expect(refused).rejects.toThrow('the reader has gone')
+      await expect(store.copyTo(digest, { start: 0, end: 2_000_000 }, async () => {})).rejects.toThrow('ends at byte')
+      expect(await store.copyTo(hello, { start: 0, end: 1 }, async () => {})).toBe(false)
+    })
+
     test('large and empty blobs are stored', async () => {
       const store = await open()
       const large = randomBytes(5_000_000)

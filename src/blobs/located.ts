@@ -88,6 +88,22 @@ export class LocatedBlobs implements BlobStore {
     return this.#ask((store) => store.get(digest, range, options))
   }
 
+  async copyTo(
+    digest: Digest,
+    range: { start: number; end: number },
+    write: (chunk: Buffer) => Promise<void>,
+    options?: { signal?: AbortSignal },
+  ): Promise<boolean> {
+    // Another store is no help once writing has begun.
+    const store = await this.#ask(async (each) => ((await each.has(digest)) ? each : undefined))
+    if (!store) return false
+    if (store.copyTo) return store.copyTo(digest, range, write, options)
+    const blob = await store.get(digest, range, options)
+    if (!blob) return false
+    for await (const chunk of blob.body as AsyncIterable<Buffer>) await write(chunk)
+    return true
+  }
+
   has(digest: Digest): Promise<boolean> {
     return this.#ask(async (store) => (await store.has(digest)) || undefined).then((found) => found === true)
   }

@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { BlobStore, Digest, StoredBlob } from '../../blobs/blob-store.ts'
-import { type Exchange, type Headers, sendBody, sendEmpty } from './answer.ts'
+import { allHeaders, type Exchange, type Headers, sendBody, sendEmpty } from './answer.ts'
 import { disconnectSignal } from './disconnect.ts'
-import { parseRange } from './range.ts'
+import { parseRange, type Range } from './range.ts'
 
 /** Up to this size, another request costs the client more time than it saves. */
 const sentDirectlyBytes = 64 * 1024
@@ -31,10 +32,11 @@ export async function sendBlob(
   const ifRange = asked['if-range']
   const range = ifRange === undefined || ifRange === etag ? parseRange(asked.range, sizeBytes) : undefined
   if (range === 'unsatisfiable') return false
+  const length = range ? range.end - range.start + 1 : sizeBytes
   const sent: Headers = {
     ...validators,
     ...headers,
-    'content-length': range ? range.end - range.start + 1 : sizeBytes,
+    'content-length': length,
     ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${sizeBytes}` }),
   }
   if (exchange.req.method === 'HEAD') {
@@ -47,9 +49,14 @@ export async function sendBlob(
     sendEmpty(exchange, 302, { location: link, 'cache-control': 'no-store', 'content-length': 0 })
     return true
   }
+  const status = range ? 206 : 200
+  if (blobs.copyTo && length >= copiedBytes) {
+    await copyBlob(exchange, status, { digest, range: range ?? { start: 0, end: sizeBytes - 1 } }, blobs, sent)
+    return true
+  }
   const blob = await blobs.get(digest, range, { signal: disconnectSignal(exchange) })
   if (!blob) throw missing(digest)
-  await sendBody(exchange, range ? 206 : 200, blob.body, sent)
+  await sendBody(exchange, status, blob.body, sent)
   return true
 }
 
@@ -71,6 +78,46 @@ async function linkFor(
     disposition: String(headers['content-disposition']),
   })
 }
+
+/** Smaller bodies are sent as streams, which need less memory at once. */
+const copiedBytes = 512 * 1024
+
+/** As `sendBody`, without a stream. */
+async function copyBlob(
+  exchange: Exchange,
+  status: number,
+  { digest, range }: { readonly digest: Digest; readonly range: Range },
+  blobs: BlobStore,
+  headers: Headers,
+): Promise<void> {
+  const { res } = exchange
+  const signal = disconnectSignal(exchange)
+  signal.throwIfAborted()
+  const write = (chunk: Buffer) => {
+    if (!res.headersSent) res.writeHead(status, allHeaders(exchange, headers))
+    return written(res, chunk, signal)
+  }
+  try {
+    if (!(await blobs.copyTo!(digest, range, write, { signal }))) throw missing(digest)
+    res.end()
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  }
+}
+
+/** Resolves when the system has taken the bytes. A response that waits behind another one never reports that, if the client disconnects. */
+const written = (res: ServerResponse, chunk: Buffer, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const gone = () => reject(signal.reason)
+    if (signal.aborted) return gone()
+    signal.addEventListener('abort', gone, { once: true })
+    res.write(chunk, (error) => {
+      signal.removeEventListener('abort', gone)
+      if (error) reject(error)
+      else resolve()
+    })
+  })
 
 const isNamed = (header: string | undefined, etag: string): boolean =>
   (header ?? '').split(',').some((each) => ['*', etag, `W/${etag}`].includes(each.trim()))

@@ -19,7 +19,10 @@ import { RegistryError } from './errors.ts'
 import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
 import { parseDigestOf } from './request.ts'
 
-/** Maximum concurrent requests with bytes per process; each has a file. */
+/** Bodies up to this size do not wait for a slot. */
+const smallBytes = 256 * 1024
+
+/** Maximum concurrent requests with larger bodies per process; each has a file. */
 const slots = new SharedSlots('room for uploads', { slots: 24, maxWaiting: 300 })
 
 /** Address and progress of an upload. An empty one has the range of one byte, as clients expect. */
@@ -68,8 +71,9 @@ async function receive({ exchange, ctx }: RegistryExchange, upload: Upload): Pro
   const { req } = exchange
   if (req.headers['content-encoding'] !== undefined)
     throw new RegistryError('BLOB_UPLOAD_INVALID', { message: 'the content must not be encoded' })
-  if (req.headers['content-length'] === '0') return upload
-  const leave = await slots.enter(ctx.shareKey, disconnectSignal(exchange))
+  const length = Number(req.headers['content-length'])
+  if (length === 0) return upload
+  const leave = length <= smallBytes ? () => {} : await slots.enter(ctx.shareKey, disconnectSignal(exchange))
   try {
     return await extendUpload(ctx, upload, atPaceOfClient(req.iterator({ destroyOnReturn: false }), usualPace))
   } finally {

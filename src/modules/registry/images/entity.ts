@@ -32,7 +32,7 @@ export const RegistryRepository = entity({
       description: '`delete_scheduled` if a job is about to delete it; otherwise null',
     }),
     tags_count: Type.Optional(Type.Integer({ description: 'Number of tags; present with `tags_count=true`' })),
-    tags: Type.Optional(Type.Array(tag, { description: 'Tags by name, at most 10,000; present with `tags=true`' })),
+    tags: Type.Optional(Type.Array(tag, { description: 'Tags by name, at most 1,000; present with `tags=true`' })),
   }),
   present(row: RepositoryRow, { registry }) {
     const path = pathOf(row.full_path, row.name)

@@ -280,6 +280,25 @@ describe('tags of container repositories', () => {
     expect((await registry.send('GET', `blobs/${digestOf('precious')}`)).text).toBe('precious')
   })
 
+  test('a restored index has the images of the indexes in it', async ({ world }) => {
+    const project = await world.project()
+    const registry = await Registry.open(world.root, imageAt(project))
+    const push = async (tag: string, body: string, type: string) => {
+      expect((await registry.putManifest(tag, body, type)).status).toBe(201)
+      return { mediaType: type, digest: digestOf(body), size: body.length }
+    }
+    const indexOf = (manifest: object) => JSON.stringify({ schemaVersion: 2, manifests: [manifest] })
+    const image = await push('image', JSON.stringify(await registry.manifestOf()), ociManifest)
+    const inner = await push('inner', indexOf(image), ociIndex)
+    const outer = await push('outer', indexOf(inner), ociIndex)
+    for (const { digest } of [outer, inner, image])
+      expect((await registry.send('DELETE', `manifests/${digest}`)).status).toBe(202)
+    const { id } = await repositoryOf(world, project)
+    expect((await world.root.post(at(project, `/${id}/tags/outer/restore`))).status).toBe(201)
+    for (const { digest } of [outer, inner, image])
+      expect((await registry.send('GET', `manifests/${digest}`)).status).toBe(200)
+  })
+
   test('what was deleted before the retention time is not restored', async ({ world }) => {
     const project = await world.project()
     const registry = await Registry.open(world.root, imageAt(project))

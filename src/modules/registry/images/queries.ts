@@ -26,7 +26,7 @@ export type RepositoryRow = RowOf<typeof repositoryRow>
 export type Shown = { readonly tags?: boolean | undefined; readonly tags_count?: boolean | undefined }
 
 /** Tags that a record lists; more are listed by their own endpoint. */
-const maxTags = 10_000
+const maxTags = 1000
 
 const shownColumns = ({ tags, tags_count }: Shown): Sql => sql`
   ${

@@ -151,17 +151,23 @@ export const lastNamed = async (
 /** Makes a manifest readable again, with the manifests of an index and all their blobs. */
 export async function reviveManifest(tx: Tx, manifestId: number): Promise<void> {
   const revived = sql`
-    select ${manifestId}::bigint as id
-    union all select c.child_id from container_manifest_children c where c.manifest_id = ${manifestId}
+    with recursive parts as (
+      select ${manifestId}::bigint as id
+      union select c.child_id from parts join container_manifest_children c on c.manifest_id = parts.id
+    )
   `
   await tx.run(sql`
-    update container_manifests set deleted_at = null where id in (${revived}) and deleted_at is not null
+    ${revived}
+    update container_manifests
+    set deleted_at = null
+    where id in (select id from parts) and deleted_at is not null
   `)
   await tx.run(sql`
+    ${revived}
     update container_blobs b
     set deleted_at = null
     from container_manifest_blobs mb
-    where mb.manifest_id in (${revived})
+    where mb.manifest_id in (select id from parts)
       and b.repository_id = mb.repository_id
       and b.digest = mb.digest
       and b.deleted_at is not null
