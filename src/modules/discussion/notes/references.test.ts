@@ -84,6 +84,10 @@ describe('references of a text that moves to another project', () => {
     expect(qualifyReferences(text, 'a/b')).toBe(moved)
   })
 
+  test('an amount of money stays as it is', () => {
+    expect(qualifyReferences('It costs $5, see #1', 'a/b')).toBe('It costs $5, see a/b#1')
+  })
+
   test.for(['#1 ', '`', '```\n', '~~~', 'a/', 'a#1'])(
     'references are changed in linear time when %j repeats',
     (part) => {
