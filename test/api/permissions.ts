@@ -46,6 +46,12 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/-/search', 'guest L', 200, { query: 'scope=users&search=xxx' }],
   ['GET /projects/:id/search blobs', 'reporter L', 200, { query: 'scope=blobs&search=xxx', also: ['read_code'] }],
   ['GET /projects/:id/search commits', 'reporter L', 200, { query: 'scope=commits&search=xxx', also: ['read_code'] }],
+  [
+    'GET /projects/:id/search wiki_blobs',
+    'guest L',
+    200,
+    { query: 'scope=wiki_blobs&search=xxx', also: ['read_wiki'] },
+  ],
   ['GET /projects/:id/search issues', 'guest L', 200, { query: 'scope=issues&search=xxx', also: ['read_issue'] }],
 
   ['POST /projects/:id/fork', 'reporter L', 404, { json: { namespace: absent } }],

@@ -20,14 +20,6 @@ export const sideRepositoryRows = (world: World, holder: Holder, ...columns: rea
 export const hasSideRepository = async (world: World, id: number): Promise<boolean> =>
   (await find(world, 'side_repositories', { id }, ['id'])).length > 0
 
-/** A side repository of a snippet that need not exist. */
-export const addSnippetRepository = (world: World, snippet_id: number) =>
-  add(world, 'side_repositories', { kind: 'snippet', snippet_id })
-
-/** As if the holder had been deleted. */
-export const forgetHolder = (world: World, id: number) =>
-  change(world, 'side_repositories', { id }, { project_id: null, group_id: null, snippet_id: null })
-
 /** States and transports of the pushes to a side repository, in their order. */
 export const pushesToSide = (world: World, side_repository_id: number) =>
   find(world, 'pushes', { side_repository_id }, ['id', 'state', 'door as transport', 'actor_id'], 'id')
@@ -42,6 +34,6 @@ export const changesOfSide = (world: World, id: number) =>
     'id',
   )
 
-/** So many pushes that housekeeping is due. */
+/** Enough pushes that housekeeping is due. */
 export const manySidePushes = (world: World, id: number) =>
   change(world, 'side_repositories', { id }, { pushes: new Computed('pushes + 1000') })

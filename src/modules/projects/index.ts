@@ -58,7 +58,6 @@ export { loadProject, type ProjectSubject, project, projectFacts } from './proje
 export { checkRepositories, inspectRepository, unownedRepositories } from './repositories/check.ts'
 export {
   dueHousekeeping,
-  type Housekeeping,
   housekeep,
   housekeepingDueIn,
   housekeepWhenDue,
@@ -68,14 +67,13 @@ export { claimHousekeeping } from './repositories/housekeeping-queries.ts'
 export {
   diskPath,
   type Located,
-  locatedRow,
-  type Placed,
   projectRepositoryDir,
   repositoryDir,
   shardsOf,
 } from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
+export { saveWikiCheck } from './repositories/queries.ts'
 export { setAside } from './repositories/set-aside.ts'
 export { refreshSketches } from './sketches/jobs.ts'
 export { deleteStarsOf } from './stars/queries.ts'

@@ -41,17 +41,18 @@ export { recoverPushes, releaseLocks } from './pushes/recovery.ts'
 export { repositoryFacts } from './pushes/repository-facts.ts'
 export { decideSide } from './pushes/side-decide.ts'
 export { sizeViolation } from './pushes/size-limit-rule.ts'
-export { commitToSideRepository, mainRefOf, type SideCommitRequest, type SideEdit } from './side-commits/commit.ts'
+export { commitToSideRepository, mainRefOf, type SideEdit } from './side-commits/commit.ts'
 export { checkSideRepositories } from './side-repositories/check.ts'
-export { refreshSideRepository, removeSideRepositories } from './side-repositories/jobs.ts'
+export {
+  refreshSideRepository,
+  /** @public */
+  removeSideRepositories,
+} from './side-repositories/jobs.ts'
 export type { SideKind, SideSubject } from './side-repositories/kind.ts'
 export { openNothing, openSideForWriting, openSideRepository } from './side-repositories/open.ts'
 export {
   createSideRepository,
   findSideRepository,
   findSideRepositoryById,
-  type SideHolder,
-  type SideKindName,
   type SideRepository,
-  sideRepositoriesOf,
 } from './side-repositories/queries.ts'

@@ -1,4 +1,4 @@
-import { as } from '../../../api/endpoint.ts'
+import { as, type Variant } from '../../../api/endpoint.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { searchMessages } from '../../../git/history/message-search.ts'
 import { readCommits } from '../../../git/objects/commits.ts'
@@ -8,6 +8,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { CommitDetail, type CommitDetailRow, defaultRef, findCommitId } from '../../repository/index.ts'
+import { openWiki } from '../../text/index.ts'
 import {
   codeQuery,
   maxFound,
@@ -39,25 +40,45 @@ export const blobsInProject: SearchScope<ProjectSubject> = {
   returns: [FoundBlob],
   allow: 'read_code',
   async find(asked) {
-    const { ctx, within, page } = asked
     const query = codeQuery(asked.search)
-    const repo = openRepository(ctx, within)
-    const tip = await tipOf(repo, asked)
-    if (!tip) return as(FoundBlob, nothing)
-    const found = await memoize(
-      repo,
-      `grep ${tip.commit} ${JSON.stringify(query)}`,
-      async (repo) => {
-        const all = await searchText(repo, [tip.commit], textSearch(query, timeoutMs))
-        if (all.timedOut) throw tookTooLong()
-        return all
-      },
-      sizeOfLines,
-    )
-    const paged = pageOf(found, page)
-    const rows = paged.rows.map((lines): FoundBlobRow => ({ ...lines, ref: tip.ref, projectId: within.id }))
-    return as(FoundBlob, { ...paged, rows })
+    const repo = openRepository(asked.ctx, asked.within)
+    return searchFiles(repo, query, await tipOf(repo, asked), asked)
   },
+}
+
+/** Text in the pages and attachments of the wiki of a project. */
+export const wikiInProject: SearchScope<ProjectSubject> = {
+  name: 'wiki_blobs',
+  returns: [FoundBlob],
+  allow: 'read_wiki',
+  async find(asked) {
+    const query = codeQuery(asked.search)
+    const wiki = await openWiki(asked.ctx, { of: 'project', id: asked.within.id })
+    if (!wiki) return as(FoundBlob, nothing)
+    return searchFiles(wiki.repo, query, { commit: wiki.head, ref: wiki.branch }, asked)
+  },
+}
+
+async function searchFiles(
+  repo: Repository,
+  query: ReturnType<typeof codeQuery>,
+  tip: { readonly commit: Oid; readonly ref: string } | undefined,
+  { within, page }: Search<ProjectSubject>,
+): Promise<Variant> {
+  if (!tip) return as(FoundBlob, nothing)
+  const found = await memoize(
+    repo,
+    `grep ${tip.commit} ${JSON.stringify(query)}`,
+    async (repo) => {
+      const all = await searchText(repo, [tip.commit], textSearch(query, timeoutMs))
+      if (all.timedOut) throw tookTooLong()
+      return all
+    },
+    sizeOfLines,
+  )
+  const paged = pageOf(found, page)
+  const rows = paged.rows.map((lines): FoundBlobRow => ({ ...lines, ref: tip.ref, projectId: within.id }))
+  return as(FoundBlob, { ...paged, rows })
 }
 
 /**

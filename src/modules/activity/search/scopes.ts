@@ -1,6 +1,6 @@
 import type { GroupSubject } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
-import { blobsInProject, commitsInProject } from './code.ts'
+import { blobsInProject, commitsInProject, wikiInProject } from './code.ts'
 import { blobsInGroup, blobsOfAll, commitsInGroup, commitsOfAll } from './code-of-many.ts'
 import { issuesInGroup, issuesInProject, issuesOfAll } from './issues.ts'
 import { mergeRequestsInGroup, mergeRequestsInProject, mergeRequestsOfAll } from './merge-requests.ts'
@@ -38,6 +38,7 @@ export const groupScopes: readonly SearchScope<GroupSubject>[] = [
 
 export const projectScopes: readonly SearchScope<ProjectSubject>[] = [
   blobsInProject,
+  wikiInProject,
   commitsInProject,
   issuesInProject,
   mergeRequestsInProject,

@@ -90,7 +90,7 @@ export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number>
     sql`select projects_limit from users where id = ${userId} for no key update`,
   ))!.projects_limit
 
-/** Path of the wiki of the project at this path, or of the project whose wiki is at this path. */
+/** Path of the wiki of the project at this path, or of the project or group whose wiki is at this path. */
 const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
 
 /**
@@ -120,7 +120,7 @@ export async function takenNames(
           select
           from routes r
           where r.path_key = lower(${wikiTwin(project.fullPath)})
-            and r.project_id is not null
+            and (r.project_id is not null or ${/\.wiki$/i.test(project.fullPath)})
             and not r.redirect
             and ${others}
         ) as wiki

@@ -20,6 +20,13 @@ describe('taken names of projects', () => {
     expect((await bob.post('/projects', { name: 'Name', path: 'path' })).status).toBe(201)
   })
 
+  test('400 for a project at the path of the wiki of a group', async ({ world }) => {
+    const top = await world.group()
+    const sub = await world.group({ parent: top })
+    const at = { namespace_id: top.id, name: 'Notes', path: `${sub.path}.wiki` }
+    expect(await world.root.post('/projects', at)).toMatchObject({ status: 400, json: { message: { name: taken } } })
+  })
+
   test('one of several concurrent creations of the same project succeeds', async ({ world }) => {
     const ann = await world.user()
     const answers = await Promise.all(Array.from({ length: 6 }, () => ann.post('/projects', { name: 'Same' })))

@@ -73,3 +73,9 @@ export const saveCheck = (db: Db, projectId: number, failed: boolean): Promise<n
       where id = ${projectId} and repository_check_failed <> ${failed}
     `,
   )
+
+/** The same for the wiki of a project. */
+export const saveWikiCheck = (db: Db, projectId: number, failed: boolean): Promise<number> =>
+  db.run(sql`
+    update projects set wiki_check_failed = ${failed} where id = ${projectId} and wiki_check_failed <> ${failed}
+  `)

@@ -15,6 +15,7 @@ import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { initialBranch, openForWriting } from '../../projects/index.ts'
 import { moveSideRefs } from '../pushes/move-refs.ts'
+import { sizeViolationOf } from '../pushes/size-limit-rule.ts'
 import { findSideRepositoryById, type SideRepository } from '../side-repositories/queries.ts'
 
 /** A change of one file. `null` deletes it; without `content`, a moved file stays as it is. */
@@ -54,6 +55,8 @@ export async function commitToSideRepository(
   row: SideRepository,
   request: SideCommitRequest,
 ): Promise<{ readonly commit: Commit | undefined }> {
+  const tooLarge = await sizeViolationOf(ctx, async () => row.size)
+  if (tooLarge !== undefined) throw invalid(tooLarge)
   const repo = await openForWriting(ctx, row)
   // The first push may have named it since the row was read.
   const ref = mainRefOf(row.default_branch === null ? ((await findSideRepositoryById(ctx.db, row.id)) ?? row) : row)

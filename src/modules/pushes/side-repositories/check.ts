@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
-import { inspectRepository, projectRepositoryDir, shardsOf, unownedRepositories } from '../../projects/index.ts'
+import {
+  inspectRepository,
+  projectRepositoryDir,
+  saveWikiCheck,
+  shardsOf,
+  unownedRepositories,
+} from '../../projects/index.ts'
 import { type SideRepository, sideRepositoriesAfter, sideRepositoriesWithoutHolder } from './queries.ts'
 
 const page = 500
@@ -20,8 +26,9 @@ export async function checkSideRepositories(
     for (const row of rows) {
       after = row.id
       known.add(projectRepositoryDir(ctx, row))
-      const { broken = [], others } = await inspectRepository(ctx, row)
-      problems.push(...[...broken, ...others].map((line) => `${nameOf(row)}: ${line}`))
+      const { broken, others } = await inspectRepository(ctx, row)
+      if (broken && row.project_id !== null) await saveWikiCheck(ctx.db, row.project_id, broken.length > 0)
+      problems.push(...[...(broken ?? []), ...others].map((line) => `${nameOf(row)}: ${line}`))
     }
     progress(`checked wikis and snippets up to repository ${after}`)
   }

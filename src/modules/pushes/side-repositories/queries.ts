@@ -37,19 +37,6 @@ const ofHolder = (holder: SideHolder): Sql => sql`select ${columns} from side_re
 export const findSideRepository = (db: Db, holder: SideHolder): Promise<SideRepository | undefined> =>
   db.row(sideRepositoryRow, ofHolder(holder))
 
-/** Repositories of several holders of one kind, in no order. */
-export const sideRepositoriesOf = (
-  db: Db,
-  kind: SideKindName,
-  holderIds: readonly number[],
-): Promise<SideRepository[]> =>
-  db.rows(
-    sideRepositoryRow,
-    sql`
-      select ${columns} from side_repositories s where ${raw(`s.${holderColumn[kind]}`)} = any(${holderIds}::bigint[])
-    `,
-  )
-
 /** The repository of a holder, created if it has none. Concurrent calls get the same. */
 export async function createSideRepository(tx: Db, holder: SideHolder): Promise<SideRepository> {
   const column = raw(holderColumn[holder.kind])

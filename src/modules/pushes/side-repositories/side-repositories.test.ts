@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, utimes } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
@@ -12,7 +12,7 @@ import { commitToSideRepository } from '../side-commits/commit.ts'
 import { checkSideRepositories } from './check.ts'
 import { refreshSideRepository, removeSideRepositories } from './jobs.ts'
 import { openSideRepository } from './open.ts'
-import { createSideRepository, findSideRepositoryById, type SideHolder } from './queries.ts'
+import { createSideRepository, findSideRepositoryById, type SideHolder, saveSideSize } from './queries.ts'
 
 async function written(world: World, holder: SideHolder) {
   const ctx = await contextFor(world, world.root)
@@ -90,6 +90,34 @@ describe('side repositories', () => {
       `wiki of project ${foreign.id}: the repository in its place does not carry its key, and goes to lost+found`,
       `${unowned} belongs to no wiki or snippet`,
     ])
+  })
+
+  test('a check lists a project whose wiki is damaged until it is intact again', async () => {
+    await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
+    const { id } = await world.project()
+    const { ctx, dir } = await written(world, { kind: 'project_wiki', id })
+    const blob = join(dir, 'objects', '2e', '65efe2a145dda7ee51d1741299f848e5bf752e')
+    const content = await readFile(blob)
+    const listed = async () =>
+      (await world.root.get('/projects?wiki_checksum_failed=true')).json.map((each: { id: number }) => each.id)
+    await chmod(blob, 0o600)
+    await truncate(blob, 3)
+    expect(await checkSideRepositories(ctx, ['default'], () => {})).not.toEqual([])
+    expect(await listed()).toEqual([id])
+    await writeFile(blob, content)
+    expect(await checkSideRepositories(ctx, ['default'], () => {})).toEqual([])
+    expect(await listed()).toEqual([])
+  })
+
+  test('a wiki over the size limit of repositories takes no pages', async ({ world }) => {
+    const { id } = await world.project()
+    const { ctx, row } = await written(world, { kind: 'project_wiki', id })
+    await saveSideSize(ctx.db, row.id, 3 * 1024 * 1024)
+    await world.settings({ repository_size_limit: 2 })
+    expect(await world.root.post(`/projects/${id}/wikis`, { title: 'x', content: 'x' })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining('has exceeded its size limit of 2 MB by 1.00 MB') },
+    })
   })
 
   test('a nightly job removes old leftovers of crashes beside side repositories', async ({ world }) => {

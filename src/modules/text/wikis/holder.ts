@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { readRef } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { initialBranch } from '../../projects/index.ts'
 import {
   createSideRepository,
   findSideRepository,
@@ -16,7 +17,7 @@ export type WikiHolder = { readonly of: 'project' | 'group'; readonly id: number
 const sideHolder = ({ of, id }: WikiHolder) => ({ kind: of === 'project' ? 'project_wiki' : 'group_wiki', id }) as const
 
 /** The wiki at the head of its default branch. */
-export type OpenWiki = { readonly repo: Repository; readonly row: SideRepository; readonly head: Oid }
+export type OpenWiki = { readonly repo: Repository; readonly branch: string; readonly head: Oid }
 
 /** Opens a wiki for reading; undefined as long as it has no page. */
 export async function openWiki(ctx: Ctx, holder: WikiHolder): Promise<OpenWiki | undefined> {
@@ -24,7 +25,7 @@ export async function openWiki(ctx: Ctx, holder: WikiHolder): Promise<OpenWiki |
   if (!row) return undefined
   const repo = openSideRepository(ctx, row)
   const head = await readRef(repo, mainRefOf(row))
-  return head && { repo, row, head }
+  return head && { repo, branch: row.default_branch ?? initialBranch, head }
 }
 
 /** The repository of a wiki, created by the first write. */

@@ -1,4 +1,5 @@
 import type { Oid } from '../../../git/format/oid.ts'
+import { decodeText } from '../../../git/format/text.ts'
 import { readBlob } from '../../../git/objects/blobs.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { listTree } from '../../../git/objects/tree-listing.ts'
@@ -90,7 +91,7 @@ async function entriesOf(repo: Repository, folders: readonly { tree: Oid; path: 
 export async function contentOf(repo: Repository, { oid }: Page): Promise<string> {
   const blob = await readBlob(repo, oid, { maxBytes: maxPageBytes })
   if (!blob) throw notFound('Wiki Page')
-  return blob.content.toString('utf8')
+  return decodeText(blob.content)
 }
 
 /** The pages with their contents, read one after the other; without that of a page that is too large. */
@@ -109,6 +110,7 @@ export async function withContents(
   return found
 }
 
-function unlessTooLarge(error: unknown): undefined {
+/** For `contentOf`: undefined instead of a failure because of the size. */
+export function unlessTooLarge(error: unknown): undefined {
   if (!(error instanceof Failure) || error.kind !== 'too_large') throw error
 }

@@ -3,9 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { type Client, git, type TestGroup, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
 import type { Visibility } from '../../../access/levels.ts'
+
+import { pageOfEvent } from './event-page.ts'
 
 type Held = { readonly at: string; readonly full_path: string; readonly id: number; readonly of: 'project' | 'group' }
 
@@ -226,6 +229,15 @@ describe('pushed wikis', () => {
     expect(await files(world, held)).toContain('Big plans.md')
   })
 
+  test('a pushed page that is not UTF-8 is read in its probable charset', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'home', content: 'h' })
+    await edited(world, held, (clone) =>
+      writeFile(join(clone, 'latin.md'), Buffer.from('Grüße aus Köln, schöne Straße', 'latin1')),
+    )
+    expect((await world.root.get(`${held.at}/latin`)).json.content).toBe('Grüße aus Köln, schöne Straße')
+  })
+
   test('only the default branch is the wiki', async ({ world }) => {
     const held = await holder(world, 'project')
     await world.root.post(held.at, { title: 'home', content: 'h' })
@@ -326,6 +338,24 @@ describe('events of wikis', () => {
     expect((await guest.get(held.at)).status).toBe(403)
   })
 
+  test('an event leads to the page as it was then, for webhooks', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'docs/a b', content: 'first' })
+    await world.root.put(`${held.at}/${page('docs/a-b')}`, { content: 'second' })
+    await world.root.delete(`${held.at}/${page('docs/a-b')}`)
+    const ctx = await contextFor(world, null)
+    const events = await eventsOf(world, { project: held.id, kind: 'wiki_page_%' }, 'payload')
+    const pages = await Promise.all(events.map(({ payload }) => pageOfEvent(ctx, payload, held.full_path)))
+    const url = `${world.origin}/${held.full_path}/-/wikis/docs/a-b`
+    const same = { title: 'a b', slug: 'docs/a-b', format: 'markdown', url }
+    const by = world.root.username
+    expect(pages).toEqual([
+      { ...same, content: 'first', message: `${by} created page: a b` },
+      { ...same, content: 'second', message: `${by} updated page: a b` },
+      { ...same, content: 'second', message: `${by} updated page: a b` },
+    ])
+  })
+
   test('a push of many pages emits 100 events, and all of its pages are there', async ({ world }) => {
     const held = await holder(world, 'project')
     await world.root.post(held.at, { title: 'home', content: 'h' })
@@ -334,6 +364,27 @@ describe('events of wikis', () => {
     )
     expect(await kindsOf(world, held)).toHaveLength(101)
     expect((await world.root.get(`${held.at}?per_page=100`)).headers['x-total']).toBe('131')
+  })
+})
+
+describe('search in wikis', () => {
+  test('text of pages is found in the latest version by those who read the wiki, not in the code', async ({
+    world,
+  }) => {
+    const held = await holder(world, 'project', 'public')
+    const [stranger, word] = [await world.user(), unique('word')]
+    const find = (who: Client, scope: string) => who.get(`/projects/${held.id}/search?scope=${scope}&search=${word}`)
+    expect((await find(stranger, 'wiki_blobs')).json).toEqual([])
+    await world.root.post(held.at, { title: 'docs/a', content: `one\ntwo ${word}\n` })
+    expect(await find(stranger, 'wiki_blobs')).toMatchObject({
+      status: 200,
+      json: [{ path: 'docs/a.md', ref: 'master', project_id: held.id, data: expect.stringContaining(word) }],
+    })
+    expect((await find(stranger, 'blobs')).json).toEqual([])
+    await world.root.put(`/projects/${held.id}`, { wiki_access_level: 'private' })
+    expect((await find(stranger, 'wiki_blobs')).status).toBe(403)
+    await world.root.delete(`${held.at}/${page('docs/a')}`)
+    expect((await find(world.root, 'wiki_blobs')).json).toEqual([])
   })
 })
 

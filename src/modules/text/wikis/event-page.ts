@@ -1,0 +1,40 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Payload } from '../../../events/catalogue.ts'
+import { readCommit } from '../../../git/objects/commits.ts'
+import { findSideRepositoryById, openSideRepository } from '../../pushes/index.ts'
+import { pageAt } from './page-names.ts'
+import { contentOf, findPage, unlessTooLarge } from './pages.ts'
+
+/** A page as it was at the time of an event. */
+export type EventPage = {
+  readonly title: string
+  readonly slug: string
+  readonly format: string
+  readonly content: string
+  /** Message of the commit. */
+  readonly message: string
+  readonly url: string
+}
+
+/**
+ * What webhooks tell about a page, read when they are sent from the commit that the event names. Undefined if the wiki, the
+ * commit or the page is gone, or the page is too large.
+ *
+ * @public For the payloads of webhooks. Reads what the event is about without a permission check: the hook belongs to the
+ * project or group.
+ */
+export async function pageOfEvent(
+  ctx: Ctx,
+  { side_repository_id, commit, path }: Payload<'wiki_page_created'>,
+  holderPath: string,
+): Promise<EventPage | undefined> {
+  const [row, name] = [await findSideRepositoryById(ctx.db, side_repository_id), pageAt(path)]
+  if (!row || !name) return undefined
+  const repo = openSideRepository(ctx, row)
+  const [made, page] = [await readCommit(repo, commit), await findPage(repo, commit, name.slug)]
+  if (!made || !page) return undefined
+  const { title, slug, format } = page
+  const url = `${ctx.site.url}/${holderPath}/-/wikis/${slug.split('/').map(encodeURIComponent).join('/')}`
+  const content = await contentOf(repo, page).catch(unlessTooLarge)
+  return content === undefined ? undefined : { title, slug, format, content, message: made.message.trimEnd(), url }
+}
