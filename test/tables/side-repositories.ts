@@ -1,5 +1,5 @@
 import type { World } from '../world.ts'
-import { add, Computed, change, find } from './statements.ts'
+import { Computed, change, find } from './statements.ts'
 
 type Holder = { readonly project_id: number } | { readonly group_id: number } | { readonly snippet_id: number }
 
