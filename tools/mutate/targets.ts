@@ -29,7 +29,7 @@ const policies: readonly Target[] = [
   },
   { file: 'src/access/scopes.ts', tests: [...tokens, 'src/modules/accounts/oauth', 'test/scenarios/git-lfs.test.ts'] },
   { file: 'src/access/share-key.ts', tests: ['src/kernel/shares.test.ts', 'test/api/rate-limit.test.ts'] },
-  ...['project', 'group', 'instance', 'user', 'merge-request'].map((noun) => ({
+  ...['project', 'group', 'instance', 'user', 'merge-request', 'snippet'].map((noun) => ({
     file: `src/access/${noun}-policy.ts`,
     tests: [matrix],
   })),
@@ -50,6 +50,8 @@ const facts: readonly Target[] = [
     tests: ['src/modules/review/discussions', 'src/modules/review/reading', matrix],
   },
   { file: 'src/modules/review/approvals/subject.ts', tests: [matrix] },
+  { file: 'src/modules/text/snippets/subject.ts', tests: ['src/modules/text/snippet-discussions', twins, matrix] },
+  { file: 'src/modules/text/snippets/personal-subject.ts', tests: [matrix] },
 ]
 
 const twinsInSql: readonly Target[] = [

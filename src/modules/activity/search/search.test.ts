@@ -46,7 +46,7 @@ describe('search requests', () => {
       expect(await errors({ scope: 'users' })).toBe('search is missing')
       expect(await errors({ scope: 'users', search: ' ' })).toBe('search is empty')
       // Scopes that cannot be searched yet are refused, not empty.
-      for (const scope of ['epics', '__proto__'])
+      for (const scope of ['epics', 'packages', '__proto__'])
         expect(await errors({ scope, search: 'x' })).toBe('scope does not have a valid value')
       expect((await find(world.root, path, { scope: 'users', search: unique('missing') })).json).toEqual([])
     }

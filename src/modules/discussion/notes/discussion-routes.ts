@@ -8,7 +8,7 @@ import { type DiscussedSubject, type ResolvingAbility, withArticle } from '../no
 import { AppliedActions } from '../quick-actions/entity.ts'
 import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
 import { Discussion, Note } from './entity.ts'
-import { noteBody as body, discussionId as discussion_id, lineParams, quickActions } from './params.ts'
+import { noteBody as body, discussionId as discussion_id, lineParams, quickActions, quickActionsOf } from './params.ts'
 import { discussionRow, discussionsOf, noteRow, notesOfDiscussion } from './record-queries.ts'
 import { isApplied, removeNote } from './service.ts'
 import { noteOfDiscussion } from './subject.ts'
@@ -74,7 +74,9 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       method: 'POST',
       path,
       summary: `Create ${withArticle(about.noun)} discussion`,
-      description: `${resolvable ? 'A position places the discussion on the diff. ' : ''}${quickActions}`,
+      ...(resolvable
+        ? { description: `A position places the discussion on the diff. ${quickActions}` }
+        : quickActionsOf(about.type)),
       subject: about.subject,
       allow: 'comment',
       params: Params({ body, ...(resolvable ? { position } : ({} as { position: typeof position })), created_at }),
@@ -112,7 +114,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       subject: about.subject,
       allow: 'comment',
       params: Params({ discussion_id, body, created_at }),
-      description: quickActions,
+      ...quickActionsOf(about.type),
       returns: variants(Note, AppliedActions),
       async handle({ subject, params, ctx }) {
         const made = await answer(ctx, about.discussed(subject), {

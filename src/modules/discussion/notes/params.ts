@@ -1,5 +1,6 @@
 import { FilePath, Optional, Text, Whole } from '../../../api/params/types.ts'
 import { maxPathLength } from '../../../git/format/path-length.ts'
+import { isPlanned, type NoteableType } from '../noteables/kinds.ts'
 
 const path = (description: string) => Optional(FilePath({ maxLength: maxPathLength, description }))
 const line = (description: string) => Optional(Whole({ minimum: 1, description }))
@@ -15,6 +16,9 @@ export const lineParams = {
 export const discussionId = Text({ description: 'ID of the discussion' })
 export const noteBody = Text({ description: 'Text of the note in Markdown' })
 
-/** For the documentation of endpoints that take a text with quick actions. */
+/** For the documentation of endpoints that take a text: only planned kinds have quick actions. */
+export const quickActionsOf = (type: NoteableType): { description?: string } =>
+  isPlanned(type) ? { description: quickActions } : {}
+
 export const quickActions =
   'Lines that begin with a slash and the name of a quick action, such as `/close`, are applied and removed from the text; a text of nothing else creates no note.'

@@ -79,6 +79,7 @@ describe('references of a text that moves to another project', () => {
     ['`#1` #2\n```\n#3\n```\n#4', '`#1` a/b#2\n```\n#3\n```\na/b#4'],
     ['~~~\n#1\n```\n#2', '~~~\n#1\n```\n#2'],
     ['#x, a#, &#39; and https://h/#1', '#x, a#, &#39; and https://h/#1'],
+    ['It costs $5, see #1', 'It costs $5, see a/b#1'],
     ['', ''],
   ] as const)('%j becomes %j', ([text, moved]) => {
     expect(qualifyReferences(text, 'a/b')).toBe(moved)

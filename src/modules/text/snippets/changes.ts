@@ -24,7 +24,7 @@ export type FileWrite = { readonly path: string; readonly write: Changed | null 
 
 /**
  * The writes that turn the files with these paths into what a request asks for: at most one for each path, none for what stays.
- * `movedFrom` names paths before the change. Throws `invalid` at the first action that cannot be applied.
+ * `from` names a path before the change. Throws `invalid` at the first action that cannot be applied.
  */
 export function writesOf(current: readonly string[], change: FileChange): FileWrite[] {
   const files = new Map<string, Changed>(current.map((path) => [path, { from: path }]))

@@ -14,6 +14,9 @@ import type { FileAction, FileChange } from './changes.ts'
 /** Contents are in the body; larger files must be pushed with git. */
 export const maxBodyBytes = 64 * 1024 * 1024
 
+/** A request that replaces all files deletes and creates each; more are a mistake. */
+const mostActions = 100
+
 const levels = ['private', 'internal', 'public'] as const
 
 export const visibility = OneOf(levels, { description: 'Who may read it' })
@@ -48,6 +51,7 @@ export const createParams = {
       }),
       {
         blank: false,
+        maxItems: mostActions,
         description: 'Several files, at most 10, instead of `file_name` and `content`, which are not required then',
       },
     ),
@@ -84,7 +88,7 @@ export const editParams = {
           ],
         },
       ),
-      { blank: false, description: 'Changes of files, instead of `file_name` and `content`' },
+      { blank: false, maxItems: mostActions, description: 'Changes of files, instead of `file_name` and `content`' },
     ),
   ),
 }
