@@ -21,12 +21,27 @@ export const unexpected = (): Failure =>
 
 const retryAfterSeconds = 10
 
-/** The failure of a request that a store did not answer, or refused. The cause is for the log. */
-export const unavailable = (cause: unknown): Failure =>
-  new Failure('unavailable', 'The storage of large files and pictures is unavailable. Retry later.', {
-    cause,
-    retryAfterSeconds,
-  })
+/** The failure of a request that a store did not answer, or refused. The cause is for the log and for operators. */
+export class StoreUnavailable extends Failure {
+  override name = 'StoreUnavailable'
+
+  constructor(cause: unknown) {
+    super('unavailable', 'The storage of large files and pictures is unavailable. Retry later.', {
+      cause,
+      retryAfterSeconds,
+    })
+  }
+
+  /** What the store answered, in a line. */
+  get reason(): string {
+    const { name, message, $metadata } = this.cause as Error & { $metadata?: { httpStatusCode?: number } }
+    const status = $metadata?.httpStatusCode
+    const text = name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`
+    return status === undefined ? text : `${text} (status ${status})`
+  }
+}
+
+export const unavailable = (cause: unknown): Failure => new StoreUnavailable(cause)
 
 /** A store has other bytes than it was given. Repeating the request does not help. */
 export class DamagedBlob extends Error {

@@ -7,6 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasS3, S3Server } from '../../test/s3/server.ts'
 import { forgetLocation } from '../../test/tables/blobs.ts'
+import { TcpProxy } from '../../test/tcp-proxy.ts'
+import { eventually } from '../../test/waiting.ts'
 import { unique, World } from '../../test/world.ts'
 import type { BlobStore, Digest } from './blob-store.ts'
 import { blobStoreSuite } from './conformance.ts'
@@ -133,6 +135,34 @@ describe('an interrupted move', () => {
     expect(await move(configured, to, { skipDamaged: true })).toMatchObject({ complete: true, copied: 1 })
     expect([await blobs.has(digest), await blobs.has(sound.digest)]).toEqual([false, true])
   })
+})
+
+test('two moves to the same store at once both succeed', async () => {
+  const [configured, to] = [folder(), folder()]
+  const blobs = new LocatedBlobs(world.db, { configured })
+  const stored = await Promise.all(Array.from({ length: 20 }, (_, n) => put(blobs, `blob ${n}`)))
+  const moves = await Promise.all([move(configured, to), move(configured, to)])
+  expect(moves.map(({ complete }) => complete)).toEqual([true, true])
+  const target = new DiskBlobs(fileURLToPath(to))
+  for (const { digest, sizeBytes } of stored) expect(await target.size(digest)).toBe(sizeBytes)
+})
+
+test.skipIf(!hasS3)('a move to object storage that fails in the middle continues when it works again', async () => {
+  await using proxy = await TcpProxy.start(server!.port)
+  const [configured, to] = [folder(), await server!.bucket(unique('bucket'), { port: proxy.port })]
+  const blobs = new LocatedBlobs(world.db, { configured })
+  const stored = await Promise.all(Array.from({ length: 200 }, () => put(blobs, randomBytes(2000))))
+  const failed = expect(move(configured, to)).rejects.toMatchObject({ kind: 'unavailable' })
+  const bucketName = new URL(to).host
+  await eventually(async () => expect((await server!.files(bucketName)).length).toBeGreaterThan(20))
+  await server!.kill()
+  await failed
+  // New blobs wait for the new store; the others are read from the old one.
+  await expect(put(blobs, 'new')).rejects.toMatchObject({ kind: 'unavailable' })
+  for (const { digest } of stored) expect((await read(blobs, digest))?.length).toBe(2000)
+  await server!.restart()
+  expect(await move(configured, to)).toMatchObject({ complete: true, problems: [] })
+  expect((await server!.files(bucketName)).length).toBe(200)
 })
 
 test('nothing is collected during a move and for a day after it', async () => {

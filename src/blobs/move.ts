@@ -88,6 +88,8 @@ const beginMove = (db: Database, configured: string, to: string): Promise<string
 const endMove = (db: Database, configured: string, from: string, to: string): Promise<void> =>
   db.transaction(async (tx) => {
     const now = underSetting(await lockLocation(tx), configured)
+    // Another command has completed the same move.
+    if (now.moving_to === null && isSameStore(now.url, to)) return
     if (now.moving_to === null || !isSameStore(now.moving_to, to) || !isSameStore(now.url, from))
       throw new Failure('conflict', 'Another move has begun meanwhile. Repeat the command to see its state.')
     await saveLocation(tx, { url: to, moving_to: null, moved_from: from })

@@ -1,6 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { Failure } from '../kernel/failure.ts'
+import { StoreUnavailable } from './blob-store.ts'
 import type { S3Objects } from './s3-client.ts'
 
 /** Writes, reads and deletes a small object, and lists uploads. Fails with what does not work and why, for operators. */
@@ -24,10 +25,7 @@ async function explained<T>(action: string, work: () => Promise<T>): Promise<T> 
   try {
     return await work()
   } catch (error) {
-    const cause = (error as Error).cause ?? error
-    const { name, message, $metadata } = cause as Error & { $metadata?: { httpStatusCode?: number } }
-    const status = $metadata?.httpStatusCode
-    const reason = name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`
-    throw new Failure('unavailable', `cannot ${action}: ${reason}${status ? ` (status ${status})` : ''}`, { cause })
+    const reason = error instanceof StoreUnavailable ? error.reason : (error as Error).message
+    throw new Failure('unavailable', `cannot ${action}: ${reason}`, { cause: error })
   }
 }

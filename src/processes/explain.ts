@@ -1,4 +1,5 @@
 import { getSystemErrorMap } from 'node:util'
+import { StoreUnavailable } from '../blobs/blob-store.ts'
 import { ConfigError } from '../config.ts'
 import { DatabaseLost } from '../db/connection-errors.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -11,6 +12,8 @@ const databaseRefuses = /^(?:08\w{3}|28\w{3}|3D000|53300|57P0[123])$/
 
 export function explain(error: unknown): Explanation {
   if (error instanceof DatabaseLost) return explain(error.cause)
+  if (error instanceof StoreUnavailable)
+    return { sentence: `The object storage is unavailable: ${error.reason}.`, expected: true }
   if (error instanceof ConfigError || error instanceof Failure) return { sentence: error.message, expected: true }
   if (!(error instanceof Error)) return { sentence: `Unexpected error: ${String(error)}`, expected: false }
   const { code, syscall, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
