@@ -128,7 +128,7 @@ export const personalSnippetRoutes = [
   endpoint({
     method: 'GET',
     path: `${one}/raw`,
-    summary: 'Get raw content of a personal snippet',
+    summary: 'Get raw personal snippet content',
     description: 'The content of its first file.',
     subject: personalSnippet,
     allow: 'read_snippet',
@@ -140,7 +140,7 @@ export const personalSnippetRoutes = [
   endpoint({
     method: 'GET',
     path: `${one}/files/:ref/:file_path/raw`,
-    summary: 'Get raw content of a personal snippet file',
+    summary: 'Get raw personal snippet file',
     subject: personalSnippet,
     allow: 'read_snippet',
     params: fileParams,
@@ -152,7 +152,7 @@ export const personalSnippetRoutes = [
   endpoint({
     method: 'GET',
     path: `${one}/user_agent_detail`,
-    summary: 'Get user agent of a personal snippet',
+    summary: 'Get user agent of personal snippet',
     description: 'Address and client of the request that created the snippet; only for administrators.',
     subject: personalSnippet,
     allow: 'read_user_agent',

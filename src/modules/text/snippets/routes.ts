@@ -107,7 +107,7 @@ export const snippetRoutes = [
   endpoint({
     method: 'GET',
     path: `${one}/files/:ref/:file_path/raw`,
-    summary: 'Get raw content of a snippet file',
+    summary: 'Get raw snippet file',
     subject: snippet,
     allow: 'read_snippet',
     params: fileParams,
