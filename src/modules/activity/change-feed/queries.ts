@@ -39,7 +39,8 @@ export const readableTargets = async (db: Db, caller: Caller, ids: TargetIds): P
           select p.id
           from projects p
           where p.id = any(${ids.repositories}::bigint[]) and ${seen(caller)} and ${readableCode(caller)}
-        ) as repositories, ${noteables(caller, 'Issue', ids.issues)} as issues,
+        ) as repositories,
+        ${noteables(caller, 'Issue', ids.issues)} as issues,
         ${noteables(caller, 'MergeRequest', ids.mergeRequests)} as merge_requests
     `,
   ))!

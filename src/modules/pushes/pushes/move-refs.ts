@@ -2,13 +2,13 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { type Failure, forbidden } from '../../../kernel/failure.ts'
+import { type Failure, forbidden, invalid } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
 import { completePush, discardPush, recordIntent, settle } from './journal.ts'
 import type { PushMode } from './rule.ts'
 
 export type MoveOptions = Partial<PushMode> & {
-  /** Turns the reason of a refusal into a failure. Default: `forbidden`. */
+  /** Turns the reason of a refusal into a failure. Default: `invalid` for the push rule of the project, else `forbidden`. */
   readonly refusal?: (reason: string) => Failure
   /** Stores the new objects, in parallel with the decision and the journal. Default: they are stored already. */
   readonly store?: () => Promise<void>
@@ -25,7 +25,7 @@ export async function moveRefs(
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  { transport = 'api', refusal = forbidden, store = async () => {}, options = [], ...mode }: MoveOptions = {},
+  { transport = 'api', refusal, store = async () => {}, options = [], ...mode }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
   const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options, changes }
   const stored = store()
@@ -33,7 +33,7 @@ export async function moveRefs(
   // Waits for both even if one fails.
   const [intent, storing] = await Promise.allSettled([
     decide(ctx, projectId, changes, objects, { transport, ...mode }).then(async (verdict) => {
-      if (verdict.refused !== undefined) throw refusal(verdict.refused)
+      if (verdict.refused !== undefined) throw (refusal ?? (verdict.offence ? invalid : forbidden))(verdict.refused)
       return { id: await recordIntent(ctx, push), main: verdict.project.default_branch }
     }),
     stored,
