@@ -118,6 +118,7 @@ const twinsInSql: readonly Target[] = [
     tests: ['src/modules/planning/issue-lists', 'src/modules/review/reading'],
   },
   { file: 'src/modules/activity/event-feed/queries.ts', only: ['feedOf'], tests: [] },
+  { file: 'src/modules/activity/change-feed/queries.ts', tests: [] },
   { file: 'src/modules/activity/search/queries.ts', tests: [] },
   { file: 'src/modules/activity/todos/queries.ts', only: ['own', 'findTodo'], tests: [] },
 ]
@@ -142,6 +143,10 @@ const branches: readonly Target[] = [
       'src/modules/repository/branches',
       'src/modules/review/merging',
     ],
+  },
+  {
+    file: 'src/modules/pushes/pushes/configured-rule.ts',
+    tests: ['src/modules/pushes/pushes/configured-rule.test.ts'],
   },
   { file: 'src/modules/pushes/protected-refs/queries.ts', only: ['includesCaller'], tests: protection },
   {

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest'
 import { changeIdempotencyKeys, idempotencyKeys } from '../../../../test/tables/instance.ts'
 import { ago } from '../../../../test/tables/statements.ts'
 import { type Answer, type Client, test, unique, type World } from '../../../../test/world.ts'
+import { withTwoFactor } from '../../../modules/accounts/two-factor/testing.ts'
 import { purgeIdempotencyKeys } from '../../../modules/instance/idempotency-keys/jobs.ts'
 import { storedProject } from '../../../modules/repository/commits/testing.ts'
 import { openMergeRequest } from '../../../modules/review/merge-requests/testing.ts'
@@ -83,6 +84,14 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect((await send(ann, key, 'POST', `${at}/labels`, label)).status).toBe(409)
     await ann.delete(`${at}/labels/bug`)
     expect((await send(ann, key, 'POST', `${at}/labels`, label)).status).toBe(201)
+  })
+
+  test('does not hide failed attempts from the throttle', async ({ world }) => {
+    const ann = await world.user()
+    await withTwoFactor(world, ann)
+    const guess = () => send(ann, unique('key'), 'POST', '/user/two_factor/recovery_codes', { code: 'guess' })
+    for (let count = 0; count < 10; count++) expect((await guess()).status).toBe(400)
+    expect((await guess()).status).toBe(429)
   })
 
   test('uploads a file once', async ({ world }) => {

@@ -114,32 +114,72 @@ function stored(ctx: Ctx, key: KeyOfCaller, { status, headers, body }: Rendered)
   return { status, headers, sealedBody: ctx.secrets.seal(smaller.toString('latin1'), purposeOf(key)), isCut: false }
 }
 
+/** A refusal whose transaction is committed: what the handler wrote before it, such as a failed attempt, remains. */
+class Refused {
+  readonly error: unknown
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
 async function inTransaction(ctx: Ctx, request: KeyedRequest, run: (ctx: Ctx) => Promise<Rendered>): Promise<Rendered> {
-  const { key, fingerprint } = request
+  let refused: Refused | undefined
+  let outcome: Rendered | Refused
   try {
-    return await ctx.transaction(async (tx) => {
-      if (!(await tryLockKey(tx, key))) throw busy()
-      // Another request may have ended since the key was looked up.
-      const known = await findKey(tx, key)
-      const repeated = known && repeatOf(ctx, request, known)
-      if (repeated) return repeated
-      const attempt = randomUUID()
-      if (!(await claimKey(tx, key, fingerprint, attempt))) throw busy()
-      const within = contextWithin(ctx, tx)
-      try {
-        const rendered = await run(within.ctx)
-        await within.settled()
-        // The code may have caught the error.
-        if (within.hasLeft()) throw new LeavesDatabase('the request changes something outside the database')
-        await completeKey(tx, key, attempt, stored(ctx, key, rendered))
-        return rendered
-      } finally {
-        within.end()
-      }
+    outcome = await ctx.transaction(async (tx) => {
+      refused = undefined
+      return runWithin(ctx, tx, request, run, (error) => (refused = new Refused(error)))
     })
   } catch (error) {
-    await storeRefusal(ctx, request, error)
-    throw error
+    if (!refused) throw error
+    // A statement had failed, so nothing could be committed.
+    await storeRefusal(ctx, request, refused.error)
+    throw refused.error
+  }
+  if (outcome instanceof Refused) throw outcome.error
+  return outcome
+}
+
+async function runWithin(
+  ctx: Ctx,
+  tx: Tx,
+  request: KeyedRequest,
+  run: (ctx: Ctx) => Promise<Rendered>,
+  refuse: (error: unknown) => Refused,
+): Promise<Rendered | Refused> {
+  const { key, fingerprint } = request
+  if (!(await tryLockKey(tx, key))) throw busy()
+  // Another request may have ended since the key was looked up.
+  const known = await findKey(tx, key)
+  const repeated = known && repeatOf(ctx, request, known)
+  if (repeated) return repeated
+  const id = randomUUID()
+  if (!(await claimKey(tx, key, fingerprint, id))) throw busy()
+  const within = contextWithin(ctx, tx)
+  try {
+    let rendered: Rendered | undefined
+    let error: unknown
+    try {
+      rendered = await run(within.ctx)
+    } catch (thrown) {
+      error = thrown
+    }
+    await within.settled()
+    // The code may have caught the error.
+    if (within.hasLeft()) throw new LeavesDatabase('the request changes something outside the database')
+    if (rendered) {
+      await completeKey(tx, key, id, stored(ctx, key, rendered))
+      return rendered
+    }
+    const answer = request.answerFor(error)
+    if (answer.status >= 500) throw error
+    const refused = refuse(error)
+    const refusal = refusalOf(answer)
+    if (refusal) await completeKey(tx, key, id, stored(ctx, key, refusal))
+    else await releaseKey(tx, key, id)
+    return refused
+  } finally {
+    within.end()
   }
 }
 
@@ -236,9 +276,9 @@ function refusalOf({ status, body, headers = {} }: ErrorAnswer): Rendered | unde
   return { status, headers: { ...json, ...headers }, body: Buffer.from(JSON.stringify(body)) }
 }
 
-/** A refusal has no effect, so it is stored after the rollback. */
+/** Stores a refusal after a rollback. */
 async function storeRefusal(ctx: Ctx, { key, fingerprint, answerFor }: KeyedRequest, error: unknown): Promise<void> {
-  const refusal = error instanceof LeavesDatabase ? undefined : refusalOf(answerFor(error))
+  const refusal = refusalOf(answerFor(error))
   if (!refusal) return
   const attempt = randomUUID()
   if (await claimKey(ctx.db, key, fingerprint, attempt))

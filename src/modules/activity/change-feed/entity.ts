@@ -21,7 +21,7 @@ export const ChangeEvent = entity({
   name: 'ChangeEvent',
   schema: Type.Object({
     cursor: Type.String({ description: 'Position after this event, for `after`' }),
-    kind: Type.String({ description: 'What happened', enum: [...shownKinds] }),
+    kind: Type.String({ description: 'Name of the event, as in docs/events.md', enum: [...shownKinds] }),
     project_id: nullable(Type.Integer(), { description: 'ID of the project' }),
     actor_id: nullable(Type.Integer(), { description: 'ID of the user who did it; null if unknown or deleted' }),
     target_type: Type.String({

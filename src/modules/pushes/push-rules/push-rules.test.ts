@@ -149,6 +149,22 @@ describe('rules that new projects copy', () => {
     expect(await ruleOf((await world.project({ group: outer })).id)).toBe(null)
   })
 
+  test('a new project has its README although the message of that commit violates the rule of its group', async ({
+    world,
+  }) => {
+    const group = await world.group()
+    const rule = { commit_message_regex: '^fix', author_email_regex: '@corp$', branch_name_regex: '^feature/' }
+    await world.root.post(`/groups/${group.id}/push_rule`, rule)
+    const project = { name: 'begun', namespace_id: group.id, initialize_with_readme: true }
+    const made = await world.root.post('/projects', project)
+    expect(made).toMatchObject({ status: 201, json: { default_branch: 'master' } })
+    const empty = await world.project({ group })
+    const branch = (name: string) =>
+      world.root.post(`/projects/${empty.id}/repository/branches`, { branch: name, ref: 'master' })
+    expect(await branch('topic')).toMatchObject({ status: 400 })
+    expect(await branch('feature/x')).toMatchObject({ status: 201 })
+  })
+
   test('administrators set the rule that projects copy where no group has one', async () => {
     await using world = await World.start()
     const at = '/application/push_rule'

@@ -19,8 +19,9 @@ import type { PushFacts, PushRule } from './rule.ts'
  * process for the list, or with none if the API adds few.
  */
 export const configuredRule: PushRule = async (facts) => {
-  const { configured: rule } = facts
-  return rule && (offenceOfNames(rule, facts) ?? (await offenceOfObjects(rule, facts)))
+  const { configured: rule, mode } = facts
+  if (!rule) return undefined
+  return offenceOfNames(rule, facts) ?? (mode.begins ? undefined : offenceOfObjects(rule, facts))
 }
 
 function offenceOfNames(rule: EnforcedRule, { project, mode, changes }: PushFacts): Offence | undefined {

@@ -32,5 +32,6 @@ export async function commitReadme(
     project.id,
     repo,
     [...names].map((each) => ({ name: each, from: null, to })),
+    { begins: true },
   )
 }

@@ -2,14 +2,14 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import { NothingMoved, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
-import { type Failure, forbidden } from '../../../kernel/failure.ts'
+import { type Failure, forbidden, invalid } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
 import { completePush, discardPush, recordIntent, settle } from './journal.ts'
 import type { NewPush } from './queries.ts'
 import type { PushMode } from './rule.ts'
 
 export type MoveOptions = Partial<PushMode> & {
-  /** Turns the reason of a refusal into a failure. Default: `forbidden`. */
+  /** Turns the reason of a refusal into a failure. Default: `invalid` for the push rule of the project, else `forbidden`. */
   readonly refusal?: (reason: string) => Failure
   /** Stores the new objects, in parallel with the decision and the journal. Default: they are stored already. */
   readonly store?: () => Promise<void>
@@ -26,7 +26,7 @@ export function moveRefs(
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  { transport = 'api', refusal = forbidden, store = async () => {}, options = [], ...mode }: MoveOptions = {},
+  { transport = 'api', refusal, store = async () => {}, options = [], ...mode }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
   const push = { projectId, actorId: ctx.actor?.id ?? null, transport, options, changes }
   let main: string | null = null
@@ -34,7 +34,7 @@ export function moveRefs(
     store,
     async allow(objects) {
       const verdict = await decide(ctx, projectId, changes, objects, { transport, ...mode })
-      if (verdict.refused !== undefined) throw refusal(verdict.refused)
+      if (verdict.refused !== undefined) throw (refusal ?? (verdict.offence ? invalid : forbidden))(verdict.refused)
       main = verdict.project.default_branch
     },
     complete: (id) => completePush(ctx, repo, { id, ...push }, main),

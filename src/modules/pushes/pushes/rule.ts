@@ -12,6 +12,8 @@ export type PushMode = {
   readonly transport: Transport
   /** The changes merge a merge request: users who may merge need not be allowed to push. */
   readonly merges?: boolean
+  /** The first commit of a repository, which the service writes: its message and files are not the caller's choice. */
+  readonly begins?: boolean
   /** The new tips descend from the old ones, as the caller guarantees, so a check for lost commits is unnecessary. */
   readonly continues?: boolean
 }
