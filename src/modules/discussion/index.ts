@@ -39,6 +39,7 @@ export {
   isAboutKind,
   labelsTableOf,
   notHidden,
+  numberOf,
   readableAbout,
   readableRow,
   readersOf,

@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { type NoteableType, readableRow, tableOf } from '../../discussion/index.ts'
+import { type NoteableType, numberOf, readableRow, tableOf } from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
 import { columns, projectRow, readableCode, visibleProjects } from '../../projects/index.ts'
@@ -45,7 +45,7 @@ const place = raw('named.place::integer - 1 as place')
 const noteableRow = { place: integer, id: integer, iid: integer, title: text }
 export type NamedNoteableRow = RowOf<typeof noteableRow>
 
-/** Issues or merge requests by number, of those that the caller may read. */
+/** Issues, merge requests or snippets by number, of those that the caller may read. */
 export const findNamedNoteables = (
   db: Db,
   caller: Caller,
@@ -55,8 +55,8 @@ export const findNamedNoteables = (
   db.snapshotCache.rows(
     noteableRow,
     sql`
-      select ${place}, m.id, m.iid, m.title
-      from ${named(names)} join ${tableOf(type)} m on m.project_id = p.id and m.iid = named.number
+      select ${place}, m.id, ${numberOf(type, 'm')} as iid, m.title
+      from ${named(names)} join ${tableOf(type)} m on m.project_id = p.id and ${numberOf(type, 'm')} = named.number
       where ${visibleProjects(caller)} and ${readableRow(type, caller)}
     `,
   )

@@ -122,6 +122,11 @@ async function manyThings(world: World, author: Client, guest: Client, reporter:
     await world.root.post(`${at}/labels`, { name: 'top-secret', color: '#FF0000', description: 'Top secret label' })
     const milestone = (await world.root.post(`${at}/milestones`, { title: 'Top-secret' })).json
     const group = path.slice(0, path.indexOf('/'))
+    for (const visibility of ['private', 'internal', 'public']) {
+      const snippet = { title: 'Top secret snippet', file_name: 'a', content: 'x', visibility }
+      const { id } = (await world.root.post(`${at}/snippets`, snippet)).json
+      seen.push({ written: `${path}$${id}`, read: `${at}/snippets/${id}` })
+    }
     seen.push(
       { written: `${path}!${iid}`, read: `${at}/merge_requests/${iid}` },
       { written: `${path}#${issue.iid}`, read: `${at}/issues/${issue.iid}` },
@@ -139,9 +144,9 @@ async function manyThings(world: World, author: Client, guest: Client, reporter:
   return { seen, open, hidden }
 }
 
-test('a reference is a link for exactly those of eight audiences who can read the target by the API', {
-  timeout: 60_000,
-}, async ({ world }) => {
+test('a reference is a link for exactly those of eight audiences who can read the target by the API', async ({
+  world,
+}) => {
   const [author, guest, reporter, other] = [
     await world.user(),
     await world.user(),

@@ -153,11 +153,12 @@ const commits: Source = {
 }
 
 /**
- * What references can lead to. A kind without a source stays text: a module that adds what is referred to by `$` or `&` adds a source.
+ * What references can lead to. A kind without a source stays text: a module that adds what is referred to by `&` adds a source.
  */
 export const sources: readonly Source[] = [
   noteables('#', 'Issue', 'issue', 'issues'),
   noteables('!', 'MergeRequest', 'merge-request', 'merge_requests'),
+  noteables('$', 'Snippet', 'snippet', 'snippets'),
   labels,
   milestones,
   accounts,
