@@ -1,5 +1,6 @@
 export { assetProxyOf, markdownBy } from './markdown/render.ts'
 export { Snippet } from './snippets/entity.ts'
+export { firstText } from './snippets/files.ts'
 export { snippetAccess } from './snippets/git-access.ts'
 export { snippetsContaining, snippetsTitled } from './snippets/list-queries.ts'
 export { snippetRow } from './snippets/queries.ts'

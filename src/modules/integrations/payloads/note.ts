@@ -1,8 +1,16 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { firstText } from '../../text/index.ts'
 import { labelsOf, PayloadProject, userOf } from './blocks.ts'
 import { issueAttributes } from './issue.ts'
 import { mergeRequestAttributes } from './merge-request.ts'
-import { findCommitNoteRow, findIssueRow, findMergeRequestRow, findNoteRow, type NoteRow } from './queries.ts'
+import {
+  findCommitNoteRow,
+  findIssueRow,
+  findMergeRequestRow,
+  findNoteRow,
+  findSnippetRow,
+  type NoteRow,
+} from './queries.ts'
 import { type Builder, idIn } from './source.ts'
 
 type About = { readonly type: string; readonly id: number | null; readonly path: string; readonly block: object }
@@ -19,6 +27,12 @@ async function aboutOf(ctx: Ctx, project: PayloadProject, note: NoteRow): Promis
     const labels = await labelsOf(ctx, row.label_ids)
     const issue = { ...(await issueAttributes(ctx, project, row)), labels }
     return { type: 'Issue', id: row.id, path: `issues/${row.iid}`, block: { issue } }
+  }
+  if (note.snippet_id != null) {
+    const row = await findSnippetRow(ctx.db, note.snippet_id)
+    if (!row) return undefined
+    const snippet = { ...row, content: await firstText(ctx, row.id), type: 'ProjectSnippet' }
+    return { type: 'Snippet', id: row.id, path: `snippets/${row.id}`, block: { snippet } }
   }
   const row = note.merge_request_id == null ? undefined : await findMergeRequestRow(ctx.db, note.merge_request_id)
   if (!row) return undefined

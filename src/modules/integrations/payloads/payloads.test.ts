@@ -371,7 +371,9 @@ describe('payloads', () => {
     ])
   })
 
-  test('notes on issues, merge requests and commits have all keys, with what they are about', async ({ world }) => {
+  test('notes on issues, merge requests, commits and snippets have all keys, with what they are about', async ({
+    world,
+  }) => {
     await using made = await hooked(world)
     const { receiver, project } = made
     const at = `/projects/${project.id}`
@@ -382,6 +384,10 @@ describe('payloads', () => {
     const mr = (await world.root.post(`${at}/merge_requests`, input)).json
     await world.root.post(`${at}/merge_requests/${mr.iid}/notes`, { body: 'On the merge request' })
     await world.root.post(`${at}/repository/commits/main/comments`, { note: 'On the commit' })
+    const file = { file_name: 'a.txt', content: 'Some text' }
+    const written = { title: 'Snippet', ...file, description: 'What it is', visibility: 'internal' }
+    const { id: snippetId } = (await world.root.post(`${at}/snippets`, written)).json
+    await world.root.post(`${at}/snippets/${snippetId}/notes`, { body: 'On the snippet' })
     const on = async (type: string) =>
       (await receiver.request(({ json }) => json.object_attributes?.noteable_type === type)).json
     const shared = {
@@ -413,6 +419,22 @@ describe('payloads', () => {
       ...shared,
       object_attributes: about('Commit', 'On the commit', { noteable_id: null, commit_id: oid }),
       commit: { ...commitBlock, message: 'first\n' },
+    })
+    expect(await on('Snippet')).toEqual({
+      ...shared,
+      object_attributes: about('Snippet', 'On the snippet', { noteable_id: snippetId }),
+      snippet: {
+        ...file,
+        id: snippetId,
+        title: 'Snippet',
+        author_id: world.root.id,
+        project_id: project.id,
+        created_at: text,
+        updated_at: text,
+        type: 'ProjectSnippet',
+        visibility_level: 10,
+        description: 'What it is',
+      },
     })
   })
 

@@ -190,6 +190,7 @@ export const noteRow = {
   updated_at: text,
   issue_id: optional(nullable(integer)),
   merge_request_id: optional(nullable(integer)),
+  snippet_id: optional(nullable(integer)),
   commit_oid: optional(text),
   path: optional(nullable(text)),
   line: optional(nullable(integer)),
@@ -202,9 +203,32 @@ export const findNoteRow = (db: Db, id: number): Promise<NoteRow | undefined> =>
     sql`
       select n.id, n.project_id, n.author_id, n.body, n.discussion_id, n.position, n.threaded, n.system,
         ${payloadTime('n.resolved_at')} as resolved_at, n.resolved_by_id, ${payloadTime('n.created_at')} as created_at,
-        ${payloadTime('n.updated_at')} as updated_at, n.issue_id, n.merge_request_id
+        ${payloadTime('n.updated_at')} as updated_at, n.issue_id, n.merge_request_id, n.snippet_id
       from notes n
       where n.id = ${id}
+    `,
+  )
+
+const noteSnippetRow = {
+  id: integer,
+  title: text,
+  author_id: integer,
+  project_id: nullable(integer),
+  created_at: text,
+  updated_at: text,
+  file_name: text,
+  visibility_level: integer,
+  description: nullable(text),
+}
+
+export const findSnippetRow = (db: Db, id: number): Promise<RowOf<typeof noteSnippetRow> | undefined> =>
+  db.row(
+    noteSnippetRow,
+    sql`
+      select s.id, s.title, s.author_id, s.project_id, ${payloadTime('s.created_at')} as created_at,
+        ${payloadTime('s.updated_at')} as updated_at, s.file_name, s.visibility as visibility_level, s.description
+      from snippets s
+      where s.id = ${id}
     `,
   )
 

@@ -125,6 +125,15 @@ const searchedCharacters = 100_000
 /** Larger files are not searched. */
 const searchedBytes = 1024 * 1024
 
+/** The text of the first file, for messages to other systems; null if it is too large, no text, or gone. */
+export async function firstText(ctx: Ctx, snippetId: number): Promise<string | null> {
+  const found = await openHead(ctx, snippetId)
+  const first = found?.files[0]
+  if (!found || !first || first.size > searchedBytes) return null
+  const content = (await readBlob(found.repo, first.oid as Oid))?.content
+  return content === undefined || content.includes(0) ? null : content.toString('utf8').toWellFormed()
+}
+
 /** The beginning of the text files, for the search of code. */
 export async function searchedText(repo: Repository, files: readonly SnippetFile[]): Promise<string> {
   const texts = await Promise.all(
