@@ -60,7 +60,7 @@ async function repositoryAround(ctx: Ctx, path: string): Promise<string | undefi
   if (found === undefined) return undefined
   const repository = path.slice(0, found.length)
   const access = await gitAccess(ctx, repository, 'git-upload-pack', doorOf(ctx))
-  return 'project' in access ? repository : undefined
+  return 'target' in access ? repository : undefined
 }
 
 const doorOf = ({ settings }: Ctx) => (settings.enabled_git_access_protocol === 'ssh' ? 'ssh' : 'http')
