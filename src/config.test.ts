@@ -99,7 +99,7 @@ describe('parseConfig', () => {
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^13 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^14 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
   test.for([

@@ -61,7 +61,7 @@ export const changeFeedRoutes = [
       // For proxies that would collect the answer.
       reply.header('x-accel-buffering', 'no')
       const contentType = 'text/event-stream'
-      if (head) return { body: Buffer.alloc(0), contentType }
+      if (head) return { body: Readable.from([]), contentType }
       return { body: Readable.from(streamChanges(ctx, start, presentChange), { objectMode: false }), contentType }
     },
   }),

@@ -9,6 +9,8 @@ import { changedFiles } from '../../../git/history/changes.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
+import { HelperDeath } from '../../../git/runner/helper.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import { openSideRepository } from '../side-repositories/open.ts'
 import { lockSideRepository, recordSidePush, type SideRepository } from '../side-repositories/queries.ts'
 import { firstBranch } from './first-branch.ts'
@@ -58,9 +60,17 @@ async function mainChangeOf(
   ])
   if (!after) return null
   const { files, truncated } = await changedFiles(repo, before?.tree ?? emptyTreeOid, after.tree).catch((err) => {
-    // Without the files, what follows is incomplete; without settling, the push would block the next ones.
+    // The push stays unsettled, and recovery compares again.
+    if (isTransient(err)) throw err
+    // Without the files, what follows is incomplete; without settling, it would never follow.
     ctx.log.error({ err, git_dir: repo.gitDir }, 'failed to compare the commits of a push')
     return { files: [], truncated: true }
   })
   return { from: change.from, to: change.to, message: after.message, files, truncated }
 }
+
+/** Whether git could not run, such as after the end of the runner; not if it took too long. */
+const isTransient = (error: unknown): boolean =>
+  error instanceof Failure &&
+  error.kind === 'unavailable' &&
+  !(error.cause instanceof HelperDeath && error.cause.exit.timedOut)
