@@ -51,7 +51,8 @@ export class TcpProxy implements AsyncDisposable {
   /** Stops all traffic, also of new connections, without closing any: like a network that loses every packet. */
   freeze(): void {
     this.hold(() => true)
-    for (const socket of this.#sockets) socket.pause()
+    // A pipe would resume a paused socket when the other side has drained.
+    for (const socket of this.#sockets) socket.unpipe().pause()
   }
 
   #take(client: Socket, to: string | number): void {

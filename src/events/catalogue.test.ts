@@ -3,7 +3,8 @@ import { event, id, text } from './catalogue/declare.ts'
 import { catalogue, declarationOf, type EventName } from './catalogue.ts'
 import { emit } from './log.ts'
 
-/** Fields that hold a name, an address or a text in other events. Here they name a setting, a rule or a tag, not a person. */
+/** Fields that hold a name, an address or a text in other events. Here they name a setting, a rule, a tag, or a page
+ * whose content is read when it is sent: not a person. */
 const spelledOut = new Set([
   'award_emoji_given.name',
   'award_emoji_withdrawn.name',
@@ -12,6 +13,9 @@ const spelledOut = new Set([
   'ref_protected.name',
   'ref_protection_changed.name',
   'ref_unprotected.name',
+  'wiki_page_created.path',
+  'wiki_page_deleted.path',
+  'wiki_page_updated.path',
 ])
 
 describe('event catalogue', () => {

@@ -126,6 +126,9 @@ describe('rules that new projects copy', () => {
     const made = await owner.post(at, { branch_name_regex: '^outer/', max_file_size: 7, commit_committer_check: true })
     expect(made).toMatchObject({ status: 201, json: { branch_name_regex: '^outer/' } })
     expect(made.json).not.toHaveProperty('project_id')
+    expect(await owner.get(at)).toMatchObject({ status: 200, json: made.json })
+    const changed = await owner.put(at, { deny_delete_tag: true })
+    expect(changed).toMatchObject({ status: 200, json: { ...made.json, deny_delete_tag: true } })
     expect(await owner.post(at, { max_file_size: 7 })).toMatchObject({
       status: 422,
       json: { error: 'Group push rule exists' },
@@ -172,6 +175,7 @@ describe('rules that new projects copy', () => {
     expect((await ann.get(at)).status).toBe(403)
     expect(await world.root.get(at)).toMatchObject({ status: 404, json: missing })
     expect((await world.root.post(at, { prevent_secrets: true })).status).toBe(201)
+    expect(await world.root.get(at)).toMatchObject({ status: 200, json: { prevent_secrets: true } })
     expect(await world.root.post(at, { prevent_secrets: true })).toMatchObject({
       status: 422,
       json: { error: 'Instance push rule exists' },

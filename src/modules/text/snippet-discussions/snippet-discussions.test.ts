@@ -68,6 +68,8 @@ describe('notes and awards of a snippet', () => {
     const noted = await ann.post(`${at}/notes/${note.id}/award_emoji`, { name: 'rocket' })
     expect(noted.json).toMatchObject({ awardable_id: note.id, awardable_type: 'Note' })
     expect((await ann.get(`${at}/award_emoji`)).json).toEqual([given.json])
+    expect((await ann.get(`${at}/award_emoji/${given.json.id}`)).json).toEqual(given.json)
+    expect((await ann.get(`${at}/notes/${note.id}/award_emoji/${noted.json.id}`)).json).toEqual(noted.json)
     expect((await ann.post(`${at}/award_emoji`, { name: 'tada' })).status).toBe(404)
     expect((await ann.delete(`${at}/award_emoji/${given.json.id}`)).status).toBe(204)
   })

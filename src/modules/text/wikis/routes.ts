@@ -47,7 +47,7 @@ export const wikiRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'GET',
       path: `${path}/:slug`,
-      summary: `Get a wiki page of a ${of}`,
+      summary: `Get a ${of} wiki page`,
       subject,
       allow: 'read_wiki',
       params: Params({
@@ -61,7 +61,7 @@ export const wikiRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'POST',
       path,
-      summary: `Create a wiki page of a ${of}`,
+      summary: `Create a ${of} wiki page`,
       description: 'The page is a file of the repository of the wiki, named by its title and format.',
       subject,
       allow: 'create_wiki',
@@ -77,7 +77,7 @@ export const wikiRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'PUT',
       path: `${path}/:slug`,
-      summary: `Update a wiki page of a ${of}`,
+      summary: `Update a ${of} wiki page`,
       description: 'A 409 if another request changes the page at the same time.',
       subject,
       allow: 'create_wiki',
@@ -89,7 +89,7 @@ export const wikiRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'DELETE',
       path: `${path}/:slug`,
-      summary: `Delete a wiki page of a ${of}`,
+      summary: `Delete a ${of} wiki page`,
       subject,
       allow: 'admin_wiki',
       params: Params({ slug }),
@@ -100,7 +100,7 @@ export const wikiRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'POST',
       path: `${path}/attachments`,
-      summary: `Upload a wiki attachment of a ${of}`,
+      summary: `Upload a ${of} wiki attachment`,
       description: 'Commits the file to the repository of the wiki and returns links for its pages.',
       subject,
       allow: 'create_wiki',
