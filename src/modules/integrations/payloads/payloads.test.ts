@@ -355,6 +355,8 @@ describe('payloads', () => {
     await world.root.post(open.hooks, { url: receiver.url, ...secretFlags })
     const at = `/projects/${project.id}/issues`
     const issue = (await world.root.post(at, { title: 'Open' })).json
+    // Later it would be confidential by the time it is sent.
+    await open.receiver.request(ofKind('issue', 'open'))
     await world.root.put(`${at}/${issue.iid}`, { confidential: true })
     await world.root.post(`${at}/${issue.iid}/notes`, { body: 'Hidden' })
     await world.root.put(`${at}/${issue.iid}`, { confidential: false })
