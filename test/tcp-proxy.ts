@@ -8,6 +8,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>()
   readonly #held = new Set<() => void>()
   #accepted = 0
+  #isFrozen = false
   #holds: (ordinal: number) => boolean = () => false
 
   private constructor(server: ReturnType<typeof createServer>, port: number) {
@@ -42,6 +43,7 @@ export class TcpProxy implements AsyncDisposable {
 
   /** Lets everything pass, held and frozen connections included. */
   release(): void {
+    this.#isFrozen = false
     this.#holds = () => false
     for (const socket of this.#sockets) socket.resume()
     for (const pass of this.#held) pass()
@@ -51,8 +53,8 @@ export class TcpProxy implements AsyncDisposable {
   /** Stops all traffic, also of new connections, without closing any: like a network that loses every packet. */
   freeze(): void {
     this.hold(() => true)
-    // A pipe would resume a paused socket when the other side has drained.
-    for (const socket of this.#sockets) socket.unpipe().pause()
+    this.#isFrozen = true
+    for (const socket of this.#sockets) socket.pause()
   }
 
   #take(client: Socket, to: string | number): void {
@@ -62,12 +64,24 @@ export class TcpProxy implements AsyncDisposable {
       if (client.destroyed) return
       const server = typeof to === 'number' ? connect(to, '127.0.0.1') : connect(to)
       this.#track(server)
-      client.pipe(server).pipe(client)
+      this.#forward(client, server)
+      this.#forward(server, client)
       client.once('close', () => server.destroy())
       server.once('close', () => client.destroy())
     }
     if (this.#holds(this.#accepted)) this.#held.add(pass)
     else pass()
+  }
+
+  /** As a pipe, except that a frozen socket stays paused when the other side has drained. */
+  #forward(from: Socket, to: Socket): void {
+    from.on('data', (chunk) => {
+      if (!to.write(chunk)) from.pause()
+    })
+    to.on('drain', () => {
+      if (!this.#isFrozen) from.resume()
+    })
+    from.on('end', () => to.end())
   }
 
   #track(socket: Socket): void {
