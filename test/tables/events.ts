@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { World } from '../world.ts'
 import { change, find, remove } from './statements.ts'
 
@@ -134,3 +135,13 @@ export const planOfFeed = (world: World, column: string) =>
   world.rows(
     `explain (costs off) select id from feed_events where ${column} = 1 order by created_at desc, id desc limit 20`,
   )
+
+/**
+ * Resolves when readers of the log have all that was committed before: when older transactions of the server, those of other tests
+ * included, have ended.
+ */
+export async function caughtUp(world: World): Promise<void> {
+  const [{ now: id }] = await world.rows('select pg_current_xact_id()::text as now')
+  const isPast = 'select pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 as past'
+  await expect.poll(async () => (await world.rows(isPast, [id]))[0].past).toBe(true)
+}

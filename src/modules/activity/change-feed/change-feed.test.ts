@@ -1,5 +1,6 @@
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
+import { caughtUp } from '../../../../test/tables/events.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 
@@ -18,13 +19,6 @@ async function changes(who: Client, after: string, projectId: number, limit = 10
     cursor = page.headers['x-next-cursor']!
     if (page.headers['x-has-more'] !== 'true') return found.filter(({ project_id }) => project_id === projectId)
   }
-}
-
-/** Resolves when the feed has all that was committed before: older transactions of the server, those of other tests included, end. */
-async function caughtUp(world: World): Promise<void> {
-  const [{ now: id }] = await world.rows('select pg_current_xact_id()::text as now')
-  const isPast = 'select pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8 as past'
-  await expect.poll(async () => (await world.rows(isPast, [id]))[0].past).toBe(true)
 }
 
 const kindsOf = (records: readonly Record[]) => records.map(({ kind }) => kind)
