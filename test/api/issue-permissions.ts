@@ -1,8 +1,6 @@
-import { long, none, type Row } from './permission-rows.ts'
+import { discussionRows, long, none, type Row } from './permission-rows.ts'
 
 const at = '/projects/:id/issues/:issue_iid'
-const notes = `${at}/notes`
-const discussions = `${at}/discussions`
 
 /** Operations on issues that are not confidential. */
 export const issueRows: readonly Row[] = [
@@ -19,31 +17,7 @@ export const issueRows: readonly Row[] = [
   [`POST ${at}/unsubscribe`, 'guest L', [201, 304]],
   [`POST ${at}/todo`, 'guest L', [201, 304]],
 
-  [`GET ${notes}`, 'guest L', 200],
-  [`POST ${notes}`, 'guest L live', 201, { json: { body: 'x' } }],
-  [`GET ${notes}/:note_id`, 'guest L', 200],
-  [`PUT ${notes}/:note_id`, 'maintainer - live', 200, { json: { body: 'x' } }],
-  [`DELETE ${notes}/:note_id`, 'maintainer - live', 412, { headers: long }],
-  [`GET ${discussions}`, 'guest L', 200],
-  [`POST ${discussions}`, 'guest L live', 201, { json: { body: 'x' } }],
-  [`GET ${discussions}/:discussion_id`, 'guest L', 200],
-  [`GET ${discussions}/:discussion_id/notes`, 'guest L', 200],
-  [`POST ${discussions}/:discussion_id/notes`, 'guest L live', 201, { json: { body: 'x' } }],
-  [`GET ${discussions}/:discussion_id/notes/:note_id`, 'guest L', 200],
-  [
-    `PUT ${discussions}/:discussion_id/notes/:note_id`,
-    'maintainer - live',
-    200,
-    { json: { body: 'x' }, also: ['admin_note'] },
-  ],
-  [`DELETE ${discussions}/:discussion_id/notes/:note_id`, 'maintainer - live', 412, { headers: long }],
-
-  ...[at, `${notes}/:note_id`].flatMap((awarded): Row[] => [
-    [`GET ${awarded}/award_emoji`, 'guest L', 200],
-    [`POST ${awarded}/award_emoji`, 'guest L live', [201, 404], { json: { name: 'tada' } }],
-    [`GET ${awarded}/award_emoji/:award_id`, 'guest L', 404, none('award_id')],
-    [`DELETE ${awarded}/award_emoji/:award_id`, 'guest L live', 404, none('award_id')],
-  ]),
+  ...discussionRows(at, 'guest L', 'guest L live'),
 
   [`GET ${at}/time_stats`, 'guest L', 200],
   [`POST ${at}/time_estimate`, 'reporter - live', 200, { json: { duration: '1h' } }],

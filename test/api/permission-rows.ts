@@ -45,3 +45,30 @@ export const long = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
 
 /** Names that find nothing for these parameters of the path. */
 export const none = (...names: string[]) => ({ at: Object.fromEntries(names.map((name) => [`:${name}`, absent])) })
+
+/** Operations on what is said about a noteable at this path: `read` for readers, `write` for those who may comment. */
+export function discussionRows(at: string, read: Who, write: Who): Row[] {
+  const [notes, discussions] = [`${at}/notes`, `${at}/discussions`]
+  const text = { json: { body: 'x' } }
+  return [
+    [`GET ${notes}`, read, 200],
+    [`POST ${notes}`, write, 201, text],
+    [`GET ${notes}/:note_id`, read, 200],
+    [`PUT ${notes}/:note_id`, 'maintainer - live', 200, text],
+    [`DELETE ${notes}/:note_id`, 'maintainer - live', 412, { headers: long }],
+    [`GET ${discussions}`, read, 200],
+    [`POST ${discussions}`, write, 201, text],
+    [`GET ${discussions}/:discussion_id`, read, 200],
+    [`GET ${discussions}/:discussion_id/notes`, read, 200],
+    [`POST ${discussions}/:discussion_id/notes`, write, 201, text],
+    [`GET ${discussions}/:discussion_id/notes/:note_id`, read, 200],
+    [`PUT ${discussions}/:discussion_id/notes/:note_id`, 'maintainer - live', 200, { ...text, also: ['admin_note'] }],
+    [`DELETE ${discussions}/:discussion_id/notes/:note_id`, 'maintainer - live', 412, { headers: long }],
+    ...[at, `${notes}/:note_id`].flatMap((awarded): Row[] => [
+      [`GET ${awarded}/award_emoji`, read, 200],
+      [`POST ${awarded}/award_emoji`, write, [201, 404], { json: { name: 'tada' } }],
+      [`GET ${awarded}/award_emoji/:award_id`, read, 404, none('award_id')],
+      [`DELETE ${awarded}/award_emoji/:award_id`, write, 404, none('award_id')],
+    ]),
+  ]
+}

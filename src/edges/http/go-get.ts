@@ -59,18 +59,18 @@ async function repositoryAround(ctx: Ctx, path: string): Promise<string | undefi
   const found = await findProjectAround(ctx.db, path)
   if (found === undefined) return undefined
   const repository = path.slice(0, found.length)
-  const access = await gitAccess(ctx, repository, 'git-upload-pack', doorOf(ctx))
+  const access = await gitAccess(ctx, repository, 'git-upload-pack', transportOf(ctx))
   return 'target' in access ? repository : undefined
 }
 
-const doorOf = ({ settings }: Ctx) => (settings.enabled_git_access_protocol === 'ssh' ? 'ssh' : 'http')
+const transportOf = ({ settings }: Ctx) => (settings.enabled_git_access_protocol === 'ssh' ? 'ssh' : 'http')
 
 /** Assumes a project directly below a group or user, as most are. */
 const looksLike = (path: string): string => path.split('/', 2).join('/')
 
 function pageOf(ctx: Ctx, repository: string): string {
   const name = `${new URL(ctx.site.url).host}${new URL(ctx.site.url).pathname.replace(/\/$/, '')}/${repository}`
-  const from = doorOf(ctx) === 'ssh' ? sshUrlToRepo(ctx.site, repository) : httpUrlToRepo(ctx.site, repository)
+  const from = transportOf(ctx) === 'ssh' ? sshUrlToRepo(ctx.site, repository) : httpUrlToRepo(ctx.site, repository)
   const content = escaped(`${name} git ${from}`)
   return `<!DOCTYPE html>\n<html><head><meta name="go-import" content="${content}"></head><body>go get ${escaped(name)}</body></html>\n`
 }

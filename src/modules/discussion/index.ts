@@ -27,6 +27,7 @@ export {
   type DiscussedSubject,
   discussedSubject,
   type Noteable,
+  noteableAs,
   type PlannedNoteable,
   type Tracked,
   withArticle,

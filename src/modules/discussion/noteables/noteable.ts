@@ -17,6 +17,15 @@ export type Noteable = {
 /** A noteable with labels, a milestone and assignees. */
 export type PlannedNoteable = Noteable & { readonly type: PlannedType }
 
+/** Makes what notes, todos and subscriptions refer to of a row of this kind. */
+export const noteableAs =
+  <T extends NoteableType>(type: T) =>
+  ({ id, project_id }: { readonly id: number; readonly project_id: number }): Noteable & { readonly type: T } => ({
+    type,
+    id,
+    project_id,
+  })
+
 /** Abilities that the policy of every kind has, besides reading and changing it. */
 export type NoteAbility = 'comment' | 'award' | 'admin_note' | 'date_note'
 

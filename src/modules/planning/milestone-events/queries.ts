@@ -1,5 +1,5 @@
 import type { Tx } from '../../../db/db.ts'
-import { integer, json, notNull, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
+import { json, nullable, oneOf, type RowOf } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
@@ -7,17 +7,14 @@ import { columnOf, isAbout, type NoteableType, tableOf } from '../../discussion/
 import { reaching } from '../../groups/index.ts'
 import type { AttributeChanges } from '../changes/attributes.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
-import type { EventTable } from '../resource-events/queries.ts'
+import { type EventTable, eventColumns, eventRow } from '../resource-events/queries.ts'
 
 const milestoneEventRow = {
-  id: integer,
-  noteable_type: textOf<NoteableType>(),
-  noteable_id: notNull(integer),
+  ...eventRow,
   user: nullable(json<UserReferenceRow>()),
   /** Null if it is deleted. */
   milestone: nullable(json<MilestoneRow>()),
   action: oneOf('add', 'remove'),
-  created_at: timestamp,
 }
 export type MilestoneEventRow = RowOf<typeof milestoneEventRow>
 
@@ -25,9 +22,8 @@ export const milestoneEvents: EventTable<typeof milestoneEventRow> = {
   type: 'ResourceMilestoneEvent',
   row: milestoneEventRow,
   select: (type) => sql`
-    select e.id, ${type}::text as noteable_type, e.${columnOf(type)} as noteable_id,
-      case when u.id is not null then ${userReferenceJson('u')} end as "user", ${milestoneJson('ms')} as milestone,
-      e.action, e.created_at
+    select ${eventColumns(type)}, case when u.id is not null then ${userReferenceJson('u')} end as "user",
+      ${milestoneJson('ms')} as milestone, e.action
     from milestone_events e left join users u on u.id = e.user_id left join milestones ms on ms.id = e.milestone_id
   `,
   from: raw('from milestone_events e left join milestones ms on ms.id = e.milestone_id'),

@@ -1,8 +1,8 @@
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
-import type { RowOf, Shape } from '../../../db/row.ts'
+import { integer, notNull, type RowOf, type Shape, textOf, timestamp } from '../../../db/row.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
-import type { Noteable, NoteableType } from '../../discussion/index.ts'
+import { columnOf, type Noteable, type NoteableType } from '../../discussion/index.ts'
 
 /** A table of what happened to noteables, with a column for each kind. Its rows are named `e`. */
 export type EventTable<R extends Shape> = {
@@ -16,6 +16,17 @@ export type EventTable<R extends Shape> = {
   /** Condition on the events of a noteable that are shown. */
   readonly shown: (noteable: Noteable) => Sql
 }
+
+/** Columns that the rows of all tables have, apart from the user. */
+export const eventRow = {
+  id: integer,
+  noteable_type: textOf<NoteableType>(),
+  noteable_id: notNull(integer),
+  created_at: timestamp,
+}
+
+export const eventColumns = (type: NoteableType): Sql =>
+  sql`e.id, ${type}::text as noteable_type, e.${columnOf(type)} as noteable_id, e.created_at`
 
 /** Oldest first. */
 export const eventsOf = <R extends Shape>({ type, select, from, shown }: EventTable<R>, noteable: Noteable): List => ({

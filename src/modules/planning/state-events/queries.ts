@@ -1,21 +1,18 @@
 import type { Tx } from '../../../db/db.ts'
-import { integer, json, notNull, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
+import { json, nullable, oneOf, type RowOf } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { columnOf, isAbout, type NoteableType, tableOf } from '../../discussion/index.ts'
-import type { EventTable } from '../resource-events/queries.ts'
+import { type EventTable, eventColumns, eventRow } from '../resource-events/queries.ts'
 
 export const eventStates = ['closed', 'reopened', 'merged'] as const
 type EventState = (typeof eventStates)[number]
 
 const stateEventRow = {
-  id: integer,
-  noteable_type: textOf<NoteableType>(),
-  noteable_id: notNull(integer),
+  ...eventRow,
   user: nullable(json<UserReferenceRow>()),
   state: oneOf(...eventStates),
-  created_at: timestamp,
 }
 export type StateEventRow = RowOf<typeof stateEventRow>
 
@@ -23,8 +20,7 @@ export const stateEvents: EventTable<typeof stateEventRow> = {
   type: 'ResourceStateEvent',
   row: stateEventRow,
   select: (type) => sql`
-    select e.id, ${type}::text as noteable_type, e.${columnOf(type)} as noteable_id,
-      case when u.id is not null then ${userReferenceJson('u')} end as "user", e.state, e.created_at
+    select ${eventColumns(type)}, case when u.id is not null then ${userReferenceJson('u')} end as "user", e.state
     from state_events e left join users u on u.id = e.user_id
   `,
   from: raw('from state_events e'),

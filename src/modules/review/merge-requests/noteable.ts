@@ -1,14 +1,4 @@
-import type { PlannedNoteable } from '../../discussion/index.ts'
+import { noteableAs } from '../../discussion/index.ts'
 
 /** A merge request as notes, todos and subscriptions refer to it. */
-export const asNoteable = ({
-  id,
-  project_id,
-}: {
-  readonly id: number
-  readonly project_id: number
-}): PlannedNoteable => ({
-  type: 'MergeRequest',
-  id,
-  project_id,
-})
+export const asNoteable = noteableAs('MergeRequest')
