@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { inBatches } from '../../../db/batches.ts'
+import { deleteFiles, heldRetryMs } from '../../../db/held-files.ts'
 import { emit } from '../../../events/log.ts'
 import { deleteEventsOfProject } from '../../../events/retention.ts'
-import { enqueue, job } from '../../../jobs/job.ts'
+import { enqueue, type Job, job } from '../../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import {
@@ -17,10 +18,12 @@ import {
 /** Small, because each issue or merge request cascades to its commits, versions and notes. */
 const noteablesAtOnce = 100
 
+const removal = Type.Object({ projectId: Type.Integer() })
+
 /** Deletes the data of a deleted project: files first, then rows, so that a second run can finish after a crash. */
-export const removeProject = job({
+export const removeProject: Job<typeof removal> = job({
   name: 'remove_project',
-  input: Type.Object({ projectId: Type.Integer() }),
+  input: removal,
   key: ({ projectId }) => `remove_project:${projectId}`,
   attempts: 10,
   async run({ projectId }, ctx) {
@@ -28,7 +31,11 @@ export const removeProject = job({
     if (!project) return
     // A foreign repository at the place is moved away, not deleted.
     await setAside(ctx, project)
-    await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
+    const removed = await deleteFiles(ctx.transaction, () =>
+      ctx.git.removeRepository(projectRepositoryDir(ctx, project)),
+    )
+    if (removed === 'held')
+      return void (await ctx.transaction((tx) => enqueue(tx, removeProject, { projectId }, heldRetryMs)))
     for (const table of ['issues', 'merge_requests'] as const)
       await inBatches((size) => deleteSomeOf(ctx.db, table, projectId, size), noteablesAtOnce)
     await inBatches((size) => deleteEventsOfProject(ctx.db, projectId, size))
