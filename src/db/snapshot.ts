@@ -36,7 +36,7 @@ export const relations = (condition: string, columns = ''): string => `
 /** The database as it was at one moment, on a connection of its own. It delays vacuum, so it should be closed soon. */
 export class Snapshot implements AsyncDisposable {
   readonly #client: pg.Client
-  /** The clock of the database server, when the snapshot was taken. */
+  /** By the clock of the database server. What was committed before is in the snapshot. */
   readonly takenAt: Date
   /** Positions of later events are at least this one. */
   readonly eventPosition: string
@@ -56,7 +56,8 @@ export class Snapshot implements AsyncDisposable {
       // In the order of the file, so that unchanged tables have the same bytes.
       await client.query('set local synchronize_seqscans = off')
       const { rows } = await client.query<{ taken_at: string; position: string }>(
-        `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as taken_at,
+        // Before the snapshot is taken: what was committed by then is in it.
+        `select to_char(statement_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as taken_at,
           event_position(pg_snapshot_xmax(pg_current_snapshot()))::text as position`,
       )
       return new Snapshot(client, new Date(rows[0]!.taken_at), rows[0]!.position)
