@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createApp, preload, repositoriesDir, secretsFile } from './app.ts'
 import { makeBackup } from './backup/backup.ts'
-import { findBackup, restore as restoreBackup } from './backup/restore.ts'
+import { findManifest, restore as restoreBackup } from './backup/restore.ts'
 import type { Manifest } from './backup/store/manifest.ts'
 import { Pace } from './backup/store/pace.ts'
 import { BackupStore } from './backup/store/store.ts'
@@ -264,6 +264,12 @@ export async function listBackups({ url, keyFile }: BackupPlace) {
   return { backups: manifests.map(factsOf), problems }
 }
 
+/** A backup by its id, or the newest one. */
+export async function findBackup({ url, keyFile }: BackupPlace, id: string | undefined): Promise<BackupFacts> {
+  using store = await BackupStore.open(url, { keyFile })
+  return factsOf(await findManifest(store, id))
+}
+
 /** Reads everything of one backup or of all. */
 export async function verifyBackups(
   { url, keyFile }: BackupPlace,
@@ -285,7 +291,7 @@ export async function restore(
   progress: (line: string) => void,
 ): Promise<BackupFacts> {
   using store = await BackupStore.open(url, { keyFile })
-  const manifest = await findBackup(store, id)
+  const manifest = await findManifest(store, id)
   if ((await contentOf(databaseUrl)) === 'data')
     throw new Failure('conflict', 'The database is not empty: create an empty one, and set STITHY_DATABASE_URL to it.')
   await requireEmptyStore(config.blobUrl)

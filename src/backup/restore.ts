@@ -29,7 +29,7 @@ export type RestoreOptions = {
 }
 
 /** A backup by its id, or the newest one. */
-export async function findBackup(store: BackupStore, id: string | undefined): Promise<Manifest> {
+export async function findManifest(store: BackupStore, id: string | undefined): Promise<Manifest> {
   const newest = (await store.ids()).at(-1)
   if (newest === undefined) throw new Failure('not_found', `There are no complete backups in ${store.name}.`)
   return readManifest(store, id ?? newest)

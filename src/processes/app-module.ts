@@ -143,6 +143,8 @@ export type AppModule = {
   ): Promise<{ made: BackupFacts; removed: number }>
   /** All complete backups, oldest first, and a sentence for each that cannot be read. */
   listBackups(place: BackupPlace): Promise<{ backups: readonly BackupFacts[]; problems: readonly string[] }>
+  /** A backup by its id, or the newest one. */
+  findBackup(place: BackupPlace, id: string | undefined): Promise<BackupFacts>
   /** Reads everything of one backup or of all; one sentence for each problem. */
   verifyBackups(
     place: BackupPlace,

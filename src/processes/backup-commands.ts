@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { hostname, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Config, parseBlobUrl, parseConfig } from '../config.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { syncFolderNow } from '../kernel/durable.ts'
@@ -39,6 +40,8 @@ function placeOf(
       `Where are the backups? Use ${option} FOLDER, ${option} s3://bucket/prefix, or STITHY_BACKUP_URL.`,
     )
   if (Array.isArray(url)) throw new Failure('invalid', `${option} ${url.join(' ')}.`)
+  if (url.startsWith(`${pathToFileURL(config.dataDir).href}/`))
+    throw new Failure('invalid', 'Backups in the data folder would be lost with it: use another folder.')
   return { url, keyFile: keyFile === undefined ? config.backup.keyFile : resolve(keyFile) }
 }
 
@@ -60,6 +63,18 @@ function processName(): ProcessName {
   }
 }
 
+/** Lower than the priority of the service. */
+const priority = 10
+
+/** Lets the service have the processor first. */
+function giveWay(): void {
+  try {
+    setPriority(priority)
+  } catch {
+    // It is lower already.
+  }
+}
+
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
 const described = ({ repositories, blobs, rows, bytes }: BackupFacts): string =>
@@ -78,6 +93,7 @@ export async function backup(
     terminal.err(
       'The backup is not encrypted, and contains the keys of all secrets. STITHY_BACKUP_KEY_FILE encrypts it.',
     )
+  giveWay()
   const { progress, end } = progressOn(terminal)
   const request = { ...place, full: options.full ?? false, holder: processName() }
   const { made, removed } = await withDatabase(config, terminal, (databaseUrl) =>
@@ -140,7 +156,9 @@ export async function restore(
     options.into === undefined ? config : parseConfig({ ...process.env, STITHY_DATA_DIR: resolve(options.into) })
   const app = await loadAppModule(parts.appModule)
   const { progress, end } = progressOn(terminal)
-  const request = { ...place, id: options.at, quiet: options.quiet ?? false }
+  // A wrong key or id changes nothing.
+  const { id } = await app.findBackup(place, options.at)
+  const request = { ...place, id, quiet: options.quiet ?? false }
   const made = await intoEmptyFolder(target, terminal, (databaseUrl) =>
     app.restore(target, databaseUrl, request, progress),
   ).finally(end)

@@ -41,7 +41,11 @@ export class Load {
 
   async begin(): Promise<void> {
     const { root } = this.#service
-    const { json } = await root.post('/projects', { path: 'busy', initialize_with_readme: true, default_branch: 'main' })
+    const { json } = await root.post('/projects', {
+      path: 'busy',
+      initialize_with_readme: true,
+      default_branch: 'main',
+    })
     const id = json.id as number
     this.#running.push(this.#main(), this.#branches(), this.#records(id), this.#merges(id), this.#deletions(id))
   }
@@ -56,7 +60,8 @@ export class Load {
     const at = moment.getTime()
     return this.#writes.flatMap(({ what, beganAt, acknowledgedAt, isIn, removes }) => {
       const there = isIn(copy)
-      if (acknowledgedAt < at && !there) return [`${what} was acknowledged ${at - acknowledgedAt} ms before, and is missing`]
+      if (acknowledgedAt < at && !there)
+        return [`${what} was acknowledged ${at - acknowledgedAt} ms before, and is missing`]
       // The moment is that of the snapshot, or a little before it.
       if (beganAt > at + 2_000 && there && !removes) return [`${what} began ${beganAt - at} ms later, and is there`]
       return []

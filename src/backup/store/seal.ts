@@ -69,7 +69,7 @@ export class Seal {
     const damaged = () => new BackupDamaged(`${name} has other bytes than were written`)
     if (bytes.length < headBytes || !bytes.subarray(0, 4).equals(magic)) throw damaged()
     const flags = bytes[4]!
-    if (((flags & encrypted) !== 0) !== (this.#key !== undefined)) throw damaged()
+    if (flags > (compressed | encrypted) || (flags & encrypted) === (this.#key ? 0 : encrypted)) throw damaged()
     const body = this.#decrypt(name, bytes)
     if (body === undefined) throw damaged()
     if ((flags & compressed) === 0) return body

@@ -122,6 +122,7 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
   AppModule,
   | 'backup'
   | 'listBackups'
+  | 'findBackup'
   | 'verifyBackups'
   | 'restore'
   | 'inspectDatabase'
