@@ -2,12 +2,14 @@ import { chmod, mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { BlobStore, Digest } from '../blobs/blob-store.ts'
+import { openDatabase } from '../db/database.ts'
 import { beginRestore, endRestore, loadTables, migrationsOf } from '../db/load.ts'
 import { migrate } from '../db/migrate.ts'
 import type { TableName, TableShape } from '../db/snapshot.ts'
+import { continuePositions } from '../events/positions.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
-import { repositoryDir } from '../modules/projects/index.ts'
+import { repositoryDir, saveInstallationId } from '../modules/projects/index.ts'
 import { type Entry, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import { BackupDamaged } from './store/seal.ts'
@@ -49,7 +51,13 @@ export async function restore(options: RestoreOptions): Promise<void> {
   await new Restore(options).run()
   // An upgrade, if the backup is of an earlier version.
   await migrate(databaseUrl, progress)
-  await endRestore(databaseUrl, options.installation)
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await db.transaction(async (tx) => {
+    await continuePositions(tx, manifest.eventPosition)
+    // In one transaction: a database without an id is taken for a new one.
+    await saveInstallationId(tx, options.installation)
+    await endRestore(tx)
+  })
 }
 
 function requireSameSchema({ version, migrations }: Manifest, now: Manifest['migrations']): void {
@@ -111,7 +119,6 @@ class Restore {
     await loadTables(databaseUrl, {
       tables: tables.map(({ schema, name, columns }): TableShape => ({ schema, name, columns })),
       sequences: manifest.sequences,
-      eventPosition: manifest.eventPosition,
       read: (table) => this.#reader.pieces(locations.get(nameOf(table))!),
       progress,
     })

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { mapConnectionError } from './connection-errors.ts'
+import type { Tx } from './db.ts'
 import { copyIn } from './pg-internals.ts'
 import {
   patientOptions,
@@ -10,8 +11,9 @@ import {
   type TableName,
   type TableShape,
 } from './snapshot.ts'
+import { sql } from './sql.ts'
 
-/** Exists while a database is being restored: no service starts with it (`refuseUnfinishedRestore`). */
+/** Exists while a database is being restored: no service starts with it (`refuseNewerSchema`). */
 const markerTable = 'unfinished_restore'
 
 export type Load = {
@@ -19,8 +21,6 @@ export type Load = {
   readonly sequences: readonly SequenceValue[]
   /** The rows of a table in the text format of COPY. */
   read(table: TableName): AsyncIterable<Buffer>
-  /** New events get positions from here. */
-  readonly eventPosition: string
   progress(line: string): void
 }
 
@@ -45,14 +45,8 @@ export const beginRestore = (url: string): Promise<void> =>
     await client.query(`create table if not exists ${markerTable} (began_at timestamptz not null default now())`)
   })
 
-/** In the same transaction the database gets its installation id, so that it is never taken for a new one. */
-export const endRestore = (url: string, installationId: string): Promise<void> =>
-  withClient(url, async (client) => {
-    await client.query('begin')
-    await client.query('insert into installation (id) values ($1)', [installationId])
-    await client.query(`drop table ${markerTable}`)
-    await client.query('commit')
-  })
+/** From the end of the transaction on, services start with this database. */
+export const endRestore = (tx: Tx): Promise<number> => tx.run(sql`drop table unfinished_restore`)
 
 /** The migrations that a database has. */
 export const migrationsOf = (url: string): Promise<{ product: string[]; jobs: number }> =>
@@ -67,7 +61,7 @@ export const migrationsOf = (url: string): Promise<{ product: string[]; jobs: nu
  * Triggers do not run. Foreign keys are dropped, and made again at the end, so that the server verifies them: a row that refers to
  * nothing fails the load.
  */
-export const loadTables = (url: string, { tables, sequences, read, eventPosition, progress }: Load): Promise<void> =>
+export const loadTables = (url: string, { tables, sequences, read, progress }: Load): Promise<void> =>
   withClient(url, async (client) => {
     await client.query('begin')
     const keys = await foreignKeys(client)
@@ -93,7 +87,6 @@ export const loadTables = (url: string, { tables, sequences, read, eventPosition
     for (const { table, name } of triggers) await client.query(`alter table ${table} enable trigger ${quoted(name)}`)
     for (const { value, isCalled, ...sequence } of sequences)
       await client.query('select setval($1::regclass, $2::bigint, $3)', [qualified(sequence), value, isCalled])
-    await client.query('update event_positions set added = greatest(added, $1::bigint)', [eventPosition])
     await client.query('commit')
     await client.query('analyze')
   })
