@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest'
 import { changeProject, projectRow } from '../../test/tables/projects.ts'
 import { test, unique, World } from '../../test/world.ts'
 import { collectBlobs } from '../modules/administration/blob-collection/service.ts'
-import { removeProject } from '../modules/projects/projects/jobs.ts'
+import { removeHeldRepository, removeProject } from '../modules/projects/projects/jobs.ts'
 import { packRepository } from '../modules/projects/repositories/housekeeping.ts'
 import { openForWriting } from '../modules/projects/repositories/open.ts'
 import { deleteFiles, FilesHold } from './held-files.ts'
@@ -38,6 +38,7 @@ describe('while a backup runs', () => {
     await changeProject(world, doomed.id, { deleting: true })
     const clean = async () => {
       await removeProject.run({ projectId: doomed.id }, ctx)
+      for (const { payload } of await world.jobs(`remove_held_repository:${doomed.id}`)) await removeHeldRepository.run(payload, ctx)
       const done = await packRepository(ctx, repo, 'gc')
       await collectBlobs(ctx, new Date(Date.now() + 60_000))
       return { done, files: [existsSync(gitDir), existsSync(object), await ctx.blobs.has(digest)] }
@@ -45,10 +46,10 @@ describe('while a backup runs', () => {
     {
       await using _hold = await FilesHold.take(world.databaseUrl, nothing)
       expect(await clean()).toEqual({ done: 'full', files: [true, true, true] })
-      expect(await projectRow(world, doomed.id, 'id')).toHaveLength(1)
+      // Its path is free.
+      expect(await projectRow(world, doomed.id, 'id')).toEqual([])
     }
     expect(await clean()).toEqual({ done: 'gc', files: [false, false, false] })
-    expect(await projectRow(world, doomed.id, 'id')).toEqual([])
   })
 
   test('it waits for files that are being deleted, and no second backup begins', async ({ world }) => {

@@ -3,6 +3,7 @@ import { inBatches } from '../../../db/batches.ts'
 import { deleteFiles, heldRetryMs } from '../../../db/held-files.ts'
 import { emit } from '../../../events/log.ts'
 import { deleteEventsOfProject } from '../../../events/retention.ts'
+import { belongingOf } from '../../../git/repository/project-key.ts'
 import { enqueue, type Job, job } from '../../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
@@ -18,12 +19,27 @@ import {
 /** Small, because each issue or merge request cascades to its commits, versions and notes. */
 const noteablesAtOnce = 100
 
-const removal = Type.Object({ projectId: Type.Integer() })
+const heldRepository = Type.Object({ projectId: Type.Integer(), storage: Type.String(), key: Type.String() })
+
+/** Deletes the repository that a project left, because a backup was running when its rows were deleted. */
+export const removeHeldRepository: Job<typeof heldRepository> = job({
+  name: 'remove_held_repository',
+  input: heldRepository,
+  key: ({ projectId }) => `remove_held_repository:${projectId}`,
+  attempts: 10,
+  async run(left, ctx) {
+    const dir = projectRepositoryDir(ctx, { id: left.projectId, repository_storage: left.storage })
+    // After a restore of the database alone, another project may have the id.
+    if (belongingOf(dir, left.key) !== 'own') return
+    const removed = await deleteFiles(ctx.transaction, () => ctx.git.removeRepository(dir))
+    if (removed === 'held') await ctx.transaction((tx) => enqueue(tx, removeHeldRepository, left, heldRetryMs))
+  },
+})
 
 /** Deletes the data of a deleted project: files first, then rows, so that a second run can finish after a crash. */
-export const removeProject: Job<typeof removal> = job({
+export const removeProject = job({
   name: 'remove_project',
-  input: removal,
+  input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `remove_project:${projectId}`,
   attempts: 10,
   async run({ projectId }, ctx) {
@@ -34,12 +50,17 @@ export const removeProject: Job<typeof removal> = job({
     const removed = await deleteFiles(ctx.transaction, () =>
       ctx.git.removeRepository(projectRepositoryDir(ctx, project)),
     )
-    if (removed === 'held')
-      return void (await ctx.transaction((tx) => enqueue(tx, removeProject, { projectId }, heldRetryMs)))
     for (const table of ['issues', 'merge_requests'] as const)
       await inBatches((size) => deleteSomeOf(ctx.db, table, projectId, size), noteablesAtOnce)
     await inBatches((size) => deleteEventsOfProject(ctx.db, projectId, size))
-    await ctx.transaction((tx) => deleteProjectRow(tx, projectId))
+    await ctx.transaction(async (tx) => {
+      // The path of the project becomes free, even if the backup takes hours.
+      if (removed === 'held') {
+        const { repository_storage: storage, repository_key: key } = project
+        await enqueue(tx, removeHeldRepository, { projectId, storage, key }, heldRetryMs)
+      }
+      await deleteProjectRow(tx, projectId)
+    })
   },
 })
 
