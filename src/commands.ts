@@ -249,7 +249,12 @@ export async function backup(
     pace: new Pace(config.backup.rate),
     keep: config.backup.keep,
   })
-  return { made: factsOf(manifest), removed }
+  const made = factsOf(manifest)
+  if (typeof removed === 'number') return { made, removed }
+  return {
+    made: { ...made, problems: [...made.problems, `No old backups were removed. ${removed.message}`] },
+    removed: 0,
+  }
 }
 
 const factsOf = ({ id, moment, version, counts, problems }: Manifest): BackupFacts => {

@@ -16,6 +16,7 @@ import { type Keep, removeOld } from './retention.ts'
 import { InventoryWriter, Previous, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import type { Pace } from './store/pace.ts'
+import { BackupDamaged } from './store/seal.ts'
 import { BackupStore, type LeaseHolder } from './store/store.ts'
 import { type Location, Writer } from './store/writer.ts'
 
@@ -44,15 +45,15 @@ export type BackupOptions = StoreOptions & {
   readonly blobs: LocatedBlobs
   readonly version: string
   readonly pace: Pace
-  /** Reads all files again, instead of relying on their times. */
+  /** Reads all files and stores all contents again, instead of relying on earlier backups. */
   readonly full: boolean
   readonly keep: Keep | undefined
   readonly holder: LeaseHolder
   readonly progress: (line: string) => void
 }
 
-/** A complete backup, and the number of old ones that were removed. */
-export type Made = { readonly manifest: Manifest; readonly removed: number }
+/** A complete backup, and the number of old ones that were removed; why not, if they could not be. */
+export type Made = { readonly manifest: Manifest; readonly removed: number | BackupDamaged }
 
 /**
  * Makes a backup while the service runs. It shows one moment: that of a snapshot of the database. Files are read later, which
@@ -68,7 +69,7 @@ export async function makeBackup(options: BackupOptions): Promise<Made> {
   return await store.exclusively(options.holder, progress, async () => {
     const manifest = await new Run(options, store, hold).run(installation)
     await hold.release()
-    const removed = options.keep ? await removeOld(store, options.keep, progress) : 0
+    const removed = options.keep ? await removeOld(store, options.keep, progress).catch(whyDamaged) : 0
     return { manifest, removed }
   })
 }
@@ -103,7 +104,8 @@ class Run {
 
   async run(installation: string): Promise<Manifest> {
     const known = new Set<string>()
-    for await (const name of this.#store.names()) known.add(name)
+    // All is stored again with `full`, which so replaces contents that are damaged.
+    if (!this.#options.full) for await (const name of this.#store.names()) known.add(name)
     const writer = new Writer(this.#store, this.#options.pace, known)
     const inventory = new InventoryWriter(writer)
     const previous = await this.#previous()
@@ -260,4 +262,9 @@ class Run {
 
 function orDamaged(error: unknown): undefined {
   if (!(error instanceof DamagedBlob || (error as Error).cause instanceof DamagedBlob)) throw error
+}
+
+function whyDamaged(error: unknown): BackupDamaged {
+  if (!(error instanceof BackupDamaged)) throw error
+  return error
 }

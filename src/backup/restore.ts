@@ -5,7 +5,7 @@ import type { BlobStore, Digest } from '../blobs/blob-store.ts'
 import { openDatabase } from '../db/database.ts'
 import { beginRestore, endRestore, loadTables, migrationsOf } from '../db/load.ts'
 import { migrate } from '../db/migrate.ts'
-import type { TableName, TableShape } from '../db/snapshot.ts'
+import type { TableName } from '../db/snapshot.ts'
 import { continuePositions } from '../events/positions.ts'
 import { makeFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
@@ -117,7 +117,7 @@ class Restore {
     const nameOf = ({ schema, name }: TableName) => `${schema}.${name}`
     const locations = new Map(tables.map((table) => [nameOf(table), table.at]))
     await loadTables(databaseUrl, {
-      tables: tables.map(({ schema, name, columns }): TableShape => ({ schema, name, columns })),
+      tables,
       sequences: manifest.sequences,
       read: (table) => this.#reader.pieces(locations.get(nameOf(table))!),
       progress,

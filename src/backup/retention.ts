@@ -40,8 +40,8 @@ export function kept(ids: readonly string[], { days, weeks, months }: Keep): Set
 }
 
 /**
- * Removes old backups, and all contents that the others do not use. The caller holds the lease. If one of the others cannot be read,
- * nothing is removed. Returns the number of backups.
+ * Removes old backups, and all contents that the others do not use. The caller holds the lease. Fails with `BackupDamaged`, and removes
+ * nothing, if one of the others cannot be read. Returns the number of backups.
  */
 export async function removeOld(store: BackupStore, keep: Keep, progress: (line: string) => void): Promise<number> {
   const ids = await store.ids()

@@ -38,7 +38,8 @@ describe('while a backup runs', () => {
     await changeProject(world, doomed.id, { deleting: true })
     const clean = async () => {
       await removeProject.run({ projectId: doomed.id }, ctx)
-      for (const { payload } of await world.jobs(`remove_held_repository:${doomed.id}`)) await removeHeldRepository.run(payload, ctx)
+      for (const { payload } of await world.jobs(`remove_held_repository:${doomed.id}`))
+        await removeHeldRepository.run(payload, ctx)
       const done = await packRepository(ctx, repo, 'gc')
       await collectBlobs(ctx, new Date(Date.now() + 60_000))
       return { done, files: [existsSync(gitDir), existsSync(object), await ctx.blobs.has(digest)] }

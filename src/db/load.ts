@@ -17,7 +17,7 @@ import { sql } from './sql.ts'
 const markerTable = 'unfinished_restore'
 
 export type Load = {
-  readonly tables: readonly TableShape[]
+  readonly tables: readonly (TableShape & { readonly rows: number })[]
   readonly sequences: readonly SequenceValue[]
   /** The rows of a table in the text format of COPY. */
   read(table: TableName): AsyncIterable<Buffer>
@@ -79,7 +79,8 @@ export const loadTables = (url: string, { tables, sequences, read, progress }: L
     for (const table of tables) {
       progress(`restoring the table ${table.name}`)
       const columns = table.columns.map(quoted).join(', ')
-      await copyIn(client, `copy ${qualified(table)} (${columns}) from stdin`, read(table))
+      const rows = await copyIn(client, `copy ${qualified(table)} (${columns}) from stdin`, read(table))
+      if (rows !== table.rows) throw new Error(`the table ${table.name} has ${rows} rows instead of ${table.rows}`)
     }
     progress('verifying references between tables')
     for (const { table, name, definition } of keys)

@@ -82,6 +82,14 @@ test('a flipped byte and a missing object are reported, and what they damage is 
   await writeFile(victim!, bytes)
   expect(await command(['restore'], copy)).toMatchObject({ code: 0 })
   expect(await refusal(copy)).toBe('')
+
+  // A full backup replaces what is damaged, and the others do not trip over it.
+  const broken = Buffer.from(bytes)
+  broken[40]! ^= 1
+  for (const path of paths.slice(0, -1)) await writeFile(path, broken)
+  await backUp(env)
+  await backUp(env, '--full')
+  expect(await command(['backup', 'verify', '--at', (await listed(env)).at(-1)!.id], env)).toMatchObject({ code: 0 })
 })
 
 test('a damaged blob and a missing repository are reported, and all else is backed up', async () => {

@@ -184,7 +184,10 @@ export class Previous {
 
   async #next(): Promise<Entry | undefined> {
     this.#began = true
-    const next = await this.#entries?.next()
+    // A damaged one does not prevent the next backup, which then reads everything.
+    const next = await this.#entries?.next().catch((error) => {
+      if (!(error instanceof BackupDamaged)) throw error
+    })
     this.#current = next && !next.done ? next.value : undefined
     return this.#current
   }
