@@ -8,6 +8,7 @@ import { refusal, startInstallation, stop } from '../backups/installation.ts'
 import { HookReceiver } from '../hook-receiver.ts'
 import { hasS3, S3Server, s3Env } from '../s3/server.ts'
 import { bin, type Env, type Service, serve } from '../service.ts'
+import { ownedDatabase, runIn } from '../tables/databases.ts'
 import { eventually } from '../waiting.ts'
 import { git } from '../world.ts'
 
@@ -126,6 +127,29 @@ test('two backups at once are refused, and old backups are removed with what onl
   expect((await objectsIn(store)).length).toBeLessThanOrEqual(used + 1)
   expect(await command(['backup', 'verify'], env)).toMatchObject({ code: 0 })
   await stop(service)
+})
+
+test('a backup is restored by the owner of an empty database, and no other database is touched', async () => {
+  const { env, service } = await startInstallation()
+  await backUp(env)
+  await stop(service)
+  const url = await ownedDatabase()
+  const copy = { ...(await copyEnv(env)), STITHY_DATABASE_URL: url }
+  await runIn(url, 'create table theirs (id integer)')
+  const other = await restore(copy)
+  expect(other).toMatchObject({ code: 1, err: expect.stringContaining('The database is not empty') })
+  await runIn(url, 'drop table theirs')
+  await expect(runIn(url, 'create role intruder')).rejects.toThrow('permission denied')
+  expect(await restore(copy)).toMatchObject(sound)
+  const restarted = await serve(copy)
+  expect(await titles(restarted)).toEqual(['remembered'])
+  // From there, too.
+  await command(['backup', '--to', join(await temporaryFolder(), 'second')], copy)
+  await stop(restarted)
+  // A second copy into the same database would mix both.
+  const folder = join(await temporaryFolder(), 'third')
+  expect(await restore({ ...copy, STITHY_DATA_DIR: folder })).toMatchObject({ code: 1 })
+  expect(await refusal({ ...copy, STITHY_DATA_DIR: folder })).toMatch(/has not been completed/)
 })
 
 test.skipIf(!hasS3)('a backup to object storage is restored (skipped without test/s3/install)', async () => {
