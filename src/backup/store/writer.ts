@@ -147,7 +147,7 @@ export class Writer {
 export class RowsWriter {
   readonly #store: (content: Buffer) => Promise<Piece | PendingPiece>
   readonly #location: (Piece | PendingPiece)[] = []
-  #parts: Buffer[] = []
+  #content: Buffer = Buffer.alloc(0)
   #bytes = 0
   #last: Promise<void> = Promise.resolve()
 
@@ -157,16 +157,27 @@ export class RowsWriter {
 
   /** A promise if the caller should wait before it adds more. The memory of the row may be used again at once. */
   add(row: Buffer): Promise<void> | undefined {
-    this.#parts.push(Buffer.from(row))
-    this.#bytes += row.length
-    const cuts = this.#bytes >= pieceBytes || (this.#bytes >= minCutBytes && (crc32(row) & cutMask) === 0)
-    if (!cuts) return undefined
-    return this.#cut()
+    let cut: Promise<void> | undefined
+    for (let at = 0; at < row.length; ) {
+      if (this.#bytes === this.#content.length) this.#grow()
+      const copied = row.copy(this.#content, this.#bytes, at)
+      at += copied
+      this.#bytes += copied
+      if (this.#bytes === pieceBytes) cut = this.#cut()
+    }
+    return this.#bytes >= minCutBytes && (crc32(row) & cutMask) === 0 ? this.#cut() : cut
+  }
+
+  /** Most tables are small. */
+  #grow(): void {
+    const larger = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(4096, this.#content.length * 4)))
+    this.#content.copy(larger, 0, 0, this.#bytes)
+    this.#content = larger
   }
 
   #cut(): Promise<void> {
-    const content = Buffer.concat(this.#parts)
-    this.#parts = []
+    const content = this.#content.subarray(0, this.#bytes)
+    this.#content = Buffer.alloc(0)
     this.#bytes = 0
     this.#last = this.#last.then(async () => {
       this.#location.push(await this.#store(content))
