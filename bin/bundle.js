@@ -14,12 +14,23 @@ const building = `${target}.${process.pid}`
 /** `new URL('./thread.ts', import.meta.url)`: a file that a thread or a process runs. */
 const entry = /new URL\('(\.[^']*\.ts)', import\.meta\.url\)/g
 
+/** A UTF-16 unit as literals of strings and regular expressions may write it. */
+const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 const bundle = await rolldown({
   input: { main },
   platform: 'node',
   // Packages stay where they are, because some find files of theirs by their own path. typebox has hundreds of small modules.
   external: (id) => !/^([./]|typebox\b)/.test(id),
   plugins: [
+    {
+      name: 'escapes',
+      // V8 needs two bytes for each character of a file that has a single one beyond Latin-1.
+      generateBundle(_, files) {
+        for (const file of Object.values(files))
+          if (file.type === 'chunk') file.code = file.code.replace(/[^\x00-\xff]/g, escaped)
+      },
+    },
     {
       name: 'urls of sources',
       transform(code, id) {
@@ -45,6 +56,8 @@ const bundle = await rolldown({
 await bundle.write({
   dir: building,
   format: 'esm',
+  // V8 keeps the text in memory, comments included.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   entryFileNames: '[name].js',
   sourcemap: true,
   sourcemapExcludeSources: true,
