@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { benchFolder } from './data.ts'
 import { median } from './figures.ts'
+import { totalOf } from './memory.ts'
 import { startService } from './service.ts'
 
 export type StartTimes = { firstMs: number; warmMs: number; idleBytes: number }
@@ -24,7 +25,7 @@ export async function startTimes(processes: number, rounds: number): Promise<Sta
     for (let round = 0; round < rounds; round++) warm.push(await startAndStop())
     await using service = await startService(dataDir, processes)
     await delay(settleMs)
-    return { firstMs, warmMs: median(warm), idleBytes: service.memory() }
+    return { firstMs, warmMs: median(warm), idleBytes: totalOf(service.memory()) }
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }

@@ -18,6 +18,8 @@ export type DatabaseOptions = {
   writers?: number
   /** Milliseconds without any response after which a connection is closed. */
   patienceMs?: number
+  /** Maximum memory of the server for the prepared statements of one connection. */
+  preparedBytes?: number
 }
 
 const attempts = 4
@@ -31,10 +33,11 @@ const maxWaiting = 1_000
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(
   url: string,
-  { readers = 3, writers = 10, patienceMs = answerMs }: DatabaseOptions = {},
+  { readers = 3, writers = 10, patienceMs = answerMs, preparedBytes }: DatabaseOptions = {},
 ): Database {
   const check = openCheck(url)
-  const reader = new Reader(url, readers, patienceMs)
+  const limits = { patienceMs, preparedBytes }
+  const reader = new Reader(url, readers, limits)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
     ...{ pipeline: true },
@@ -47,7 +50,7 @@ export function openDatabase(
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, patienceMs))
+    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, limits))
   })
 
   const reading = over((statement) => reader.query(statement), check)

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import type { Load } from '../kernel/shares.ts'
-import { answerMs, connectionOptions } from './connection.ts'
+import { connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
-import { PipelinedConnection } from './pipelined-connection.ts'
+import { type ConnectionLimits, PipelinedConnection } from './pipelined-connection.ts'
 
 /**
  * Single statements over a few pipelined connections: many are in flight at once, results come in order. Two to three times the
@@ -12,7 +12,7 @@ import { PipelinedConnection } from './pipelined-connection.ts'
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
-  readonly #patienceMs: number
+  readonly #limits: ConnectionLimits
   readonly #slots: (Promise<PipelinedConnection> | undefined)[]
   readonly #lines = new Set<PipelinedConnection>()
   #turn: PipelinedConnection | undefined
@@ -20,9 +20,9 @@ export class Reader implements AsyncDisposable {
   #next = 0
   #ended = false
 
-  constructor(url: string, connections: number, patienceMs: number = answerMs) {
+  constructor(url: string, connections: number, limits: ConnectionLimits) {
     this.#url = url
-    this.#patienceMs = patienceMs
+    this.#limits = limits
     this.#slots = new Array(connections)
   }
 
@@ -72,7 +72,7 @@ export class Reader implements AsyncDisposable {
   async #connect(slot: number): Promise<PipelinedConnection> {
     if (this.#ended) throw new Error('the database connections are closed')
     const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
-    const line = new PipelinedConnection(client, this.#patienceMs)
+    const line = new PipelinedConnection(client, this.#limits)
     // A broken connection leaves its slot; the next statement opens another.
     const drop = () => {
       this.#slots[slot] = undefined

@@ -3,7 +3,7 @@ import { beginCheck, type StatementCheck } from './checks.ts'
 import type { CachedReads, Statement } from './db.ts'
 import type { RowOf, Shape } from './row.ts'
 import { type Sql, sql } from './sql.ts'
-import { prepared } from './statement.ts'
+import { knownText } from './statement.ts'
 
 /** Identifies what a statement sees: the committed transactions, and the date, because access expires by date. */
 const snapshot = sql`pg_current_snapshot()::text || current_date`
@@ -112,10 +112,7 @@ export class SnapshotCache implements CachedReads {
   }
 }
 
-function keyOf(statement: Statement): string {
-  const { name, text, values } = prepared(statement)
-  return `${name ?? text} ${JSON.stringify(values)}`
-}
+const keyOf = ({ text, values }: Statement): string => `${knownText(text).id} ${JSON.stringify(values)}`
 
 const isRows = (rows: readonly Row[]): rows is Rows => rows.length > 0
 
