@@ -20,6 +20,8 @@ export type DatabaseOptions = {
   patienceMs?: number
   /** Maximum memory of the server for the prepared statements of one connection. */
   preparedBytes?: number
+  /** Maximum bytes of cached rows. */
+  cacheBytes?: number
 }
 
 const attempts = 4
@@ -33,7 +35,7 @@ const maxWaiting = 1_000
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(
   url: string,
-  { readers = 3, writers = 10, patienceMs = answerMs, preparedBytes }: DatabaseOptions = {},
+  { readers = 3, writers = 10, patienceMs = answerMs, preparedBytes, cacheBytes }: DatabaseOptions = {},
 ): Database {
   const check = openCheck(url)
   const limits = { patienceMs, preparedBytes }
@@ -54,7 +56,7 @@ export function openDatabase(
   })
 
   const reading = over((statement) => reader.query(statement), check)
-  const snapshotCache = new SnapshotCache(reader, check)
+  const snapshotCache = new SnapshotCache(reader, check, cacheBytes)
 
   const reads = new SharedSlots('the database', { slots: readers * sentForEach, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })

@@ -9,7 +9,8 @@ import { knownText } from './statement.ts'
 const snapshot = sql`pg_current_snapshot()::text || current_date`
 const readSnapshot: Sql = sql`select ${snapshot} as snapshot`
 
-const maximumBytes = 16 * 1024 * 1024
+/** Maximum size of the cached rows, unless said otherwise. */
+const usualBytes = 8 * 1024 * 1024
 /** Approximate size of a row besides its values. */
 const overheadBytes = 500
 
@@ -32,13 +33,14 @@ export type Source = {
 export class SnapshotCache implements CachedReads {
   readonly #source: Source
   readonly #check: StatementCheck | undefined
-  readonly #cache = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
+  readonly #cache: LRUCache<string, Rows>
   /** Running statements by key, each once for all callers. */
   readonly #reading = new Map<string, Promise<readonly Row[]>>()
   #last = ''
   #asked: { sent: number; snapshot: Promise<string> } | undefined
 
-  constructor(source: Source, check?: StatementCheck) {
+  constructor(source: Source, check?: StatementCheck, maximumBytes = usualBytes) {
+    this.#cache = new LRUCache({ maxSize: Math.floor(maximumBytes), sizeCalculation: sizeOf })
     this.#source = source
     this.#check = check
   }

@@ -19,7 +19,7 @@ import type { Notices, Terminal } from './terminal.ts'
 
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
 /** V8's default of up to 48 MB for young objects per process does not measurably speed up anything here. */
-const execArgv = ['--max-semi-space-size=4']
+const execArgv = process.env.STITHY_TEST_FLAGS?.split(' ') ?? ['--max-semi-space-size=4']
 
 const hintOf = ({ isInteractive }: Terminal): string => (isInteractive ? ' Press Ctrl-C again to stop at once.' : '')
 
