@@ -297,7 +297,12 @@ export function parseBlobUrl(text: string, folder: string = process.cwd()): stri
   return url.href
 }
 
-/** Sets a variable for every process started from now on, such as Node's own settings. */
+/** Sets a variable for every process started from now on, such as Node's own settings, unless the operator has set it. */
+export function setForChildrenUnlessSet(name: string, value: string): void {
+  process.env[name] ??= value
+}
+
+/** Like `setForChildrenUnlessSet`, whatever the operator has set. */
 export function setForChildren(name: string, value: string): void {
   process.env[name] = value
 }

@@ -23,7 +23,7 @@ export class PipelinedConnection {
   /** Statements without a result. */
   #waiting = 0
   /** `performance.now()` of the last response, or of the first statement sent after it. */
-  #heard = 0
+  #heard = performance.now()
 
   /** `client` must be a client of pg with pipelining. */
   constructor(client: pg.Client, { patienceMs, preparedBytes }: ConnectionLimits) {
@@ -35,6 +35,11 @@ export class PipelinedConnection {
         this.#stream.destroy(new Error('Connection terminated: no answer'))
     }, patienceMs / 4).unref()
     client.once('end', () => clearInterval(watch))
+  }
+
+  /** Milliseconds since its last result, or since it was opened; 0 while a statement has none. */
+  get unusedMs(): number {
+    return this.#waiting > 0 ? 0 : performance.now() - this.#heard
   }
 
   get waiting(): number {
