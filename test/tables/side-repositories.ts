@@ -22,7 +22,7 @@ export const hasSideRepository = async (world: World, id: number): Promise<boole
 
 /** States and transports of the pushes to a side repository, in their order. */
 export const pushesToSide = (world: World, side_repository_id: number) =>
-  find(world, 'pushes', { side_repository_id }, ['id', 'state', 'door as transport', 'actor_id'], 'id')
+  find(world, 'pushes', { side_repository_id }, ['id', 'state', 'transport', 'actor_id'], 'id')
 
 /** Events of changes of a side repository. */
 export const changesOfSide = (world: World, id: number) =>
