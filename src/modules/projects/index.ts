@@ -57,7 +57,7 @@ export {
 export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
 export { sharedWithGroups } from './projects/shared-groups.ts'
 export { loadProject, type ProjectSubject, project, projectFacts } from './projects/subject.ts'
-export { checkRepositories, inspectRepository, unownedRepositories } from './repositories/check.ts'
+export { checkAll, checkRepositories } from './repositories/check.ts'
 export {
   dueHousekeeping,
   housekeep,
