@@ -122,7 +122,12 @@ import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
 import { pushRuleRoutes } from './pushes/push-rules/routes.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
-import { refreshSideRepository, removeSideRepositories } from './pushes/side-repositories/jobs.ts'
+import {
+  checkDueSideRepositories,
+  checkSideRepository,
+  refreshSideRepository,
+  removeSideRepositories,
+} from './pushes/side-repositories/jobs.ts'
 import { refreshRegistrySize } from './registry/blobs/jobs.ts'
 import { cleanUpProject, startContainerCleanups } from './registry/cleanup/jobs.ts'
 import { collectContainerImages } from './registry/collection/jobs.ts'
@@ -367,6 +372,8 @@ export const jobs: readonly Job<any>[] = [
   refreshSnippetJob,
   removeIncompleteSnippets,
   refreshSideRepository,
+  checkDueSideRepositories,
+  checkSideRepository,
   removeSideRepositories,
   housekeepAfterPushes,
   removeGroup,

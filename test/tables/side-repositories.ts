@@ -1,5 +1,5 @@
 import type { World } from '../world.ts'
-import { Computed, change, find } from './statements.ts'
+import { ago, Computed, change, find } from './statements.ts'
 
 type Holder = { readonly project_id: number } | { readonly group_id: number } | { readonly snippet_id: number }
 
@@ -37,3 +37,7 @@ export const changesOfSide = (world: World, id: number) =>
 /** Enough pushes that housekeeping is due. */
 export const manySidePushes = (world: World, id: number) =>
   change(world, 'side_repositories', { id }, { pushes: new Computed('pushes + 1000') })
+
+/** The repository was last checked this long ago, such as `31 days`. */
+export const ageSideCheck = (world: World, id: number, age: string) =>
+  change(world, 'side_repositories', { id }, { checked_at: ago(age) })
