@@ -8,7 +8,7 @@ import { filtered, leavesFew, negated, notMatching } from '../filters/queries.ts
 import { reach } from '../filters/reach-queries.ts'
 import { issueSelect } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
-import { type IssueOrder, orderKeys } from './order-queries.ts'
+import { hasIndex, type IssueOrder, orderKeys } from './order-queries.ts'
 
 /** Filters by due date: without one (`0`), with one, or by the day. */
 export const dueFilters = [
@@ -74,7 +74,7 @@ const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     type,
     caller,
     set,
-    ordered: order?.by === 'created_at' || order?.by === 'updated_at',
+    ordered: order !== undefined && hasIndex(order),
     filters: conditions(caller, filters),
     few: leavesFew(filters),
     confidential: filters.confidential === true,
