@@ -10,10 +10,12 @@ import type { MailedEvent, MailedNote, MailedNoteable, MailedTodo } from './reci
 /** Maximum quoted characters of a note; the link leads to the whole text. */
 const longestQuote = 10_000
 
+/** The part of a comment that its mail quotes. */
+export const excerptOf = (text: string): string => text.slice(0, longestQuote)
+
 /** Quotes a comment, so that none of its lines can pass for a line of the mail itself. */
 const quoted = (text: string): string =>
-  text
-    .slice(0, longestQuote)
+  excerptOf(text)
     .split(/\r\n|[\r\n\u2028\u2029]/)
     .map((line) => `> ${oneLine(line)}`)
     .join('\n')
@@ -26,14 +28,20 @@ const linesOf = (site: Site, { type, title, full_path, iid }: MailedNoteable, an
 
 const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).noun)
 
-export const noteMail = (site: Site, to: Recipient, { id, body, author, noteable }: MailedNote): Mail =>
+/** `html` is the excerpt as the recipient may see it; without it, the HTML part quotes the source text. */
+export const noteMail = (
+  site: Site,
+  to: Recipient,
+  { id, body, author, noteable }: MailedNote,
+  html: string | undefined,
+): Mail =>
   buildMail(
     site,
     to.address,
     to.name,
     subjectOf(noteable),
     `${signature(author)} commented on ${nounOf(noteable)}:`,
-    quoted(body),
+    html === undefined ? quoted(body) : { text: quoted(body), html: `<blockquote>\n${html}</blockquote>` },
     linesOf(site, noteable, `#note_${id}`),
   )
 

@@ -1,33 +1,28 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, text } from '../../../db/row.ts'
+import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 
-export const insertMail = async (tx: Tx, { to, subject, body }: Mail): Promise<number> =>
-  (await tx.row(
-    { id: integer },
-    sql`insert into mails (recipient, subject, body) values (${to}, ${subject}, ${body}) returning id`,
-  ))!.id
+export const insertMail = async (tx: Tx, mail: Mail): Promise<number> => (await insertMails(tx, [mail]))[0]!
 
 /** Returns the ids of the new rows. One statement. */
 export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<number[]> => {
   const rows = await tx.rows(
     { id: integer },
     sql`
-      insert into mails (recipient, subject, body)
-      select m."to", m.subject, m.body
-      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text)
+      insert into mails (recipient, subject, body, html)
+      select m."to", m.subject, m.body, m.html
+      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text, html text)
       returning id
     `,
   )
   return rows.map(({ id }) => id)
 }
 
-export const findMail = (db: Db, id: number): Promise<Mail | undefined> =>
-  db.row(
-    { to: text, subject: text, body: text },
-    sql`select recipient as to, subject, body from mails where id = ${id}`,
-  )
+const mailRow = { to: text, subject: text, body: text, html: nullable(text) }
+
+export const findMail = (db: Db, id: number): Promise<RowOf<typeof mailRow> | undefined> =>
+  db.row(mailRow, sql`select recipient as to, subject, body, html from mails where id = ${id}`)
 
 /** Header and footer of every mail, from the appearance; empty unless enabled. */
 export const findFrame = async (db: Db): Promise<{ header: string; footer: string }> =>
