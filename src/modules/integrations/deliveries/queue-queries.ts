@@ -1,6 +1,9 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, listOf, nullable, type RowOf, text } from '../../../db/row.ts'
+import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
+import type { Mail } from '../../../mail/mailer.ts'
+import { sendMails } from '../../instance/index.ts'
+import { type Properties, slugs } from '../services/kinds.ts'
 import { asRecorded, recordedColumns, recordedRow } from './expand-queries.ts'
 
 const dueColumns = {
@@ -11,7 +14,11 @@ const dueColumns = {
   attempts: integer,
   is_system: boolean,
   host: text,
-  sealed_url: text,
+  /** Null for hooks. */
+  service: nullable(oneOf(...slugs)),
+  properties: nullable(json<Properties>()),
+  /** Null for services that send mails. */
+  sealed_url: nullable(text),
   sealed_token: nullable(text),
   triggers: listOf(text),
   verifies_tls: boolean,
@@ -54,8 +61,8 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
         where w.hook_id is not null
       )
       select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts, h.project_id is null
-        and h.namespace_id is null as is_system, h.host, h.sealed_url, h.sealed_token, h.triggers,
-        h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
+        and h.namespace_id is null as is_system, h.host, h.service, h.properties, h.sealed_url, h.sealed_token,
+        h.triggers, h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
         or h.namespace_id = any(
           coalesce(
             (
@@ -134,12 +141,18 @@ export type Result = {
   readonly response_body: string | null
   readonly duration_ms: number | null
   readonly error: string | null
+  /** What a service sends by mail: queued with the result, so that a crash sends them neither twice nor never. */
+  readonly mails?: readonly Mail[]
 }
 
 /** Records results, makes the next delivery of each resource ready, and counts the failures of hooks. The queue is locked. */
 export async function saveResults(tx: Tx, results: readonly Result[]): Promise<void> {
+  await sendMails(
+    tx,
+    results.flatMap(({ mails }) => mails ?? []),
+  )
   const rows = sql`
-    jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as r (
+    jsonb_to_recordset(${JSON.stringify(results.map(({ mails: _, ...result }) => result))}::jsonb) as r (
       id bigint, hook_id bigint, state text, attempts integer, delay_ms double precision, sent boolean,
       pause_ms double precision, response_status integer, response_headers jsonb, response_body text,
       duration_ms integer, error text
