@@ -7,7 +7,7 @@ import { mailsOf } from '../service-mails/mails.ts'
 import { isChat, type ServiceFlag } from '../services/kinds.ts'
 import { confidentialIssues, messagesOf } from './messages.ts'
 import { type DueRow, eventOf, type Result } from './queue-queries.ts'
-import { type HookTimes, maxAttempts, pauseAfter, pauseMs, retryMs } from './schedule.ts'
+import { aloneAfter, type HookTimes, maxAttempts, pauseAfter, pauseMs, retryMs } from './schedule.ts'
 import { send } from './send.ts'
 
 /** Payloads by event and part: hooks of the same event share one. */
@@ -32,6 +32,7 @@ const noResponse = {
   pause_ms: 0,
   delay_ms: 0,
   sent: false,
+  alone: false,
 } as const
 
 /**
@@ -62,7 +63,13 @@ const payloadOf = (ctx: Ctx, due: DueRow, trigger: Trigger, cache: PayloadCache)
 /** Makes one attempt of a delivery. Rejects only if the service itself fails. */
 export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): Promise<Result> {
   const { times, payloads, signal } = options
-  const base = { id: due.delivery_id, hook_id: due.hook_id, attempts: due.attempts, ...noResponse }
+  const base = {
+    id: due.delivery_id,
+    hook_id: due.hook_id,
+    attempts: due.attempts,
+    ...noResponse,
+    alone: due.failures >= aloneAfter,
+  }
   const trigger = await currentTrigger(ctx, due)
   if (trigger === undefined) return { ...base, state: 'dropped', error: 'The hook may not receive this event any more' }
   const payload = await payloadOf(ctx, due, trigger, payloads)

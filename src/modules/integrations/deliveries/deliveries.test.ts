@@ -233,7 +233,25 @@ describe('a receiver that fails', () => {
     for (let n = 0; n < 20; n++) await openIssue(world, project, `title ${n}`)
     await world.runJobs()
     await eventually(() => expect(receiver.received).toHaveLength(20))
-    expect(hanging.received).toHaveLength(8)
+    expect(hanging.received).toHaveLength(16)
+  })
+
+  test('a request that is not answered delays no others of its hook, also after another has failed', async () => {
+    await using world = await quickWorld({ ...quick, request: 60_000, retry: 60_000, maxRetry: 60_000 })
+    await using receiver = await HookReceiver.start()
+    receiver.answering = ({ json }, response) => {
+      const { title } = json.object_attributes
+      if (title !== 'hangs') response.writeHead(title === 'fails' ? 500 : 200).end()
+    }
+    const project = await world.project()
+    const at = await hookFor(world, project, receiver.url)
+    await world.runJobs()
+    await openIssue(world, project, 'fails')
+    await eventually(async () => expect((await world.root.get(`${at}/events`)).json[0].attempts).toBe(1))
+    await openIssue(world, project, 'hangs')
+    await receiver.request(({ json }) => json.object_attributes.title === 'hangs')
+    for (let n = 0; n < 5; n++) await openIssue(world, project, `title ${n}`)
+    await eventually(async () => expect(await deliveryStates(world, idOf(at))).toEqual({ delivered: 5, pending: 2 }))
   })
 
   test('a delivery that only one event prevents is given up after a day of attempts, and the next one follows', () => {
