@@ -62,8 +62,10 @@ import { termsRoutes } from './instance/terms/routes.ts'
 import { versionRoutes } from './instance/version/routes.ts'
 import { endOldHookEvents } from './integrations/deliveries/jobs.ts'
 import { deliveryRoutes } from './integrations/deliveries/routes.ts'
+import { serviceDeliveryRoutes } from './integrations/deliveries/service-routes.ts'
 import { systemHookRoutes } from './integrations/deliveries/system-routes.ts'
 import { hookRoutes } from './integrations/hooks/routes.ts'
+import { serviceRoutes } from './integrations/services/routes.ts'
 import { copySource } from './lifecycle/forks/jobs.ts'
 import { forkRoutes } from './lifecycle/forks/routes.ts'
 import { failStuckImports, importFromUrl } from './lifecycle/imports/jobs.ts'
@@ -282,6 +284,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'push-mirrors': pushMirrorRoutes,
   'push-rules': pushRuleRoutes,
   search: searchRoutes,
+  services: [...serviceRoutes, ...serviceDeliveryRoutes],
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],

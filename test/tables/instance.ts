@@ -69,3 +69,9 @@ export const changeIdempotencyKeys = (
     Partial<Record<'state' | 'took_effect' | 'leased_until' | 'created_at', string | boolean | ReturnType<typeof ago>>>
   >,
 ) => change(world, 'idempotency_keys', { user_id }, values)
+
+/** Senders of the mails to an address, in their order; null is the installation. */
+export const sendersOfMails = async (world: World, recipient: string): Promise<unknown[]> =>
+  (await world.rows('select sender from mails where recipient = $1 order by id', [recipient])).map(
+    ({ sender }) => sender,
+  )

@@ -1,4 +1,4 @@
-import { changes, event, id, number } from './declare.ts'
+import { changes, event, flag, id, number, optional } from './declare.ts'
 
 const issue = { payload: { issue_id: id, iid: number, changes } }
 
@@ -8,5 +8,8 @@ export const planningEvents = {
   issue_updated: event('An issue changes', ['project'], issue),
   issue_closed: event('An issue is closed', ['project'], { ...issue, feed: { action: 'closed' } }),
   issue_reopened: event('An issue is open again', ['project'], { ...issue, feed: { action: 'reopened' } }),
-  issue_deleted: event('An issue is deleted', ['project'], issue),
+  issue_deleted: event('An issue is deleted', ['project'], {
+    // Absent in older events.
+    payload: { ...issue.payload, confidential: optional(flag) },
+  }),
 }

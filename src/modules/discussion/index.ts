@@ -42,6 +42,7 @@ export {
   notHidden,
   numberOf,
   readableAbout,
+  readableKind,
   readableRow,
   readersOf,
   tableOf,

@@ -88,6 +88,7 @@ const tags: Readonly<Record<string, Tag>> = {
   releases: tag('Releases', 'Releases of a project and their links'),
   'resource-tokens': accessTokens,
   search: tag('Search', 'Search in the instance, a group or a project'),
+  services: tag('Integrations', 'Chats and mails that tell what happens in a project'),
   shares: tag('Shares', 'Projects and groups shared with groups'),
   signatures: commits,
   snippets: tag('Snippets', 'Snippets of projects, and personal snippets of users'),

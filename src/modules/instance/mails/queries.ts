@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
+import { integer, json, nullable, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 
@@ -10,19 +10,28 @@ export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<numbe
   const rows = await tx.rows(
     { id: integer },
     sql`
-      insert into mails (recipient, subject, body, html)
-      select m."to", m.subject, m.body, m.html
-      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text, html text)
+      insert into mails (recipient, sender, subject, body, html)
+      select m."to", m."from", m.subject, m.body, m.html
+      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m (
+        "to" text, "from" jsonb, subject text, body text, html text
+      )
       returning id
     `,
   )
   return rows.map(({ id }) => id)
 }
 
-const mailRow = { to: text, subject: text, body: text, html: nullable(text) }
-
-export const findMail = (db: Db, id: number): Promise<RowOf<typeof mailRow> | undefined> =>
-  db.row(mailRow, sql`select recipient as to, subject, body, html from mails where id = ${id}`)
+/** A mail as it was queued; `html` is null if the HTML part shows the plain text. */
+export async function findMail(
+  db: Db,
+  id: number,
+): Promise<(Omit<Mail, 'html'> & { html: string | null }) | undefined> {
+  const found = await db.row(
+    { to: text, from: nullable(json<NonNullable<Mail['from']>>()), subject: text, body: text, html: nullable(text) },
+    sql`select recipient as to, sender as from, subject, body, html from mails where id = ${id}`,
+  )
+  return found && { ...found, from: found.from ?? undefined }
+}
 
 /** Header and footer of every mail, from the appearance; empty unless enabled. */
 export const findFrame = async (db: Db): Promise<{ header: string; footer: string }> =>
