@@ -5,7 +5,7 @@ import { ageEvents, deliveryStates, recordedEvents } from '../../../../test/tabl
 import { eventually } from '../../../../test/waiting.ts'
 import { test } from '../../../../test/world.ts'
 import { endOldHookEvents } from './jobs.ts'
-import { commit, hookFor, idOf, openIssue, quickWorld, titlesOf } from './testing.ts'
+import { commit, hookFor, idOf, openIssue, quick, quickWorld, titlesOf } from './testing.ts'
 
 describe('resend and replay', () => {
   test('an event is sent again on request, with the same ids', async ({ world }) => {
@@ -115,19 +115,20 @@ describe('what ends deliveries', () => {
   })
 
   test('a hook of a group gets nothing of a project that left the group before it was sent', async () => {
-    await using world = await quickWorld()
+    await using world = await quickWorld({ ...quick, request: 60_000 })
     await using receiver = await HookReceiver.start()
     const [group, other] = [await world.group(), await world.group()]
     const project = await world.project({ group })
     const hook = { url: receiver.url, push_events: false, issues_events: true }
     const { id } = (await world.root.post(`/groups/${group.id}/hooks`, hook)).json
-    let isDown = true
-    receiver.answering = (_received, response) => void response.writeHead(isDown ? 500 : 200).end()
+    // The first attempt fails, and lasts until the project has left.
+    const transferred = Promise.withResolvers<void>()
+    receiver.answering = (_received, response) => void transferred.promise.then(() => response.writeHead(500).end())
     await world.runJobs()
     await openIssue(world, project, 'Before')
     await eventually(() => expect(receiver.received.length).toBeGreaterThan(0))
     expect((await world.root.put(`/projects/${project.id}/transfer`, { namespace: other.id })).status).toBe(200)
-    isDown = false
+    transferred.resolve()
     await eventually(async () => expect(await deliveryStates(world, id)).toEqual({ dropped: 1 }))
   })
 
