@@ -1,6 +1,7 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
 import {
+  findNamedByEpic,
   findNamedByIssue,
   findNamedByMergeRequest,
   findNamedByNote,
@@ -18,6 +19,7 @@ import {
   followMilestonesOfIssues,
   followMilestonesOnBoards,
   leaveGroupsOnBoards,
+  recordEpicState,
   recordIssueMilestone,
   recordIssueState,
   recordMergeRequestMilestone,
@@ -74,6 +76,10 @@ const pushOptionsAfterMs = 2 * 60_000
  */
 export const reactions: Reactions = alsoForHooks({
   discussion_resolved: [mergeWhenDiscussionsAreResolved],
+  epic_closed: [recordEpicState('closed')],
+  epic_opened: [findNamedByEpic],
+  epic_reopened: [recordEpicState('reopened')],
+  epic_updated: [findNamedByEpic],
   fork_unlinked: [
     queues(closeUnlinked, ({ projectId, actorId }) => (actorId === null ? undefined : { projectId, actorId })),
   ],

@@ -83,6 +83,15 @@ import { boardListRoutes } from './planning/boards/list-routes.ts'
 import { boardRoutes } from './planning/boards/routes.ts'
 import { mailDueIssues } from './planning/due-mails/jobs.ts'
 import {
+  epicAwardEmojiRoutes,
+  epicLabelEventRoutes,
+  epicNoteRoutes,
+  epicStateEventRoutes,
+  epicSubscriptionRoutes,
+} from './planning/epic-discussions/routes.ts'
+import { epicListRoutes } from './planning/epic-lists/routes.ts'
+import { epicRoutes } from './planning/epic-writing/routes.ts'
+import {
   issueAwardEmojiRoutes,
   issueLabelEventRoutes,
   issueMilestoneEventRoutes,
@@ -207,7 +216,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
-  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes],
+  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes, ...epicAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
   boards: [...boardRoutes, ...boardListRoutes],
@@ -220,6 +229,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   deployments: deploymentRoutes,
   environments: environmentRoutes,
+  epics: [...epicListRoutes, ...epicRoutes],
   'change-feed': changeFeedRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'container-registry': [...registryRepositoryRoutes, ...registryTagRoutes],
@@ -246,7 +256,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
     ...issueAgentRoutes,
     ...closingMergeRequestRoutes,
   ],
-  'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
+  'label-events': [...labelEventRoutes, ...issueLabelEventRoutes, ...epicLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
@@ -265,7 +275,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
-  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes],
+  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes, ...epicNoteRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -284,11 +294,11 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   snippets: [...snippetRoutes, ...personalSnippetRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
-  'state-events': [...stateEventRoutes, ...issueStateEventRoutes],
+  'state-events': [...stateEventRoutes, ...issueStateEventRoutes, ...epicStateEventRoutes],
   statistics: statisticsRoutes,
   storage: storageRoutes,
   submodules: submoduleRoutes,
-  subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes],
+  subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes, ...epicSubscriptionRoutes],
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,

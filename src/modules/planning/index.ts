@@ -52,9 +52,15 @@ export {
   milestonesWith,
 } from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
-export { type Command, type Commanded, commandSet, type Right, type SharedEdit } from './quick-actions/command.ts'
+export {
+  type Command,
+  commandSet,
+  type Right,
+  type ScheduledCommanded,
+  type SharedEdit,
+} from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
 export { sharedCommands, usersNamed } from './quick-actions/shared.ts'
 export { type RenderedTexts, render_html, renderedFields, renderedOf, renderTexts } from './rendered-texts/rendered.ts'
-export { recordIssueState, recordMergeRequestState } from './state-events/queries.ts'
+export { recordEpicState, recordIssueState, recordMergeRequestState } from './state-events/queries.ts'
 export { stateEventRoutesOf } from './state-events/routes.ts'

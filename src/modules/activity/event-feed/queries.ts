@@ -5,7 +5,7 @@ import { and, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { FeedAction } from '../../../events/catalogue/declare.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { type NoteableType, noteableTypes, readableRow, tableOf } from '../../discussion/index.ts'
+import { type NoteableType, projectTypes, readableRow, tableOf } from '../../discussion/index.ts'
 import { readableCode, readableWiki, visibleProjects } from '../../projects/index.ts'
 
 export const feedRow = {
@@ -55,7 +55,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
     visibleProjects(caller),
     sql`(not e.code or ${readableCode(caller)})`,
     sql`(e.target_type is distinct from 'WikiPage::Meta' or ${readableWiki(caller)})`,
-    sql`(${and(noteableTypes.map((type) => targetReadable(caller, type)))})`,
+    sql`(${and(projectTypes.map((type) => targetReadable(caller, type)))})`,
   ]
   if (action !== undefined) where.push(sql`e.action = ${action}`)
   if (targetType !== undefined) where.push(sql`e.target_type = ${targetType}`)

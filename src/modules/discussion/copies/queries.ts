@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
+import { holderIds } from '../../groups/index.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf } from '../noteables/queries.ts'
 import { mayName } from '../notes/references.ts'
@@ -20,12 +21,12 @@ export const copyNotes = (tx: Tx, from: Noteable, to: Noteable): Promise<number>
       insert into notes (
         id, project_id, ${column}, author_id, discussion_id, threaded, system, body, position, resolved_at,
         resolved_by_id, created_at, updated_at, source_project_id, source_merge_request_id, source_issue_id,
-        source_snippet_id, source_commit
+        source_snippet_id, source_epic_id, source_commit
       )
-      select c.new_id, ${to.project_id}, ${to.id}, c.author_id,
+      select c.new_id, ${holderIds(to.holder).projectId}::bigint, ${to.id}, c.author_id,
         left(encode(sha256(convert_to(${String(to.id)} || ' ' || c.discussion_id, 'UTF8')), 'hex'), 40), c.threaded,
         c.system, c.body, c.position, c.resolved_at, c.resolved_by_id, c.created_at, c.updated_at, c.source_project_id,
-        c.source_merge_request_id, c.source_issue_id, c.source_snippet_id, c.source_commit
+        c.source_merge_request_id, c.source_issue_id, c.source_snippet_id, c.source_epic_id, c.source_commit
       from copied c
     ),
     mentioned as (

@@ -11,12 +11,18 @@ import { editIssue, type IssueEdit } from '../issues/edit.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import type { IssueSubject } from '../issues/subject.ts'
 import { tracked } from '../issues/tracked.ts'
-import { type Command, type Commanded, commandSet, type Right, type SharedEdit } from '../quick-actions/command.ts'
+import {
+  type Command,
+  commandSet,
+  type Right,
+  type ScheduledCommanded,
+  type SharedEdit,
+} from '../quick-actions/command.ts'
 import { issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<IssueEdit, keyof SharedEdit>]: IssueEdit[K] }
-type Subject = Commanded<Edit> & { readonly issue: IssueSubject }
+type Subject = ScheduledCommanded<Edit> & { readonly issue: IssueSubject }
 type IssueCommand = Command<Edit, Subject>
 
 const abilities = {
@@ -103,8 +109,8 @@ const linking = (name: string, type: LinkType, says: string): IssueCommand => ({
     return {
       says: `${says} ${argument}.`,
       async run(context) {
-        for (const { project_id, iid } of others)
-          await linkIssue(context, subject.issue, { project: String(project_id), iid, type })
+        for (const { holder, iid } of others)
+          await linkIssue(context, subject.issue, { project: String(holder.id), iid, type })
       },
     }
   },
@@ -133,19 +139,19 @@ async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: NamedRow): Pr
     from: { id: number; full_path: string },
   ) => references('Issue', named, { of: 'project', ...from }).relative
   const here = { id: project.id, full_path: project.full_path }
-  const there = { id: other.project_id, full_path: other.full_path }
+  const there = { id: other.holder.id, full_path: other.full_path }
   const mine = { iid: issue.iid, project_id: project.id, full_path: project.full_path }
   await ctx.transaction(async (tx) => {
     await insertCrossReference(tx, asNoteable(issue), {
       authorId,
-      body: `marked this issue as a duplicate of ${nameOf(other, here)}`,
-      source: { projectId: other.project_id, noteable: asNoteable(other) },
+      body: `marked this issue as a duplicate of ${nameOf({ ...other, project_id: there.id }, here)}`,
+      source: { noteable: other },
       repeats: true,
     })
-    await insertCrossReference(tx, asNoteable(other), {
+    await insertCrossReference(tx, other, {
       authorId,
       body: `marked ${nameOf(mine, there)} as a duplicate of this issue`,
-      source: { projectId: project.id, noteable: asNoteable(issue) },
+      source: { noteable: asNoteable(issue) },
       repeats: true,
     })
   })
@@ -176,6 +182,7 @@ export const issueActions = (subject: IssueSubject): QuickActions =>
     noun: 'issue',
     tracked: tracked(subject),
     project: subject.project,
+    place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
     state: subject.state,
     may: (ctx, right) => allows(issuePolicy[abilities[right]], ctx.actor, subject.facts),
     update: (ctx, edit) => editIssue(ctx, subject, edit),

@@ -125,7 +125,8 @@ async function arrive(
   const values = { projectId: target.id, description, milestoneId: milestoneId ?? null, clonedBy }
   const made = await insertCopy(tx, row.id, values)
   if (!made) throw notFound('Project')
-  const copy = { ...asNoteable({ id: made.id, project_id: target.id }), iid: made.iid, milestoneId }
+  const placed = { id: made.id, iid: made.iid, project_id: target.id }
+  const copy = { ...placed, ...asNoteable(placed), milestoneId }
   const assignees = await readersAmong(tx, 'Issue', target.id, assignee_ids)
   await replaceAssigned(tx, 'issue_assignees', copy, assignees)
   if (withNotes) await copyDiscussion(tx, asNoteable(row), copy, { around: clonedBy === null, rewrite })
@@ -150,13 +151,13 @@ async function referToEachOther(
   await insertCrossReference(tx, asNoteable(copy), {
     authorId,
     body: `${verb} from ${nameOf(issue, source, target)}`,
-    source: { projectId: source.id, noteable: asNoteable(issue) },
+    source: { noteable: asNoteable(issue) },
     repeats: true,
   })
   await insertCrossReference(tx, asNoteable(issue), {
     authorId,
     body: `${verb} to ${nameOf(copy, target, source)}`,
-    source: { projectId: target.id, noteable: asNoteable(copy) },
+    source: { noteable: asNoteable(copy) },
     repeats: true,
   })
 }

@@ -1,0 +1,23 @@
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import type { AttributeChanges } from '../changes/attributes.ts'
+import { titleOfEpic } from './edit-queries.ts'
+
+type EpicEvent = 'epic_opened' | 'epic_updated' | 'epic_closed' | 'epic_reopened' | 'epic_deleted'
+
+export type EpicHappening = {
+  readonly kind: EpicEvent
+  readonly actorId: number | null
+  readonly changes?: AttributeChanges
+}
+
+/** Emits an event of an epic. */
+export async function emitEpic(tx: Tx, id: number, { kind, actorId, changes }: EpicHappening): Promise<void> {
+  const { group_id, iid } = await titleOfEpic(tx, id)
+  await emit(tx, {
+    kind,
+    groupId: group_id,
+    actorId,
+    payload: { epic_id: id, iid, ...(changes && { changes }) },
+  })
+}
