@@ -19,6 +19,7 @@ import {
   followMilestonesOfIssues,
   followMilestonesOnBoards,
   leaveGroupsOnBoards,
+  leaveGroupsOnEpics,
   recordEpicState,
   recordIssueMilestone,
   recordIssueState,
@@ -119,7 +120,7 @@ export const reactions: Reactions = alsoForHooks({
       languagesAfterMs,
     ),
   ],
-  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues, leaveGroupsOnBoards],
+  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues, leaveGroupsOnBoards, leaveGroupsOnEpics],
   pushed: [
     updateMergeRequestsAfterPush,
     startMirrorsAfterChange,

@@ -82,6 +82,7 @@ import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
 import { boardListRoutes } from './planning/boards/list-routes.ts'
 import { boardRoutes } from './planning/boards/routes.ts'
 import { mailDueIssues } from './planning/due-mails/jobs.ts'
+import { epicChildRoutes } from './planning/epic-children/routes.ts'
 import {
   epicAwardEmojiRoutes,
   epicLabelEventRoutes,
@@ -89,6 +90,7 @@ import {
   epicStateEventRoutes,
   epicSubscriptionRoutes,
 } from './planning/epic-discussions/routes.ts'
+import { epicIssueRoutes } from './planning/epic-issues/routes.ts'
 import { epicListRoutes } from './planning/epic-lists/routes.ts'
 import { epicRoutes } from './planning/epic-writing/routes.ts'
 import {
@@ -229,7 +231,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   deployments: deploymentRoutes,
   environments: environmentRoutes,
-  epics: [...epicListRoutes, ...epicRoutes],
+  epics: [...epicListRoutes, ...epicRoutes, ...epicIssueRoutes, ...epicChildRoutes],
   'change-feed': changeFeedRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'container-registry': [...registryRepositoryRoutes, ...registryTagRoutes],

@@ -2,6 +2,11 @@ export { followMilestonesOnBoards, leaveGroupsOnBoards } from './boards/follow-q
 export { type AttributeChanges, changesOf } from './changes/attributes.ts'
 export { changeNotes, peopleNote } from './changes/notes.ts'
 export { peopleAfter } from './changes/people.ts'
+export { leaveGroupsOnEpics } from './epic-links/leave-queries.ts'
+export { Epic } from './epics/entity.ts'
+export { asNoteable as epicAsNoteable } from './epics/noteable.ts'
+export { type EpicRecordRow, findEpicRecords } from './epics/record-queries.ts'
+export { type EpicSubject, epic } from './epics/subject.ts'
 export { countAssigned } from './filters/assigned-queries.ts'
 export type { NoteableFilters, NoteableSet, UserFilter } from './filters/filters.ts'
 export {

@@ -108,7 +108,5 @@ export const visibleHolder = (type: NoteableType, caller: Caller): Sql =>
 /** The visibility of the holder makes it open to the user `u`. */
 export function openTo(type: NoteableType): Sql {
   const visibility = raw(`${holderOf(type).alias}.visibility`)
-  return sql`
-    (${visibility} = ${visibilities.public} or (${visibility} = ${visibilities.internal} and not u.external))
-  `
+  return sql`(${visibility} = ${visibilities.public} or (${visibility} = ${visibilities.internal} and not u.external))`
 }

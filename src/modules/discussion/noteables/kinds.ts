@@ -125,7 +125,7 @@ export const kindOf = (type: NoteableType): NoteableKind => noteableKinds[type]
 
 export const isPlanned = (type: NoteableType): type is PlannedType => kindOf(type).planned !== undefined
 
-const isScheduled = (type: NoteableType): type is ScheduledType => kindOf(type).planned?.scheduled !== undefined
+export const isScheduled = (type: NoteableType): type is ScheduledType => kindOf(type).planned?.scheduled !== undefined
 
 const isOfProject = (type: NoteableType): type is ProjectType => kindOf(type).holder.of === 'project'
 

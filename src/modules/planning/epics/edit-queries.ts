@@ -31,8 +31,8 @@ export const insertEpic = (tx: Tx, m: NewEpic): Promise<{ id: number; iid: numbe
       with target as (select id from namespaces where id = ${m.groupId} and not deleting for key share),
       number as (${nextGroupNumber('epics', m.groupId)})
       insert into epics (
-        iid, namespace_id, title, description, author_id, confidential, start_date_is_fixed, start_date_fixed,
-        due_date_is_fixed, due_date_fixed, created_at, updated_at
+        iid, namespace_id, title, description, author_id, confidential, start_date_is_fixed,
+        start_date_fixed, due_date_is_fixed, due_date_fixed, created_at, updated_at
       )
       select number.last, target.id, ${m.title}, ${m.description}, ${m.authorId}, ${m.confidential},
         ${m.startDateIsFixed}, ${m.startDateFixed}::date, ${m.dueDateIsFixed}, ${m.dueDateFixed}::date,

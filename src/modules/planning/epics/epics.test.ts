@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
-import { test, unique } from '../../../../test/world.ts'
+import { type Client, test, unique } from '../../../../test/world.ts'
+import type { Level } from '../../../access/levels.ts'
 import { openEpic } from './testing.ts'
 
 describe('an epic', () => {
@@ -118,7 +119,7 @@ describe('an epic', () => {
     const members = [
       [guest, 'guest'],
       [reporter, 'reporter'],
-    ] as const
+    ] as [Client, Level][]
     const hidden = await openEpic(world, { members, visibility: 'private', confidential: true })
     const plain = await openEpic(world, { group: hidden.group })
     expect(await guest.get(hidden.at)).toMatchObject({ status: 404, json: { message: '404 Not found' } })

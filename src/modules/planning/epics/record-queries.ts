@@ -66,8 +66,7 @@ const columnsFor = (caller: Caller): Sql => sql`
   m.id, m.iid, m.namespace_id as group_id, g.full_path, m.title, m.description, m.state, m.confidential,
   m.start_date_is_fixed, m.start_date_fixed, ${fromMilestones('start')} as start_date_from_milestones,
   m.due_date_is_fixed, m.due_date_fixed, ${fromMilestones('due')} as due_date_from_milestones, m.closed_at,
-  m.created_at, m.updated_at,
-  (select ${userReferenceJson('u')} from users u where u.id = m.author_id) as author,
+  m.created_at, m.updated_at, (select ${userReferenceJson('u')} from users u where u.id = m.author_id) as author,
   (
     select json_build_object('id', m.id, 'iid', m.iid, 'group_id', m.namespace_id)
     from (select m.parent_id as id) as child join epics m on m.id = child.id ${joinHolder(type)}

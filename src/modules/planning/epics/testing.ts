@@ -1,8 +1,8 @@
-import type { Client, World } from '../../../../test/world.ts'
+import type { Client, TestGroup, World } from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
 
 export type OpenedEpic = {
-  readonly group: { readonly id: number; readonly full_path: string }
+  readonly group: TestGroup
   readonly id: number
   readonly iid: number
   /** Its path in the API. */

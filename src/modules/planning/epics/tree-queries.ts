@@ -60,9 +60,7 @@ export const fitOf = async (tx: Tx, childId: number, parentId: number): Promise<
       )
       select exists (
           select
-          from epics c
-            join epics p on p.id = ${parentId}
-            join namespaces g on g.id = c.namespace_id
+          from epics c join epics p on p.id = ${parentId} join namespaces g on g.id = c.namespace_id
           where c.id = ${childId} and p.namespace_id = any(g.traversal_ids)
         ) as related,
         exists (select from above where id = ${childId}) as cycle,

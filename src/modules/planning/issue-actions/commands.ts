@@ -4,6 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { insertCrossReference, type NamedRow, type QuickActions, references } from '../../discussion/index.ts'
 import { loadProject } from '../../projects/index.ts'
+import { promoteIssue } from '../epic-promotions/service.ts'
 import type { LinkType } from '../issue-links/queries.ts'
 import { linkIssue } from '../issue-links/service.ts'
 import { cloneIssue, moveIssue } from '../issue-moves/service.ts'
@@ -18,7 +19,7 @@ import {
   type ScheduledCommanded,
   type SharedEdit,
 } from '../quick-actions/command.ts'
-import { issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
+import { epicNamed, issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<IssueEdit, keyof SharedEdit>]: IssueEdit[K] }
@@ -157,6 +158,36 @@ async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: NamedRow): Pr
   })
 }
 
+const epic: IssueCommand = {
+  names: ['epic'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    const found = planOffers(ctx.plan, 'ultimate') ? await epicNamed(ctx, subject, argument) : undefined
+    if (!found) return undefined
+    edit.epic_id = found.id
+    return { says: `Added this issue to epic ${argument}.` }
+  },
+}
+
+const removeEpic: IssueCommand = {
+  names: ['remove_epic'],
+  needs: 'admin',
+  plan({ ctx, edit }) {
+    if (!planOffers(ctx.plan, 'ultimate')) return undefined
+    edit.epic_id = null
+    return { says: 'Removed this issue from its epic.' }
+  },
+}
+
+const promote: IssueCommand = {
+  names: ['promote'],
+  needs: 'update',
+  plan({ ctx, subject: { issue, state } }) {
+    if (!planOffers(ctx.plan, 'ultimate') || state !== 'opened') return undefined
+    return { says: 'Promoted this issue to an epic.', run: (context) => promoteIssue(context, issue) }
+  },
+}
+
 const commands = commandSet<Edit, Subject>([
   ...sharedCommands,
   due,
@@ -170,6 +201,9 @@ const commands = commandSet<Edit, Subject>([
   duplicate,
   going('move', 'Moved this issue to'),
   going('clone', 'Cloned this issue to'),
+  epic,
+  removeEpic,
+  promote,
 ])
 
 /** Their names. */

@@ -16,6 +16,7 @@ import {
   replaceAssigned,
 } from '../../discussion/index.ts'
 import { copyUploads, loadProject, namedUploads, type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import { moveLink } from '../epic-links/queries.ts'
 import { closeIssue } from '../issues/close.ts'
 import { readIssueFacts } from '../issues/event-queries.ts'
 import { emitIssue } from '../issues/events.ts'
@@ -63,6 +64,7 @@ export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: nu
     await referToEachOther(tx, actorId, row, subject.project, copy, target, 'moved')
     await closeIssue(tx, row.id, actorId)
     await saveMovedTo(tx, row.id, copy.id)
+    await moveLink(tx, row.id, copy.id)
     await recordActivity(tx, target.id)
     await emitIssue(tx, copy.id, { kind: 'issue_opened', actorId })
     return copy.id

@@ -5,6 +5,7 @@ import {
   finishTodos,
   formatDuration,
   insertTodos,
+  type NamedRow,
   namedNoteables,
   parseDuration,
   readableNamed,
@@ -177,6 +178,13 @@ const removeMilestone: Shared = {
 /** The issues that an argument names, such as `#1` or `group/project#1`, and that the caller may read. */
 export const issuesNamed = (ctx: Ctx, { place }: Pick<Subject, 'place'>, argument: string) =>
   readableNamed(ctx, 'Issue', namedNoteables(argument, ctx.site.url), place)
+
+/** The first epic that an argument names, such as `&1` or `group&1`, and that the caller may read. */
+export const epicNamed = async (
+  ctx: Ctx,
+  { place }: Pick<Subject, 'place'>,
+  argument: string,
+): Promise<NamedRow | undefined> => (await readableNamed(ctx, 'Epic', namedNoteables(argument, ctx.site.url), place))[0]
 
 /** Adds the labels of an issue, and sets its milestone. */
 const copyMetadata: Shared = {
