@@ -33,8 +33,8 @@ export const EpicIssueLink = entity({
   schema: Type.Object({
     id: epic_issue_id,
     relative_position,
-    epic: described(Epic.schema, 'The epic'),
-    issue: described(Issue.schema, 'The issue'),
+    epic: described(Epic.schema, 'The epic of the path'),
+    issue: described(Issue.schema, 'The issue that belongs to it'),
   }),
   present: ({ link, epic, issue }: EpicIssueShown, ctx) => ({
     id: link.id,

@@ -43,7 +43,8 @@ export const leaveGroupsOnEpics: Reaction<'projects_left_groups'> = async (tx, e
   `)
   await tx.run(sql`
     with replaced as (
-      select distinct on (used.namespace_id, used.label_id) used.namespace_id, used.label_id as old_id, l.id as new_id
+      select distinct on (used.namespace_id, used.label_id) used.namespace_id, used.label_id as old_id,
+        l.id as new_id
       from (${used}) as used join labels l on ${usable} join namespaces n on n.id = l.namespace_id
       order by used.namespace_id, used.label_id, cardinality(n.traversal_ids) desc
     ),

@@ -17,8 +17,8 @@ export type EpicReferenceRow = {
 export const epicOfIssueJson = (caller: Caller): Sql => sql`
   (
     select json_build_object(
-        'id', m.id, 'iid', m.iid, 'title', m.title, 'group_id', m.namespace_id, 'full_path', g.full_path
-      )
+      'id', m.id, 'iid', m.iid, 'title', m.title, 'group_id', m.namespace_id, 'full_path', g.full_path
+    )
     from (select ei.epic_id from epic_issues ei where ei.issue_id = m.id) as link
       join epics m on m.id = link.epic_id ${joinHolder('Epic')}
     where ${visibleHolder('Epic', caller)} and ${readableRow('Epic', caller)}
@@ -59,8 +59,7 @@ export const saveLink = (tx: Tx, epicId: number, issueId: number): Promise<LinkR
         join projects p on p.id = i.project_id
         join namespaces n on n.id = p.namespace_id and e.namespace_id = any(n.traversal_ids)
       where e.id = ${epicId}
-      on conflict (issue_id) do update
-      set epic_id = excluded.epic_id, relative_position = excluded.relative_position
+      on conflict (issue_id) do update set epic_id = excluded.epic_id, relative_position = excluded.relative_position
       returning ${columns}
     `,
   )

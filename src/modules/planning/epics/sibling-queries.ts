@@ -24,10 +24,12 @@ export const placeNextTo = (
       select s.id,
         row_number() over (
           order by case
-            when s.id = ${id} then (select n.relative_position from ${table} n where n.id = ${before ?? after})
-            else s.relative_position
-          end,
-          case when s.id = ${id} then ${before === undefined ? -1 : 1}::integer else 0 end, s.id
+              when s.id = ${id} then (
+                select n.relative_position from ${table} n where n.id = ${before ?? after}
+              )
+              else s.relative_position
+            end,
+            case when s.id = ${id} then ${before === undefined ? -1 : 1}::integer else 0 end, s.id
         ) as place
       from ${table} s
       where s.${epic} = ${epicId}
