@@ -19,6 +19,7 @@ const queries: readonly (readonly [path: RegExp, query: string])[] = [
   [/issues$/, 'scope=all&not[epic_id]=Any'],
   [/issues_statistics$/, 'scope=all&epic_id=Any'],
   [/^\/todos$/, 'type=Epic'],
+  [/\/events$/, 'target_type=epic'],
 ]
 
 test('no read of the API shows a trace of a confidential epic to users without access, nor after it is revoked', async () => {
@@ -92,7 +93,13 @@ test('no read of the API shows a trace of a confidential epic to users without a
   const asReporter = await everything(former!, reads)
   const showing = [...asReporter].filter(([, answer]) => answer.includes(title)).map(([address]) => address)
   expect(showing).toEqual(
-    expect.arrayContaining([`/groups/${group.id}/epics`, `${parent.at}/epics`, issue.at, '/todos']),
+    expect.arrayContaining([
+      `/groups/${group.id}/epics`,
+      `${parent.at}/epics`,
+      issue.at,
+      '/todos',
+      `/users/${author!.id}/events`,
+    ]),
   )
   await root.put(`/groups/${group.id}/members/${former!.id}`, { access_level: 10 })
 

@@ -11,9 +11,9 @@ export const planningEvents = {
   issue_reopened: event('An issue is open again', ['project'], { ...issue, feed: { action: 'reopened' } }),
   issue_deleted: event('An issue is deleted', ['project'], issue),
 
-  epic_opened: event('An epic is opened', ['group'], epic),
-  epic_updated: event('An epic changes: an attribute, its issues, its children', ['group'], epic),
-  epic_closed: event('An epic is closed', ['group'], epic),
-  epic_reopened: event('An epic is open again', ['group'], epic),
+  epic_opened: event('An epic is opened', ['group'], { ...epic, feed: { action: 'created', inGroups: true } }),
+  epic_updated: event('An epic changes', ['group'], epic),
+  epic_closed: event('An epic is closed', ['group'], { ...epic, feed: { action: 'closed', inGroups: true } }),
+  epic_reopened: event('An epic is open again', ['group'], { ...epic, feed: { action: 'reopened', inGroups: true } }),
   epic_deleted: event('An epic is deleted', ['group'], epic),
 }

@@ -80,7 +80,7 @@ export const reviewEvents = {
 
   note_created: event('A user comments on an issue, merge request, epic or commit', holder, {
     payload: note,
-    feed: { action: 'commented' },
+    feed: { action: 'commented', inGroups: true },
   }),
   note_updated: event('A comment changes', holder, { payload: note }),
   note_deleted: event('A comment is deleted', holder, { payload: note }),

@@ -3,7 +3,7 @@ import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { projectTypes } from '../../discussion/index.ts'
+import { noteableTypes } from '../../discussion/index.ts'
 import type { FeedRow } from './queries.ts'
 
 const PushData = Type.Object(
@@ -58,18 +58,18 @@ export const Event = entity({
   name: 'Event',
   schema: Type.Object({
     id: Type.Integer({ description: 'ID of the event' }),
-    project_id: Type.Integer({ description: 'ID of the project' }),
+    project_id: nullable(Type.Integer(), { description: 'ID of the project; null for epics and notes on them' }),
     action_name: Type.String({
       enum: [...new Set([...Object.values(pushNames), 'created', 'opened', ...Object.values(actionNames)])],
       description: 'What the author did',
     }),
     target_id: nullable(Type.Integer(), { description: 'ID of the target; null if there is none' }),
     target_iid: nullable(Type.Integer(), {
-      description: 'Number of the target within the project; null if it has none',
+      description: 'Number of the target within the project or group; null if it has none',
     }),
     target_type: nullable(
       Type.String({
-        enum: [...projectTypes, 'Milestone', 'Note', 'WikiPage::Meta'],
+        enum: [...noteableTypes, 'Milestone', 'Note', 'WikiPage::Meta'],
         description: 'Kind of the target; null for projects, memberships and pushes',
       }),
     ),

@@ -87,6 +87,33 @@ describe('what is said about an epic', () => {
     expect(await notesOn(reader, issue.at)).toEqual([fromOther])
   })
 
+  test('what happens to epics is in the activity of its author, for those who may read them', async ({ world }) => {
+    const [ann, guest, stranger] = [await world.user(), await world.user(), await world.user()]
+    const { at, group, id } = await openEpic(world, {
+      visibility: 'private',
+      members: [
+        [ann, 'reporter'],
+        [guest, 'guest'],
+      ],
+    })
+    const own = await openEpic(world, { group, author: ann, title: 'Mine' })
+    await ann.put(own.at, { state_event: 'close' })
+    await say(ann, at, 'Good')
+    await openEpic(world, { group, author: ann, confidential: true })
+    const eventsFor = async (who: Client, query = '') => (await who.get(`/users/${ann.id}/events?${query}`)).json
+    const shown = [
+      { action_name: 'commented on', target_type: 'Epic', target_id: id, target_iid: 1, project_id: null },
+      { action_name: 'closed', target_id: own.id },
+      { action_name: 'opened', target_id: own.id, target_title: 'Mine' },
+    ]
+    expect(await eventsFor(guest)).toMatchObject(shown)
+    expect(await eventsFor(guest, 'target_type=epic&action=closed')).toMatchObject([{ target_id: own.id }])
+    expect(await eventsFor(ann)).toHaveLength(4)
+    expect(await eventsFor(stranger)).toEqual([])
+    await world.root.delete(own.at)
+    expect(await eventsFor(guest)).toHaveLength(1)
+  })
+
   test('Markdown links epics for those who may read them, by number, path and URL', async ({ world }) => {
     const reader = await world.user()
     const { group } = await openEpic(world, { title: 'Public & good' })

@@ -11,13 +11,14 @@ export type EpicHappening = {
   readonly changes?: AttributeChanges
 }
 
-/** Emits an event of an epic. */
+/** Emits an event of an epic. The line of the activity feed shows the current title to those who may read the epic. */
 export async function emitEpic(tx: Tx, id: number, { kind, actorId, changes }: EpicHappening): Promise<void> {
-  const { group_id, iid } = await titleOfEpic(tx, id)
+  const { group_id, iid, title } = await titleOfEpic(tx, id)
   await emit(tx, {
     kind,
     groupId: group_id,
     actorId,
     payload: { epic_id: id, iid, ...(changes && { changes }) },
+    shown: { target: { type: 'Epic', id, iid, title } },
   })
 }
