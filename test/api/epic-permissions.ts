@@ -10,7 +10,7 @@ export const epicRows: readonly Row[] = [
   [`PUT ${at}`, 'reporter -', 200, { json: { title: 'x' } }],
   [`DELETE ${at}`, 'owner -', 412, { headers: long }],
   [`GET ${at}/issues`, 'guest L', 200],
-  [`POST ${at}/issues/:issue_id`, 'reporter -', 404, none('issue_id')],
+  [`POST ${at}/issues/:epic_issue_id`, 'reporter -', 404, none('epic_issue_id')],
   [`PUT ${at}/issues/:epic_issue_id`, 'reporter -', 404, { json: { move_after_id: absent }, ...none('epic_issue_id') }],
   [`DELETE ${at}/issues/:epic_issue_id`, 'reporter -', 404, none('epic_issue_id')],
   [`GET ${at}/epics`, 'guest L', 200],

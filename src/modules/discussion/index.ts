@@ -30,7 +30,6 @@ export {
   type NoteableType,
   noteableTypes,
   type PlannedType,
-  type ProjectType,
   plannedTypes,
   projectTypes,
   type ScheduledType,

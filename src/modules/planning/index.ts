@@ -6,7 +6,7 @@ export { leaveGroupsOnEpics } from './epic-links/leave-queries.ts'
 export { Epic } from './epics/entity.ts'
 export { asNoteable as epicAsNoteable } from './epics/noteable.ts'
 export { type EpicRecordRow, findEpicRecords } from './epics/record-queries.ts'
-export { type EpicSubject, epic } from './epics/subject.ts'
+export { epic } from './epics/subject.ts'
 export { countAssigned } from './filters/assigned-queries.ts'
 export type { NoteableFilters, NoteableSet, UserFilter } from './filters/filters.ts'
 export {

@@ -31,7 +31,7 @@ export const namedOperations: Readonly<Record<string, string>> = {
   'POST /features/:name': 'setFeature',
   'POST /groups/:id/projects/:project_id': 'transferProjectToGroup',
   'GET /groups/:id/projects/shared': 'listGroupSharedProjects',
-  'POST /groups/:id/epics/:epic_iid/issues/:issue_id': 'addGroupEpicIssue',
+  'POST /groups/:id/epics/:epic_iid/issues/:epic_issue_id': 'addGroupEpicIssue',
   'PUT /groups/:id/epics/:epic_iid/issues/:epic_issue_id': 'moveGroupEpicIssue',
   'DELETE /groups/:id/epics/:epic_iid/issues/:epic_issue_id': 'removeGroupEpicIssue',
   'GET /groups/:id/epics/:epic_iid/epics': 'listGroupEpicChildren',

@@ -1,13 +1,12 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
-import { integer, type RowOf } from '../../../db/row.ts'
+import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { joinHolder, readableRow, visibleHolder } from '../../discussion/index.ts'
 import { issueColumns, issueRecordRow, issueTables } from '../issues/record-queries.ts'
 
 /** An issue with its link to the epic. */
 export const epicIssueRow = { ...issueRecordRow, epic_issue_id: integer, relative_position: integer }
-export type EpicIssueRow = RowOf<typeof epicIssueRow>
 
 /** The issues of an epic that the caller may read, in their order. */
 export const issuesOfEpic = (caller: Caller, epicId: number): List => ({

@@ -24,16 +24,16 @@ export const epicIssueRoutes = [
 
   endpoint({
     method: 'POST',
-    path: `${path}/:issue_id`,
+    path: `${path}/:epic_issue_id`,
     summary: 'Add an issue to an epic',
     description:
       'The group of the epic must be above the project of the issue. An issue belongs to one epic: it leaves another one.',
     tier,
     subject: epic,
     allow: 'update_epic',
-    params: Params({ issue_id: Id({ description: 'ID of the issue, not its number' }) }),
+    params: Params({ epic_issue_id: Id({ description: 'ID of the issue, neither its number nor that of a link' }) }),
     returns: EpicIssueLink,
-    handle: ({ subject, params, ctx }) => addIssue(ctx, subject, params.issue_id),
+    handle: ({ subject, params, ctx }) => addIssue(ctx, subject, params.epic_issue_id),
   }),
 
   endpoint({

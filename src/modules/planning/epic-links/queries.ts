@@ -25,7 +25,7 @@ export const epicOfIssueJson = (caller: Caller): Sql => sql`
   )
 `
 
-/** The id of the epic of the issue `m`, whoever may read it. */
+/** The id of the epic of the issue `m`, also of one that the caller may not read. */
 export const epicIdOfIssue = raw('(select ei.epic_id from epic_issues ei where ei.issue_id = m.id)')
 
 const linkRow = { id: integer, epic_id: integer, issue_id: integer, relative_position: integer }

@@ -203,8 +203,9 @@ async function emitChanges(
 }
 
 /** Deletes an epic with its notes. Its issues and children remain. */
-export async function removeEpic(ctx: Ctx, { id }: EpicSubject): Promise<void> {
+export async function removeEpic(ctx: Ctx, { id, group_id }: EpicSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
+    await holdTree(tx, group_id)
     if (!(await lockEpic(tx, id))) throw epicNotFound()
     await emitEpic(tx, id, { kind: 'epic_deleted', actorId: ctx.actor!.id })
     await deleteEpic(tx, id)

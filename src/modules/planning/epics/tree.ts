@@ -31,14 +31,6 @@ export async function changeableEpic(ctx: Ctx, id: number): Promise<EpicSubject>
   return found
 }
 
-/** Names of an epic that the caller loaded. */
-export const namedRow = ({ id, iid, group_id, group }: EpicSubject): NamedEpicRow => ({
-  id,
-  iid,
-  group_id,
-  full_path: group.full_path,
-})
-
 /** Locks the tree in which an epic of a group is. Call it before rows of epics are locked. */
 export async function holdTree(tx: Tx, groupId: number): Promise<void> {
   if (!(await lockTree(tx, groupId))) throw epicNotFound()
