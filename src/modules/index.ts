@@ -84,6 +84,17 @@ import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
 import { boardListRoutes } from './planning/boards/list-routes.ts'
 import { boardRoutes } from './planning/boards/routes.ts'
 import { mailDueIssues } from './planning/due-mails/jobs.ts'
+import { epicChildRoutes } from './planning/epic-children/routes.ts'
+import {
+  epicAwardEmojiRoutes,
+  epicLabelEventRoutes,
+  epicNoteRoutes,
+  epicStateEventRoutes,
+  epicSubscriptionRoutes,
+} from './planning/epic-discussions/routes.ts'
+import { epicIssueRoutes } from './planning/epic-issues/routes.ts'
+import { epicListRoutes } from './planning/epic-lists/routes.ts'
+import { epicRoutes } from './planning/epic-writing/routes.ts'
 import {
   issueAwardEmojiRoutes,
   issueLabelEventRoutes,
@@ -214,7 +225,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
-  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes],
+  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes, ...epicAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
   boards: [...boardRoutes, ...boardListRoutes],
@@ -227,6 +238,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   deployments: deploymentRoutes,
   environments: environmentRoutes,
+  epics: [...epicListRoutes, ...epicRoutes, ...epicIssueRoutes, ...epicChildRoutes],
   'change-feed': changeFeedRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'container-registry': [...registryRepositoryRoutes, ...registryTagRoutes],
@@ -253,7 +265,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
     ...issueAgentRoutes,
     ...closingMergeRequestRoutes,
   ],
-  'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
+  'label-events': [...labelEventRoutes, ...issueLabelEventRoutes, ...epicLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
@@ -272,7 +284,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
-  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes],
+  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes, ...epicNoteRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -292,11 +304,11 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   snippets: [...snippetRoutes, ...personalSnippetRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
-  'state-events': [...stateEventRoutes, ...issueStateEventRoutes],
+  'state-events': [...stateEventRoutes, ...issueStateEventRoutes, ...epicStateEventRoutes],
   statistics: statisticsRoutes,
   storage: storageRoutes,
   submodules: submoduleRoutes,
-  subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes],
+  subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes, ...epicSubscriptionRoutes],
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,

@@ -47,6 +47,7 @@ const tags: Readonly<Record<string, Tag>> = {
   deployments: tag('Deployments', 'Deployments to environments, as external CI reports them'),
   environments: tag('Environments', 'Environments to which a project is deployed'),
   'change-feed': tag('Change feed', 'Everything that changed, in order, for programs that follow'),
+  epics: tag('Epics', 'Epics of groups, their issues and child epics'),
   'event-feed': tag('Events', 'Activity of users and projects'),
   features: tag('Feature flags', 'Feature flags of the instance, for administrators'),
   files,

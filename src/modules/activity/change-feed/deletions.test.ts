@@ -137,6 +137,25 @@ describe('deleted records in the change feed', () => {
     expect(await found(deleted[0]!)).toEqual([])
   })
 
+  test('epics, their notes and their deletions are seen by readers of epics, confidential ones from reporters on', async ({
+    world,
+  }) => {
+    const { group, who } = await people(world)
+    const at = `/groups/${(await world.group({ parent: group, visibility: 'private' })).id}/epics`
+    const readers = ['guest', 'reporter', 'owner', 'root']
+    for (const confidential of [false, true]) {
+      const seen = confidential ? readers.slice(1) : readers
+      const start = await now(world.root)
+      const epic = (await world.root.post(at, { title: 'Plan', confidential })).json
+      const note = (await world.root.post(`${at}/${epic.iid}/notes`, { body: 'x' })).json
+      expect(await seers(world, who, start, 'epic_opened', epic.id)).toEqual(seen)
+      expect(await seers(world, who, start, 'note_created', note.id)).toEqual(seen)
+      expect((await world.root.delete(`${at}/${epic.iid}`)).status).toBe(204)
+      expect(await seers(world, who, start, 'epic_opened', epic.id)).toEqual([])
+      expect(await seers(world, who, start, 'epic_deleted', epic.id)).toEqual(seen)
+    }
+  })
+
   test('the deletion of a note and of a merge request is seen by readers of what it was on', async ({ world }) => {
     const { group, who } = await people(world)
     const project = await world.project({ group, visibility: 'private' })

@@ -3,7 +3,14 @@ import { levels } from '../../../access/levels.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, text } from '../../../db/row.ts'
 import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { type NoteableType, readableKind, readableRow, tableOf } from '../../discussion/index.ts'
+import {
+  joinHolder,
+  type NoteableType,
+  readableKind,
+  readableRow,
+  tableOf,
+  visibleHolder,
+} from '../../discussion/index.ts'
 import { groupsOfMember, visibleGroups } from '../../namespaces/index.ts'
 import { memberAtLeast, readableCode, visibleProjects } from '../../projects/index.ts'
 import { type PlaceKind, placeKinds } from './targets.ts'
@@ -23,8 +30,8 @@ const projects = (caller: Caller, ids: readonly number[], more: Sql = raw('true'
 
 const noteables = (caller: Caller, type: NoteableType, ids: readonly number[]): Sql => sql`
   select m.id
-  from ${tableOf(type)} m join projects p on p.id = m.project_id
-  where m.id = any(${ids}::bigint[]) and not p.deleting and ${visibleProjects(caller)} and ${readableRow(type, caller)}
+  from ${tableOf(type)} m ${joinHolder(type)}
+  where m.id = any(${ids}::bigint[]) and ${visibleHolder(type, caller)} and ${readableRow(type, caller)}
 `
 
 const groups = (caller: Caller, ids: readonly number[], more: Sql = raw('true')): Sql => sql`
@@ -48,15 +55,20 @@ export async function readablePlaces(
 ): Promise<(kind: FoundKind, id: number) => boolean> {
   const issues = readableKind('Issue', caller)
   const hidden = caller.admin ? issues : sql`${issues} and ${memberAtLeast(caller, levels.reporter)}`
+  const epics = readableKind('Epic', caller)
+  const hiddenEpics = caller.admin ? epics : sql`${epics} and ${groupsOfMember(caller.id, levels.reporter)}`
   const parts: readonly (readonly [FoundKind, Sql])[] = [
     ['Project', projects(caller, ids.Project)],
     ['Repository', projects(caller, ids.Repository, readableCode(caller))],
     ['Issue', noteables(caller, 'Issue', ids.Issue)],
     ['MergeRequest', noteables(caller, 'MergeRequest', ids.MergeRequest)],
+    ['Epic', noteables(caller, 'Epic', ids.Epic)],
     ['Group', groups(caller, ids.Group)],
     ['IssuesOf', projects(caller, ids.IssuesOf, issues)],
     ['ConfidentialIssuesOf', projects(caller, ids.ConfidentialIssuesOf, hidden)],
     ['MergeRequestsOf', projects(caller, ids.MergeRequestsOf, readableKind('MergeRequest', caller))],
+    ['EpicsOf', groups(caller, ids.EpicsOf, epics)],
+    ['ConfidentialEpicsOf', groups(caller, ids.ConfidentialEpicsOf, hiddenEpics)],
     ['SeenNamespace', groups(caller, ids.Namespace)],
     ['OwnNamespace', groups(caller, ids.Namespace, groupsOfMember(caller.id, levels.guest))],
     ['SeenNamespace', spaces(ids.Namespace, raw('true'))],

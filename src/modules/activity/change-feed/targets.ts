@@ -6,6 +6,7 @@ export const targetTypes = [
   'Repository',
   'Issue',
   'MergeRequest',
+  'Epic',
   'Note',
   'Group',
   'Member',
@@ -13,18 +14,21 @@ export const targetTypes = [
 ] as const
 
 /** Types of what a note or a member is on. */
-export const onTypes = ['Issue', 'MergeRequest', 'Project', 'Group'] as const
+export const onTypes = ['Issue', 'MergeRequest', 'Epic', 'Project', 'Group'] as const
 
-/** Rows whose readers may read an event. Those of a project that has issues or merge requests may read what was deleted. */
+/** Rows whose readers may read an event. Those of a project or group with issues, merge requests or epics may read what was deleted. */
 export const placeKinds = [
   'Project',
   'Repository',
   'Issue',
   'MergeRequest',
+  'Epic',
   'Group',
   'IssuesOf',
   'ConfidentialIssuesOf',
   'MergeRequestsOf',
+  'EpicsOf',
+  'ConfidentialEpicsOf',
 ] as const
 export type PlaceKind = (typeof placeKinds)[number]
 
@@ -64,19 +68,27 @@ const group: About = ({ groupId: id }) =>
   id === null ? undefined : { type: 'Group', id, readers: { of: 'Group', id } }
 
 const planned =
-  (type: 'Issue' | 'MergeRequest', field: string): About =>
+  (type: 'Issue' | 'MergeRequest' | 'Epic', field: string): About =>
   (event) => {
     const id = numberIn(event, field)
     return { type, id, readers: { of: type, id } }
   }
 const issue = planned('Issue', 'issue_id')
 const mergeRequest = planned('MergeRequest', 'merge_request_id')
+const epic = planned('Epic', 'epic_id')
 
 /** The readers of other issues of the project; those of confidential ones, unless the event says that it was not. */
 const deletedIssue: About = (event) => {
   const { projectId: id } = event
   const of = fieldsOf(event)['confidential'] === false ? 'IssuesOf' : 'ConfidentialIssuesOf'
   return id === null ? undefined : { type: 'Issue', id: numberIn(event, 'issue_id'), readers: { of, id } }
+}
+
+/** As of a deleted issue. */
+const deletedEpic: About = (event) => {
+  const { groupId: id } = event
+  const of = fieldsOf(event)['confidential'] === false ? 'EpicsOf' : 'ConfidentialEpicsOf'
+  return id === null ? undefined : { type: 'Epic', id: numberIn(event, 'epic_id'), readers: { of, id } }
 }
 
 const deletedMergeRequest: About = (event) => {
@@ -87,7 +99,7 @@ const deletedMergeRequest: About = (event) => {
 
 const note: About = (event) => {
   const type = fieldsOf(event)['noteable_type']
-  if (type !== 'Issue' && type !== 'MergeRequest') return undefined
+  if (type !== 'Issue' && type !== 'MergeRequest' && type !== 'Epic') return undefined
   const on = { type, id: numberIn(event, 'noteable_id') } as const
   return { type: 'Note', id: numberIn(event, 'note_id'), on, readers: { of: type, id: on.id } }
 }
@@ -144,6 +156,11 @@ const targets: Readonly<Record<string, About>> = {
   merge_request_approved: mergeRequest,
   merge_request_unapproved: mergeRequest,
   merge_request_deleted: deletedMergeRequest,
+  epic_opened: epic,
+  epic_updated: epic,
+  epic_closed: epic,
+  epic_reopened: epic,
+  epic_deleted: deletedEpic,
   note_created: note,
   note_updated: note,
   note_deleted: note,

@@ -4,6 +4,7 @@ import { job } from '../../../jobs/job.ts'
 import { asAccounts } from '../../accounts/index.ts'
 import type { Recipient } from '../../groups/index.ts'
 import { sendMails } from '../../instance/index.ts'
+import { kindOf } from '../noteables/kinds.ts'
 import { excerptOf, noteMail, todoMail } from './mails.ts'
 import { findMailedNote, type MailedNote, recipientsOfNote, recipientsOfTodos } from './recipient-queries.ts'
 
@@ -37,7 +38,8 @@ export const mailNoteJob = job({
 async function htmlFor(ctx: Ctx, people: readonly Recipient[], note: MailedNote): Promise<ReadonlyMap<number, string>> {
   const found = new Map<number, string>()
   if (!ctx.settings.html_emails_enabled) return found
-  const place = { of: 'project', full_path: note.noteable.full_path } as const
+  const { type, full_path } = note.noteable
+  const place = { of: kindOf(type).holder.of, full_path }
   const readers = await asAccounts(
     ctx,
     people.map(({ id }) => id),

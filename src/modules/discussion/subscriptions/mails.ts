@@ -5,6 +5,7 @@ import type { Recipient } from '../../groups/index.ts'
 import { buildMail, signature } from '../../instance/index.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
+import { noteableUrl } from '../noteables/reference.ts'
 import type { MailedEvent, MailedNote, MailedNoteable, MailedTodo } from './recipient-queries.ts'
 
 /** Maximum quoted characters of a note; the link leads to the whole text. */
@@ -24,7 +25,7 @@ const subjectOf = ({ type, title, full_path, iid }: MailedNoteable): string =>
   `${oneLine(title)}, ${full_path}${kindOf(type).sign}${iid}`
 
 const linesOf = (site: Site, { type, title, full_path, iid }: MailedNoteable, anchor = ''): string =>
-  `${oneLine(title)}\n${site.url}/${full_path}/-/${kindOf(type).segment}/${iid}${anchor}`
+  `${oneLine(title)}\n${noteableUrl(site.url, type, full_path, iid)}${anchor}`
 
 const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).noun)
 

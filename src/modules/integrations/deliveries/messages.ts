@@ -53,6 +53,8 @@ export async function messagesOf(
     case 'note_created': {
       const id = idIn(payload, 'noteable_id')
       const type = textIn(payload, 'noteable_type')
+      // Payloads of notes have a project.
+      if (type === 'Epic') return []
       const hidden = type === 'Issue' && isHidden(id)
       const about = type === 'Commit' ? inProject(`commit ${textIn(payload, 'commit_id')}`) : `${type} ${id}`
       return one(hidden ? 'confidential_note_events' : 'note_events', `notes of ${about}`)
