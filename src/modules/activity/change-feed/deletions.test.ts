@@ -16,7 +16,11 @@ type Change = {
   on_id: number | null
 }
 
-const now = async (who: Client): Promise<string> => (await who.get('/events/changes')).headers['x-next-cursor']!
+/** The cursor after everything that has happened so far. */
+async function now(world: World, who: Client): Promise<string> {
+  await caughtUp(world)
+  return (await who.get('/events/changes')).headers['x-next-cursor']!
+}
 
 async function changes(who: Client, after: string): Promise<Change[]> {
   const found: Change[] = []
@@ -68,7 +72,7 @@ describe('deleted records in the change feed', () => {
       await world.settings({ deletion_adjourned_period: 0 })
       const { group, who } = await people(world)
       const project = await world.project({ group, visibility })
-      const start = await now(world.root)
+      const start = await now(world, world.root)
       expect((await who.owner.delete(`/projects/${project.id}`)).status).toBe(202)
       const found = () => seers(world, who, start, 'project_deleted', project.id)
       expect(await found()).toEqual(expected)
@@ -86,7 +90,7 @@ describe('deleted records in the change feed', () => {
       ['internal', ['ann', 'bob']],
     ] as const) {
       const { json } = await ann.post('/projects', { name: visibility, visibility })
-      const start = await now(ann)
+      const start = await now(world, ann)
       expect((await world.root.delete(`/projects/${json.id}`)).status).toBe(202)
       expect(await seers(world, { ann, bob }, start, 'project_deleted', json.id)).toEqual(expected)
     }
@@ -108,7 +112,7 @@ describe('deleted records in the change feed', () => {
       }),
       await world.group({ visibility: 'public' }),
     ]
-    const start = await now(world.root)
+    const start = await now(world, world.root)
     for (const { id } of [inner, alone]) expect((await who.owner.delete(`/groups/${id}`)).status).toBe(202)
     expect((await world.root.delete(`/groups/${open.id}`)).status).toBe(202)
     const found = (id: number) => seers(world, who, start, 'group_deleted', id)
@@ -123,7 +127,7 @@ describe('deleted records in the change feed', () => {
     const { group, who } = await people(world)
     const project = await world.project({ group, visibility: 'private' })
     const at = `/projects/${project.id}/issues`
-    const start = await now(world.root)
+    const start = await now(world, world.root)
     const deleted: number[] = []
     for (const confidential of [false, true]) {
       const { json } = await world.root.post(at, { title: 'Gone', confidential })
@@ -145,7 +149,7 @@ describe('deleted records in the change feed', () => {
     const readers = ['guest', 'reporter', 'owner', 'root']
     for (const confidential of [false, true]) {
       const seen = confidential ? readers.slice(1) : readers
-      const start = await now(world.root)
+      const start = await now(world, world.root)
       const epic = (await world.root.post(at, { title: 'Plan', confidential })).json
       const note = (await world.root.post(`${at}/${epic.iid}/notes`, { body: 'x' })).json
       expect(await seers(world, who, start, 'epic_opened', epic.id)).toEqual(seen)
@@ -163,7 +167,7 @@ describe('deleted records in the change feed', () => {
     await world.root.post(`${at}/repository/files/a`, { branch: 'main', commit_message: 'x', content: 'x' })
     await world.root.post(`${at}/repository/branches`, { branch: 'topic', ref: 'main' })
     await world.root.put(`${at}/repository/files/a`, { branch: 'topic', commit_message: 'x', content: 'y' })
-    const start = await now(world.root)
+    const start = await now(world, world.root)
     const issue = (await world.root.post(`${at}/issues`, { title: 'Hidden', confidential: true })).json
     const note = (await world.root.post(`${at}/issues/${issue.iid}/notes`, { body: 'x' })).json
     expect((await world.root.delete(`${at}/issues/${issue.iid}/notes/${note.id}`)).status).toBe(204)
@@ -180,7 +184,7 @@ describe('groups, members and accounts in the change feed', () => {
     const { group, who } = await people(world)
     const project = await world.project({ group, visibility: 'private' })
     const ann = await world.user()
-    const start = await now(world.root)
+    const start = await now(world, world.root)
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
     for (const at of [`/groups/${group.id}`, `/projects/${project.id}`])
       await world.root.post(`${at}/members`, { user_id: ann.id, access_level: 30, expires_at: yesterday })
@@ -202,7 +206,7 @@ describe('groups, members and accounts in the change feed', () => {
 
   test('a private group is seen by its members, an account by itself and administrators', async ({ world }) => {
     const { who } = await people(world)
-    const start = await now(world.root)
+    const start = await now(world, world.root)
     const group = (await who.owner.post('/groups', { name: 'Hidden', path: `hidden-${who.owner.id}` })).json
     await who.owner.put(`/groups/${group.id}`, { description: 'x' })
     for (const kind of ['group_created', 'group_updated'])
