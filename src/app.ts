@@ -26,6 +26,7 @@ import { observeJobs } from './jobs/queue-state.ts'
 import type { JobRunner, RunnerTimes } from './jobs/runner.ts'
 import { Activity } from './kernel/activity.ts'
 import { openLog } from './kernel/log.ts'
+import { isQuiet } from './kernel/quiet.ts'
 import { openSecrets } from './kernel/secrets.ts'
 import { FileMailer } from './mail/file-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
@@ -138,6 +139,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   // Otherwise the first request that needs a blob waits for the AWS SDK.
   if (isS3(config.blobUrl)) await import('./blobs/s3.ts')
   const { smtpUrl, from } = config.mail
+  const quiet = isQuiet(config.dataDir)
   const texts = new RecordTexts(config.cacheBytes * cacheShares.texts)
   const site = siteAt(config.externalUrl, config.sshPort)
   const registry = {
@@ -146,7 +148,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   }
   const mailer =
     overrides.mailer ??
-    (smtpUrl === undefined ? new FileMailer(mailsDir(config), log) : new SmtpMailer(smtpUrl, from, site.host))
+    (smtpUrl === undefined || quiet ? new FileMailer(mailsDir(config), log) : new SmtpMailer(smtpUrl, from, site.host))
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(secretsFile(config))
   const renderer = stack.use(
@@ -264,9 +266,11 @@ export async function createApp(config: Config, services: Services, overrides: O
       const { startJobs } = await loadJobs()
       const { jobTimes: times } = overrides
       jobRunner = await startJobs({
-        ...{ databaseUrl, jobs, open: () => open(null), log, activity, onBroken },
+        ...{ databaseUrl, open: () => open(null), log, activity, onBroken },
+        jobs: quiet ? jobs.filter(({ outgoing }) => !outgoing) : jobs,
         ...(times && { times }),
       })
+      if (quiet) return
       hooks = new Dispatcher({ open: () => open(null), log, times: overrides.hookTimes })
       hooks.start()
     },

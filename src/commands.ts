@@ -1,17 +1,26 @@
+import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createApp, preload, repositoriesDir, secretsFile } from './app.ts'
+import { makeBackup } from './backup/backup.ts'
+import { findManifest, restore as restoreBackup } from './backup/restore.ts'
+import type { Manifest } from './backup/store/manifest.ts'
+import { Pace } from './backup/store/pace.ts'
+import { BackupStore } from './backup/store/store.ts'
+import { listBackups as readBackups, verifyBackups as readEverything } from './backup/verify.ts'
 import { LocatedBlobs } from './blobs/located.ts'
 import { moveBlobs as copyAll, type Moved, settleLocation } from './blobs/move.ts'
-import { probeStore } from './blobs/open.ts'
+import { openStore, probeStore, requireEmptyStore } from './blobs/open.ts'
 import { recordsLocation } from './blobs/queries.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { inspectServer } from './db/inspect.ts'
-import { refuseNewerSchema } from './db/migrate.ts'
+import { contentOf } from './db/load.ts'
+import { refuseNewerSchema, refuseOlderSchema } from './db/migrate.ts'
 import { columnsContaining } from './db/reseal.ts'
 import { Failure, invalid, notFound } from './kernel/failure.ts'
 import { openLog } from './kernel/log.ts'
+import { setQuiet } from './kernel/quiet.ts'
 import { beginRotation, endRotation } from './kernel/secrets.ts'
 import {
   findAccount,
@@ -26,7 +35,7 @@ import {
 } from './modules/accounts/index.ts'
 import { resealSettings } from './modules/administration/index.ts'
 import { resealVariables } from './modules/groups/index.ts'
-import { resealAnswers } from './modules/instance/index.ts'
+import { productVersion, resealAnswers } from './modules/instance/index.ts'
 import { resealHooks } from './modules/integrations/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
@@ -34,13 +43,23 @@ import {
   adoptInstallation,
   checkRepositories,
   checkUploads,
+  markInstallation,
   pairInstallation,
   refuseOther,
   requirePair,
 } from './modules/projects/index.ts'
 import { checkLargeFiles, checkSideRepositories, deleteSigningKeys, releaseLocks } from './modules/pushes/index.ts'
 import { checkLayers } from './modules/registry/index.ts'
-import type { DatabaseFacts, Services, TokenRequest, UserAction } from './processes/app-module.ts'
+import type {
+  BackupFacts,
+  BackupPlace,
+  BackupRequest,
+  DatabaseFacts,
+  RestoreRequest,
+  Services,
+  TokenRequest,
+  UserAction,
+} from './processes/app-module.ts'
 
 /** The module that all processes load: the application, and the commands of the command line. */
 export { migrate } from './db/migrate.ts'
@@ -210,6 +229,89 @@ export async function probeBlobs(config: Config, databaseUrl: string | undefined
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   if (await recordsLocation(db)) await new LocatedBlobs(db, { configured: config.blobUrl }).probe()
   else await probeStore(config.blobUrl)
+}
+
+/** Makes a backup, also while the service runs, and removes old ones as the settings say. */
+export async function backup(
+  config: Config,
+  databaseUrl: string,
+  { url, keyFile, full, holder }: BackupRequest,
+  progress: (line: string) => void,
+): Promise<{ made: BackupFacts; removed: number }> {
+  await refuseNewerSchema(databaseUrl)
+  await refuseOlderSchema(databaseUrl)
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await requirePair(db, folderOf(config))
+  const { manifest, removed } = await makeBackup({
+    ...{ at: url, keyFile, databaseUrl, full, holder, progress, version: productVersion },
+    ...folderOf(config),
+    blobs: new LocatedBlobs(db, { configured: config.blobUrl }),
+    pace: new Pace(config.backup.rate),
+    keep: config.backup.keep,
+  })
+  const made = factsOf(manifest)
+  if (typeof removed === 'number') return { made, removed }
+  return {
+    made: { ...made, problems: [...made.problems, `No old backups were removed. ${removed.message}`] },
+    removed: 0,
+  }
+}
+
+const factsOf = ({ id, moment, version, counts, problems }: Manifest): BackupFacts => {
+  const { bytes, storedBytes, repositories, blobs, rows } = counts
+  return { id, moment, version, bytes, storedBytes, repositories, blobs, rows, problems }
+}
+
+/** All complete backups, oldest first. */
+export async function listBackups({ url, keyFile }: BackupPlace) {
+  using store = await BackupStore.open(url, { keyFile })
+  const { manifests, problems } = await readBackups(store)
+  return { backups: manifests.map(factsOf), problems }
+}
+
+/** A backup by its id, or the newest one. */
+export async function findBackup({ url, keyFile }: BackupPlace, id: string | undefined): Promise<BackupFacts> {
+  using store = await BackupStore.open(url, { keyFile })
+  return factsOf(await findManifest(store, id))
+}
+
+/** Reads everything of one backup or of all. */
+export async function verifyBackups(
+  { url, keyFile }: BackupPlace,
+  id: string | undefined,
+  progress: (line: string) => void,
+) {
+  using store = await BackupStore.open(url, { keyFile })
+  return await readEverything(store, id, progress)
+}
+
+/**
+ * Restores a backup into an empty data folder, an empty database and an empty store of blobs. A copy that is quiet gets an
+ * installation id of its own, so that its parts cannot be confused with those of the original.
+ */
+export async function restore(
+  config: Config,
+  databaseUrl: string,
+  { url, keyFile, id, quiet }: RestoreRequest,
+  progress: (line: string) => void,
+): Promise<BackupFacts> {
+  using store = await BackupStore.open(url, { keyFile })
+  const manifest = await findManifest(store, id)
+  if ((await contentOf(databaseUrl)) === 'data')
+    throw new Failure('conflict', 'The database is not empty: create an empty one, and set STITHY_DATABASE_URL to it.')
+  await requireEmptyStore(config.blobUrl)
+  const installation = quiet ? randomUUID() : manifest.installation
+  await restoreBackup({
+    ...{ store, manifest, databaseUrl, installation, progress },
+    ...folderOf(config),
+    openBlobs: async () => {
+      const db = openDatabase(databaseUrl, { readers: 1, writers: 4 })
+      return { blobs: await openStore(config.blobUrl, db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() }
+    },
+  })
+  setQuiet(config.dataDir, quiet)
+  await markInstallation(config.dataDir, installation)
+  return factsOf(manifest)
 }
 
 /** Moves all blobs to another store, also while the service runs. */

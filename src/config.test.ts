@@ -33,6 +33,7 @@ describe('parseConfig', () => {
       impersonation: true,
       metricsFrom: ['127.0.0.0/8', '::1'],
       logLevel: 'info',
+      backup: { url: undefined, at: [], keep: undefined, keyFile: undefined, rate: 50 },
     })
   })
 
@@ -57,6 +58,11 @@ describe('parseConfig', () => {
       STITHY_IMPERSONATION: 'off',
       STITHY_METRICS_FROM: '10.0.0.0/8, 2001:db8::1',
       STITHY_LOG_LEVEL: 'debug',
+      STITHY_BACKUP_URL: 's3://bucket/backups',
+      STITHY_BACKUP_AT: '14:30, 02:05',
+      STITHY_BACKUP_KEEP: '7d4w',
+      STITHY_BACKUP_KEY_FILE: 'key',
+      STITHY_BACKUP_RATE: '20',
     })
     expect(config).toEqual({
       dataDir: '/var/lib/stithy',
@@ -75,6 +81,13 @@ describe('parseConfig', () => {
       impersonation: false,
       metricsFrom: ['10.0.0.0/8', '2001:db8::1'],
       logLevel: 'debug',
+      backup: {
+        url: 's3://bucket/backups',
+        at: [125, 870],
+        keep: { days: 7, weeks: 4, months: 0 },
+        keyFile: '/srv/key',
+        rate: 20,
+      },
     })
   })
 
@@ -100,10 +113,20 @@ describe('parseConfig', () => {
       STITHY_ROOT_TOKEN: 'nineteen-characters',
       STITHY_LOG_LEVEL: 'loud',
       STITHY_METRICS_FROM: '10.0.0.0/33',
+      STITHY_BACKUP_URL: 'ftp://example.com',
+      STITHY_BACKUP_AT: '24:00',
+      STITHY_BACKUP_KEEP: '4w',
+      STITHY_BACKUP_RATE: 'fast',
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^15 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^19 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
+  })
+
+  test('a schedule of backups needs a place for them', () => {
+    expect(mistakesOf({ STITHY_BACKUP_AT: '02:30' })).toEqual([
+      'STITHY_BACKUP_AT needs STITHY_BACKUP_URL, the place of the backups',
+    ])
   })
 
   test.for([

@@ -27,6 +27,11 @@ const settingNames = [
   'STITHY_IMPERSONATION',
   'STITHY_METRICS_FROM',
   'STITHY_LOG_LEVEL',
+  'STITHY_BACKUP_URL',
+  'STITHY_BACKUP_AT',
+  'STITHY_BACKUP_KEEP',
+  'STITHY_BACKUP_KEY_FILE',
+  'STITHY_BACKUP_RATE',
 ] as const
 type SettingName = (typeof settingNames)[number]
 
@@ -63,6 +68,20 @@ export type Config = Readonly<{
   /** Addresses and networks (`10.0.0.0/8`) that may read the metrics without a token. */
   metricsFrom: readonly string[]
   logLevel: LogLevel
+  backup: BackupConfig
+}>
+
+export type BackupConfig = Readonly<{
+  /** Where backups are, as a URL like `blobUrl`; undefined if no place is set. */
+  url: string | undefined
+  /** Times of day, in minutes after midnight (UTC), at which the service makes a backup. */
+  at: readonly number[]
+  /** How many days, weeks and months have a backup; undefined: all are kept. */
+  keep: Readonly<{ days: number; weeks: number; months: number }> | undefined
+  /** Absolute path of the file with the key; undefined: backups are not encrypted. */
+  keyFile: string | undefined
+  /** Maximum megabytes that a backup reads in a second. */
+  rate: number
 }>
 
 /** Folder for uploaded files while requests are handled. */
@@ -185,7 +204,16 @@ export function parseConfig(
     impersonation: oneOf('STITHY_IMPERSONATION', 'on', ['on', 'off']) === 'on',
     metricsFrom: Object.freeze(parsed('STITHY_METRICS_FROM', { networks: loopback }, parseNetworks).networks),
     logLevel: oneOf('STITHY_LOG_LEVEL', 'info', logLevels),
+    backup: Object.freeze({
+      url: parsed<string | undefined>('STITHY_BACKUP_URL', undefined, (text) => parseBlobUrl(text, folder)),
+      at: Object.freeze(parsed('STITHY_BACKUP_AT', { times: [] }, parseTimes).times),
+      keep: parsed<BackupConfig['keep']>('STITHY_BACKUP_KEEP', undefined, parseKeep),
+      keyFile: parsed<string | undefined>('STITHY_BACKUP_KEY_FILE', undefined, (text) => resolve(folder, text)),
+      rate: whole('STITHY_BACKUP_RATE', 50, 1, 100_000),
+    }),
   })
+  if (config.backup.at.length > 0 && config.backup.url === undefined)
+    mistakes.push('STITHY_BACKUP_AT needs STITHY_BACKUP_URL, the place of the backups')
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   return config
 }
@@ -280,6 +308,24 @@ function isNetwork(text: string): boolean {
   const family = isIP(address)
   if (family === 0 || rest.length > 0 || address.includes('%')) return false
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
+
+function parseTimes(text: string): { times: readonly number[] } | string[] {
+  const times = text.split(',').map((each) => /^([01]\d|2[0-3]):([0-5]\d)$/.exec(each.trim()))
+  return times.every((time) => time !== null)
+    ? {
+        times: times
+          .map(([, hours, minutes]) => Number(hours) * 60 + Number(minutes))
+          .sort((one, other) => one - other),
+      }
+    : [`must be times of day in UTC, such as 02:30 or 02:30,14:30, not "${text}"`]
+}
+
+function parseKeep(text: string): BackupConfig['keep'] | string[] {
+  const [, days, weeks = '0', months = '0'] = /^(\d{1,4})d(?:(\d{1,4})w)?(?:(\d{1,4})m)?$/.exec(text) ?? []
+  return days === undefined
+    ? [`must be numbers of days, weeks and months, such as 7d4w12m, not "${text}"`]
+    : Object.freeze({ days: Number(days), weeks: Number(weeks), months: Number(months) })
 }
 
 /** The URL of a store; what is wrong with it, as the rest of a sentence, in a list. A relative path is relative to `folder`. */

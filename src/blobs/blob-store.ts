@@ -93,7 +93,7 @@ export interface BlobStore {
    * then it is not deleted, so that the caller that stored it may rely on it.
    */
   delete(digest: Digest, options?: { unlessStoredSince?: Date }): Promise<boolean>
-  /** Every blob with the time it was last stored, in no particular order. */
+  /** Every blob with the time it was last stored, in the order of the digests. */
   list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }>
   /**
    * Removes what crashes left unfinished. Files younger than `before` may still be in use and stay. Must not run concurrently

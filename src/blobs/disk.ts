@@ -5,7 +5,6 @@ import {
   link,
   mkdir,
   open,
-  opendir,
   readdir,
   readFile,
   rename,
@@ -186,13 +185,15 @@ export class DiskBlobs implements BlobStore {
   }
 
   async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
-    const root = await opendir(join(this.#folder, 'sha256'), { recursive: true }).catch(absent)
-    if (!root) return
-    for await (const entry of root) {
-      const digest = entry.isFile() ? parseDigest(entry.name) : undefined
-      const facts = digest && (await stat(this.#path(digest)).catch(absent))
-      if (digest && facts) yield { digest, sizeBytes: facts.size, storedAt: facts.mtime }
-    }
+    const root = join(this.#folder, 'sha256')
+    const inOrder = async (folder: string) => (await readdir(folder).catch(noEntries)).sort()
+    for (const first of await inOrder(root))
+      for (const second of await inOrder(join(root, first)))
+        for (const name of await inOrder(join(root, first, second))) {
+          const digest = parseDigest(name)
+          const facts = digest && (await stat(this.#path(digest)).catch(absent))
+          if (digest && facts?.isFile()) yield { digest, sizeBytes: facts.size, storedAt: facts.mtime }
+        }
   }
 
   async link(): Promise<undefined> {}
@@ -233,7 +234,10 @@ const present = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EEXIST') throw error
 }
 
-const noEntries = (error: NodeJS.ErrnoException): string[] => absent(error) ?? []
+const noEntries = (error: NodeJS.ErrnoException): string[] => {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+  return []
+}
 
 const absent = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error

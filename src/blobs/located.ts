@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { Db } from '../db/db.ts'
+import type { Database } from '../db/db.ts'
+import { deleteFiles } from '../db/held-files.ts'
 import type { Notifications } from '../db/notifications.ts'
 import type { BlobStore, Digest, FoundBlob, LinkedAs, StoredBlob } from './blob-store.ts'
 import { currentLocation } from './current-location.ts'
@@ -33,14 +34,14 @@ export type LocatedOptions = {
  * still loses nothing: before `put` resolves it asks the database, and brings the blob to the store that is the target now.
  */
 export class LocatedBlobs implements BlobStore {
-  readonly #db: Db
+  readonly #db: Database
   readonly #configured: string
   readonly #mayLink: (link: URL) => boolean
   readonly #opened = new Map<string, Promise<BlobStore>>()
   #cached: Promise<Stores> | undefined
   #readAt = 0
 
-  constructor(db: Db, { configured, notifications, mayLink = () => true }: LocatedOptions) {
+  constructor(db: Database, { configured, notifications, mayLink = () => true }: LocatedOptions) {
     this.#db = db
     this.#configured = configured
     this.#mayLink = mayLink
@@ -121,16 +122,37 @@ export class LocatedBlobs implements BlobStore {
     return undefined
   }
 
-  /** False during a move, which copies garbage, too, and for a day after it. */
+  /** False during a move, which copies garbage, too, for a day after it, and while a backup runs. */
   async delete(digest: Digest, options?: { unlessStoredSince?: Date }): Promise<boolean> {
     const { target, location } = await this.#read()
-    return location.moving_to === null && !location.just_moved && (await target.delete(digest, options))
+    if (location.moving_to !== null || location.just_moved) return false
+    const deleted = await deleteFiles(
+      (work) => this.#db.transaction(work),
+      () => target.delete(digest, options),
+    )
+    return deleted === true
   }
 
   /** Nothing during a move. */
   async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
     const { target, location } = await this.#read()
     if (location.moving_to === null) yield* target.list()
+  }
+
+  /** Every blob, also during a move, in the order of the digests. */
+  async *listAll(): AsyncIterable<StoredBlob> {
+    const lists = (await this.#read()).sources.map((store) => store.list()[Symbol.asyncIterator]())
+    const heads = await Promise.all(lists.map((list) => list.next()))
+    for (;;) {
+      const least = heads.reduce<StoredBlob | undefined>(
+        (found, { done, value }) => (done || (found && found.digest <= value.digest) ? found : value),
+        undefined,
+      )
+      if (!least) return
+      yield { digest: least.digest, sizeBytes: least.sizeBytes }
+      for (const [index, { done, value }] of heads.entries())
+        if (!done && value.digest === least.digest) heads[index] = await lists[index]!.next()
+    }
   }
 
   async tidy(before: Date): Promise<void> {

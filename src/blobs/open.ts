@@ -1,8 +1,11 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Db } from '../db/db.ts'
+import { Failure } from '../kernel/failure.ts'
 import type { BlobStore } from './blob-store.ts'
 import { DiskBlobs } from './disk.ts'
-import { isS3, s3Address } from './location.ts'
+import { isS3, s3Address, storeName } from './location.ts'
 
 /** Writes, reads and deletes a few bytes in a store of which no database knows. */
 export async function probeStore(url: string): Promise<void> {
@@ -18,4 +21,31 @@ export async function openStore(url: string, db: Db): Promise<BlobStore> {
   if (!isS3(url)) return new DiskBlobs(fileURLToPath(url))
   const { S3Blobs } = await import('./s3.ts')
   return new S3Blobs(url, db)
+}
+
+/** Fails unless a store is empty: blobs are restored into one that no other installation uses. */
+export async function requireEmptyStore(url: string): Promise<void> {
+  if (!(await isEmpty(url)))
+    throw new Failure(
+      'conflict',
+      `${storeName(url)} has blobs: set STITHY_BLOB_URL to an empty folder, or to an unused prefix of a bucket.`,
+    )
+}
+
+async function isEmpty(url: string): Promise<boolean> {
+  if (!isS3(url)) {
+    const names = await readdir(join(fileURLToPath(url), 'sha256')).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+      return []
+    })
+    return names.length === 0
+  }
+  const { S3Objects } = await import('./s3-client.ts')
+  const objects = new S3Objects(s3Address(url))
+  try {
+    for await (const keys of objects.keys()) if (keys.length > 0) return false
+    return true
+  } finally {
+    objects.close()
+  }
 }

@@ -182,12 +182,12 @@ export class S3Objects {
     }
   }
 
-  /** Pages of at most 1,000 keys. */
-  async *keys(): AsyncIterable<string[]> {
+  /** Pages of at most 1,000 keys, in order, of those that begin with `below`. */
+  async *keys(below = ''): AsyncIterable<string[]> {
     let token: string | undefined
     do {
       const command = new ListObjectsV2Command({
-        ...{ Bucket: this.#bucket, Prefix: this.#prefix },
+        ...{ Bucket: this.#bucket, Prefix: this.#prefix + below },
         ...(token !== undefined && { ContinuationToken: token }),
       })
       const page = await this.#request(() => this.#client.send(command))

@@ -14,16 +14,22 @@ const migrationFiles = async (): Promise<string[]> =>
 
 /**
  * Fails with one sentence if a newer version of Stithy has migrated the database: this version does not know what that one
- * stores. Changes nothing.
+ * stores. Also fails if the database is partly restored. Changes nothing.
  */
 export async function refuseNewerSchema(url: string): Promise<void> {
   const client = new pg.Client(connectionOptions(url, 'schema'))
   await client.connect()
   try {
-    const { rows } = await client.query<{ is_there: boolean }>(
-      `select to_regclass('schema_migrations') is not null as is_there`,
+    const { rows } = await client.query<{ is_there: boolean; is_unfinished: boolean }>(
+      `select to_regclass('schema_migrations') is not null as is_there,
+        to_regclass('unfinished_restore') is not null as is_unfinished`,
     )
     if (rows[0]!.is_there) requireKnown(await appliedTo(client), await migrationFiles())
+    if (rows[0]!.is_unfinished)
+      throw new Failure(
+        'conflict',
+        'A restore into this database has not been completed: repeat stithy restore, or create the database again.',
+      )
   } finally {
     await client.end()
   }
@@ -42,11 +48,32 @@ function requireKnown(applied: ReadonlySet<string>, files: readonly string[]): v
   )
 }
 
+/** Fails with one sentence if migrations of this version are missing. */
+export async function refuseOlderSchema(url: string): Promise<void> {
+  const client = new pg.Client(connectionOptions(url, 'schema'))
+  await client.connect()
+  try {
+    const applied = await appliedTo(client)
+    if ((await migrationFiles()).some((file) => !applied.has(file)))
+      throw new Failure(
+        'conflict',
+        'The database is that of an earlier version: start the service, or run stithy migrate.',
+      )
+  } finally {
+    await client.end()
+  }
+}
+
 /**
  * Updates the schema, one transaction per migration, under a lock for which other processes wait. Forward only; applied files are
  * never edited. Calls `progress` for each step of an upgrade, and once for a new database. Refuses a schema that is newer than this version.
+ * With `only`, other migrations are left out.
  */
-export async function migrate(url: string, progress: (line: string) => void = () => {}): Promise<void> {
+export async function migrate(
+  url: string,
+  progress: (line: string) => void = () => {},
+  only?: ReadonlySet<string>,
+): Promise<void> {
   const client = new pg.Client({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
   await client.connect()
   try {
@@ -61,7 +88,7 @@ export async function migrate(url: string, progress: (line: string) => void = ()
     requireKnown(applied, files)
     if (applied.size === 0) progress('creating the tables of the database')
     for (const file of files) {
-      if (applied.has(file)) continue
+      if (applied.has(file) || only?.has(file) === false) continue
       if (applied.size > 0) progress(`migrating the database: ${file.replace(/\.sql$/, '')}`)
       await client.query('begin')
       await client.query(await readFile(new URL(file, folder), 'utf8'))

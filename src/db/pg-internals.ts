@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Statement } from './db.ts'
 import type { Prepared, PreparedStatements } from './prepared-statements.ts'
@@ -117,4 +119,116 @@ export const read = (
     Error.captureStackTrace(error)
     throw error
   }) as Promise<pg.QueryResult>
+}
+
+/** What COPY needs of a connection of pg. */
+type CopyConnection = {
+  readonly stream: Duplex
+  query(text: string): void
+  sendCopyFromChunk(chunk: Buffer): void
+  endCopyFrom(): void
+  sendCopyFail(message: string): void
+}
+
+/** The server reads the data in messages, which pg copies into a buffer that it keeps. */
+const copyMessageBytes = 64 * 1024
+
+/** A COPY statement as pg runs it. Resolves with the number of rows. */
+class Copy {
+  readonly done: Promise<number>
+  readonly #settle: PromiseWithResolvers<number> = Promise.withResolvers()
+  readonly #text: string
+  readonly #take: ((row: Buffer) => Promise<void> | undefined) | undefined
+  readonly #source: AsyncIterable<Buffer> | undefined
+  #rows = 0
+  #taking: Promise<void> | undefined
+  #failure: unknown
+
+  constructor(text: string, use: { take(row: Buffer): Promise<void> | undefined } | { source: AsyncIterable<Buffer> }) {
+    this.#text = text
+    this.#take = 'take' in use ? use.take : undefined
+    this.#source = 'source' in use ? use.source : undefined
+    this.done = this.#settle.promise
+    this.done.catch(() => {})
+  }
+
+  submit(connection: CopyConnection): void {
+    connection.query(this.#text)
+  }
+
+  handleCopyData({ chunk }: { chunk: Buffer }, connection: CopyConnection): void {
+    if (this.#failure !== undefined) return
+    const taken = this.#take!(chunk)
+    if (taken === undefined) return
+    // What the socket has delivered already still arrives.
+    connection.stream.pause()
+    const all = Promise.all([this.#taking, taken]).then(() => {})
+    this.#taking = all
+    all
+      .catch((error) => {
+        this.#failure ??= error
+      })
+      .finally(() => {
+        if (this.#taking === all) connection.stream.resume()
+      })
+  }
+
+  handleCopyInResponse(connection: CopyConnection): void {
+    this.#send(connection).catch((error: Error) => {
+      this.#failure ??= error
+      connection.sendCopyFail(error.message)
+    })
+  }
+
+  async #send(connection: CopyConnection): Promise<void> {
+    const { stream } = connection
+    for await (const bytes of this.#source!) {
+      for (let at = 0; at < bytes.length; at += copyMessageBytes) {
+        connection.sendCopyFromChunk(bytes.subarray(at, at + copyMessageBytes))
+        if (stream.writableNeedDrain) await once(stream, 'drain')
+      }
+    }
+    connection.endCopyFrom()
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    this.#rows = Number(/^COPY (\d+)/.exec(text)?.[1] ?? 0)
+  }
+
+  handleReadyForQuery(): void {
+    const end = () =>
+      this.#failure === undefined ? this.#settle.resolve(this.#rows) : this.#settle.reject(this.#failure)
+    if (this.#taking) this.#taking.then(end, end)
+    else end()
+  }
+
+  handleError(error: Error): void {
+    this.#settle.reject(this.#failure ?? error)
+  }
+
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
+}
+
+/**
+ * Runs `COPY … TO STDOUT`. `take` gets each row; the memory of the row is used again when it returns. While a promise that it
+ * returned is pending, the server sends little more. Resolves with the number of rows.
+ */
+export function copyOut(
+  client: pg.Client,
+  text: string,
+  take: (row: Buffer) => Promise<void> | undefined,
+): Promise<number> {
+  const copy = new Copy(text, { take })
+  client.query(copy as unknown as pg.Submittable)
+  return copy.done
+}
+
+/** Runs `COPY … FROM STDIN`. Resolves with the number of rows. If `source` fails, so does the statement. */
+export function copyIn(client: pg.Client, text: string, source: AsyncIterable<Buffer>): Promise<number> {
+  const copy = new Copy(text, { source })
+  client.query(copy as unknown as pg.Submittable)
+  return copy.done
 }

@@ -114,7 +114,8 @@ export async function readEvents(db: Db, after: Position, limit: number): Promis
     sql`
       select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at
       from events e
-      where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
+      where (e.txid, e.id) > (${after.txid}::xid8, ${after.id})
+        and e.txid < event_position(pg_snapshot_xmin(pg_current_snapshot()))
       order by e.txid, e.id
       limit ${literal(limit)}
     `,

@@ -17,6 +17,8 @@ export type Job<I extends TObject = TObject> = {
   readonly queue?: (input: Static<I>) => string
   /** Limits that the job counts against while it runs; while one is reached, it waits in the queue. Needs a key. */
   readonly limits?: (input: Static<I>, ctx: Ctx) => Promise<JobLimits | undefined>
+  /** Whether it contacts other servers: such jobs wait in a quiet copy of an installation (`kernel/quiet.ts`). */
+  readonly outgoing?: true
   /** Maximum attempts, with exponential back-off between them. */
   readonly attempts: number
   /** Schedule and its input: `minute hour day month weekday`, UTC. */

@@ -119,7 +119,12 @@ import { archivingRoutes } from './projects/archiving/routes.ts'
 import { deployKeyRoutes } from './projects/deploy-keys/routes.ts'
 import { refreshLanguages } from './projects/languages/jobs.ts'
 import { languageRoutes } from './projects/languages/routes.ts'
-import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './projects/projects/jobs.ts'
+import {
+  removeHeldRepository,
+  removeMarkedProjects,
+  removeProject,
+  resumeProjectRemovals,
+} from './projects/projects/jobs.ts'
 import { projectRoutes } from './projects/projects/routes.ts'
 import { removeRepositoryLeftovers } from './projects/repositories/jobs.ts'
 import { checkDueRepositories, checkRepository } from './projects/repository-checks/jobs.ts'
@@ -395,6 +400,7 @@ export const jobs: readonly Job<any>[] = [
   removeIdleBots,
   removeMarkedGroups,
   removeMarkedProjects,
+  removeHeldRepository,
   removeProject,
   removeUser,
   resumeGroupRemovals,

@@ -57,6 +57,40 @@ export type MovedBlobs = {
   readonly complete: boolean
 }
 
+/** Where backups are, and the file with their key. */
+export type BackupPlace = { readonly url: string; readonly keyFile: string | undefined }
+
+/** The process, for others that use the same backups; `isGone` compares such names. */
+export type ProcessName = { readonly name: string; isGone(name: string): boolean }
+
+export type BackupRequest = BackupPlace & {
+  /** Read all files again. */
+  readonly full: boolean
+  readonly holder: ProcessName
+}
+
+export type BackupFacts = {
+  readonly id: string
+  /** ISO 8601. */
+  readonly moment: string
+  readonly version: string
+  readonly bytes: number
+  /** What it has added to the store. */
+  readonly storedBytes: number
+  readonly repositories: number
+  readonly blobs: number
+  readonly rows: number
+  /** What could not be backed up; one sentence each. */
+  readonly problems: readonly string[]
+}
+
+export type RestoreRequest = BackupPlace & {
+  /** Absent: the newest backup. */
+  readonly id: string | undefined
+  /** Sends no mails and hooks, and is an installation of its own. */
+  readonly quiet: boolean
+}
+
 /** What `stithy user` does with an account. */
 export type UserAction = 'reset-password' | 'unlock' | 'unblock' | 'make-admin'
 
@@ -100,6 +134,33 @@ export type AppModule = {
     options: { to: string; skipDamaged: boolean },
     progress: (line: string) => void,
   ): Promise<MovedBlobs>
+  /** Makes a backup, also while the service runs, and removes old ones if that is configured. */
+  backup(
+    config: Config,
+    databaseUrl: string,
+    request: BackupRequest,
+    progress: (line: string) => void,
+  ): Promise<{ made: BackupFacts; removed: number }>
+  /** All complete backups, oldest first, and a sentence for each that cannot be read. */
+  listBackups(place: BackupPlace): Promise<{ backups: readonly BackupFacts[]; problems: readonly string[] }>
+  /** A backup by its id, or the newest one. */
+  findBackup(place: BackupPlace, id: string | undefined): Promise<BackupFacts>
+  /** Reads everything of one backup or of all; one sentence for each problem. */
+  verifyBackups(
+    place: BackupPlace,
+    id: string | undefined,
+    progress: (line: string) => void,
+  ): Promise<{ problems: readonly string[]; backups: number; bytes: number }>
+  /**
+   * Restores a backup into the data folder and the database of `config`, which are empty. The caller holds the lock of the data
+   * folder and has marked it as unfinished.
+   */
+  restore(
+    config: Config,
+    databaseUrl: string,
+    request: RestoreRequest,
+    progress: (line: string) => void,
+  ): Promise<BackupFacts>
   /** Compares database, repositories and blobs; one sentence for each problem. */
   checkData(config: Config, services: Services, progress: (line: string) => void): Promise<readonly string[]>
 }

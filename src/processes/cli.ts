@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Config, parseBlobUrl } from '../config.ts'
 import { loadAppModule, type UserAction } from './app-module.ts'
+import { backup, listBackups, restore, verifyBackups } from './backup-commands.ts'
 import { doctor } from './doctor.ts'
 import { explain } from './explain.ts'
 import type { Parts } from './parts.ts'
@@ -29,6 +30,15 @@ const help = `Stithy, a source-hosting service
   stithy check                 compare database, repositories and blobs
   stithy blobs move --to URL [--skip-damaged]
                                move all blobs to another folder or object storage, also while the service runs
+  stithy backup [--to URL] [--key-file FILE] [--full]
+                               back up everything to a folder or object storage, also while the service runs
+  stithy backup list [--from URL]
+                               print all backups
+  stithy backup verify [--from URL] [--at ID]
+                               read all backups, or one, and report what is damaged
+  stithy restore [--from URL] [--at ID] [--into FOLDER] [--quiet]
+                               restore the newest backup, or another, into an empty data folder; with --quiet as a copy
+                               that sends no mails and hooks
   stithy rotate-secrets        encrypt the stored secrets with a new key; the service must not run
   stithy adopt                 make a restored database and the data folder belong together, when a start
                                has refused the two; the service must not run
@@ -98,6 +108,14 @@ async function dispatch(words: readonly string[], { config, parts, terminal }: C
         return doctor({ config, parts, terminal, mailTo: values['mail-to'] })
       case 'blobs move':
         return moveBlobs(values, config(), parts, terminal)
+      case 'backup':
+        return backup(values, config(), parts, terminal)
+      case 'backup list':
+        return listBackups(values, config(), parts, terminal)
+      case 'backup verify':
+        return verifyBackups(values, config(), parts, terminal)
+      case 'restore':
+        return restore(values, config(), parts, terminal)
       case 'check':
         return check(config(), parts, terminal)
       case '':
@@ -127,6 +145,12 @@ function parse(words: readonly string[]) {
         'mail-to': { type: 'string' },
         to: { type: 'string' },
         'skip-damaged': { type: 'boolean' },
+        from: { type: 'string' },
+        'key-file': { type: 'string' },
+        full: { type: 'boolean' },
+        at: { type: 'string' },
+        into: { type: 'string' },
+        quiet: { type: 'boolean' },
       },
     })
   } catch (error) {
@@ -143,6 +167,10 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   'user make-admin': ['user'],
   doctor: ['mail-to'],
   'blobs move': ['to', 'skip-damaged'],
+  backup: ['to', 'key-file', 'full'],
+  'backup list': ['from', 'key-file'],
+  'backup verify': ['from', 'key-file', 'at'],
+  restore: ['from', 'key-file', 'at', 'into', 'quiet'],
 }
 
 function refuseOptions(values: Values, command: string): void {

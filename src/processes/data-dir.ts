@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentsOfNew, syncFolderNow } from '../kernel/durable.ts'
@@ -18,11 +18,20 @@ export class DataDirInUse extends Failure {
   }
 }
 
+/** Exists in a data folder while a backup is restored into it. */
+export const unfinishedRestoreFile = (dataDir: string): string => join(dataDir, 'unfinished-restore')
+
 /**
  * Creates the data folder if necessary and locks it for this process until disposed, or until the process ends: the lock of a
- * dead process is ignored. Fails with DataDirInUse, or with a readable message if the folder is not writable.
+ * dead process is ignored. Fails with DataDirInUse, or with a readable message if the folder is not writable. Also fails if the folder
+ * is partly restored, unless `toRestore`.
  */
-export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+export async function lockDataDir(dataDir: string, { toRestore = false } = {}): Promise<DataDirLock> {
+  if (!toRestore && existsSync(unfinishedRestoreFile(dataDir)))
+    throw new Failure(
+      'conflict',
+      `The restore into ${dataDir} has not been completed: repeat it, or delete the folder.`,
+    )
   const lock = join(dataDir, 'lock')
   const takeover = join(dataDir, 'lock.takeover')
   const mine = join(dataDir, `lock.${process.pid}`)

@@ -27,6 +27,7 @@ export async function main(parts: Parts): Promise<never> {
       out: (line) => console.log(line),
       err: (line) => console.error(line),
       isInteractive: process.stdout.isTTY,
+      ...(process.stderr.isTTY && { status: (line: string) => void process.stderr.write(`\r\x1b[K${line}`) }),
     },
   })
   process.exit(code)

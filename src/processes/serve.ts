@@ -4,6 +4,7 @@ import { flushCompileCache } from 'node:module'
 import { siteAt, sshUrlToRepo } from '../api/site.ts'
 import { type Config, sharedFetchesDir, uploadsDir } from '../config.ts'
 import type { Credentials } from './app-module.ts'
+import { BackupSchedule, startBackup } from './backup-schedule.ts'
 import { credentialsFile } from './credentials.ts'
 import { lockDataDir } from './data-dir.ts'
 import type { Parts } from './parts.ts'
@@ -41,6 +42,8 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
     if (terminal.isInteractive) welcome(config, credentials).forEach(terminal.out)
     else announce(notices, config, credentials)
     flushCompileCache()
+    const { say } = notices
+    await using _backups = new BackupSchedule({ at: config.backup.at, start: () => startBackup(say), say })
     await Promise.race([service.failed, stop.asked])
   } finally {
     await service.stop(graceMs, stop.urgent)

@@ -1,5 +1,11 @@
 /** Output for the user: results to `out`, errors to `err`. `isInteractive` if a user reads `out` as it is written. */
-export type Terminal = Readonly<{ out(line: string): void; err(line: string): void; isInteractive?: boolean }>
+export type Terminal = Readonly<{
+  out(line: string): void
+  err(line: string): void
+  isInteractive?: boolean
+  /** Replaces the line of progress that a user sees; the empty text removes it. Absent if no user sees it. */
+  status?(line: string): void
+}>
 
 /** Reports of the service about itself. `fields` are for programs. */
 export type Notices = Readonly<{ say(line: string, fields?: object): void }>

@@ -35,6 +35,7 @@ const layers: readonly (readonly [folder: string, mayImport: string])[] = [
   ['jobs', 'kernel|git|blobs|mail|db|access|settings|events|api'],
   ['modules', 'kernel|git|blobs|mail|markdown|db|access|settings|events|api|jobs'],
   ['edges', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs|modules'],
+  ['backup', 'kernel|git|blobs|db|events|modules'],
 ]
 
 const layer = ([folder, mayImport]: readonly [string, string]): Boundary => {

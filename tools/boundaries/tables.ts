@@ -126,7 +126,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   blobs: ['blob_location', 'blob_objects'],
   integrations: ['hook_deliveries', 'hook_events', 'hooks'],
   settings: ['application_settings'],
-  events: ['audit_events', 'events', 'feed_events'],
+  events: ['audit_events', 'event_positions', 'events', 'feed_events'],
   jobs: ['job_runner'],
 }
 

@@ -1,4 +1,5 @@
-export { adoptInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
+export { adoptInstallation, markInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
+export { saveInstallationId } from './installation/queries.ts'
 export { refreshLanguages } from './languages/jobs.ts'
 export { nextGroupNumber, nextNumber, nextNumbers, reachNumber } from './numbers/queries.ts'
 export {

@@ -120,5 +120,15 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
 // The compiler checks this module against the type that the processes expect. Commands of operators are tested with the product.
 ;({ preload, createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies Omit<
   AppModule,
-  'inspectDatabase' | 'listUsers' | 'changeUser' | 'rotateSecrets' | 'probeBlobs' | 'moveBlobs'
+  | 'backup'
+  | 'listBackups'
+  | 'findBackup'
+  | 'verifyBackups'
+  | 'restore'
+  | 'inspectDatabase'
+  | 'listUsers'
+  | 'changeUser'
+  | 'rotateSecrets'
+  | 'probeBlobs'
+  | 'moveBlobs'
 >

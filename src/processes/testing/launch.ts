@@ -80,6 +80,8 @@ export class Launched {
     this.exit = once(this.process, 'close').then(([code, signal]) => code ?? signal)
     if (options.cleanUp !== false)
       onTestFinished(async () => {
+        // Its pid may be that of another process by now.
+        if (this.process.exitCode !== null || this.process.signalCode !== null) return
         const family = this.family()
         this.process.kill('SIGKILL')
         await this.exit

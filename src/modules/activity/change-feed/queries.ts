@@ -87,4 +87,5 @@ export async function readablePlaces(
 
 /** The current end of the log: a later reader gets what is committed from now on. */
 export const endOfLog = async (db: Db): Promise<string> =>
-  (await db.row({ txid: text }, sql`select pg_snapshot_xmin(pg_current_snapshot())::text as txid`))!.txid
+  (await db.row({ txid: text }, sql`select event_position(pg_snapshot_xmin(pg_current_snapshot()))::text as txid`))!
+    .txid

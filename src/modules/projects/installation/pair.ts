@@ -82,6 +82,10 @@ export async function adoptInstallation(db: Database, folder: Folder): Promise<s
   return made
 }
 
+/** Gives a restored data folder the id that its database has. */
+export const markInstallation = (dataDir: string, id: string): Promise<void> =>
+  writeMarker(dataDir, { id, pending: false })
+
 type Sides = Awaited<ReturnType<typeof inspectSides>>
 
 const inspectSides = async (db: Database, { dataDir, repositoriesDir }: Folder) => ({

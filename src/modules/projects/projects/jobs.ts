@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { inBatches } from '../../../db/batches.ts'
+import { deleteFiles, heldRetryMs } from '../../../db/held-files.ts'
 import { emit } from '../../../events/log.ts'
 import { deleteEventsOfProject } from '../../../events/retention.ts'
-import { enqueue, job } from '../../../jobs/job.ts'
+import { belongingOf } from '../../../git/repository/project-key.ts'
+import { enqueue, type Job, job } from '../../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import {
@@ -17,6 +19,23 @@ import {
 /** Small, because each issue or merge request cascades to its commits, versions and notes. */
 const noteablesAtOnce = 100
 
+const heldRepository = Type.Object({ projectId: Type.Integer(), storage: Type.String(), key: Type.String() })
+
+/** Deletes the repository that a project left, because a backup was running when its rows were deleted. */
+export const removeHeldRepository: Job<typeof heldRepository> = job({
+  name: 'remove_held_repository',
+  input: heldRepository,
+  key: ({ projectId }) => `remove_held_repository:${projectId}`,
+  attempts: 10,
+  async run(left, ctx) {
+    const dir = projectRepositoryDir(ctx, { id: left.projectId, repository_storage: left.storage })
+    // After a restore of the database alone, another project may have the id.
+    if (belongingOf(dir, left.key) !== 'own') return
+    const removed = await deleteFiles(ctx.transaction, () => ctx.git.removeRepository(dir))
+    if (removed === 'held') await ctx.transaction((tx) => enqueue(tx, removeHeldRepository, left, heldRetryMs))
+  },
+})
+
 /** Deletes the data of a deleted project: files first, then rows, so that a second run can finish after a crash. */
 export const removeProject = job({
   name: 'remove_project',
@@ -28,11 +47,20 @@ export const removeProject = job({
     if (!project) return
     // A foreign repository at the place is moved away, not deleted.
     await setAside(ctx, project)
-    await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
+    const removed = await deleteFiles(ctx.transaction, () =>
+      ctx.git.removeRepository(projectRepositoryDir(ctx, project)),
+    )
     for (const table of ['issues', 'merge_requests'] as const)
       await inBatches((size) => deleteSomeOf(ctx.db, table, projectId, size), noteablesAtOnce)
     await inBatches((size) => deleteEventsOfProject(ctx.db, projectId, size))
-    await ctx.transaction((tx) => deleteProjectRow(tx, projectId))
+    await ctx.transaction(async (tx) => {
+      // The path of the project becomes free, even if the backup takes hours.
+      if (removed === 'held') {
+        const { repository_storage: storage, repository_key: key } = project
+        await enqueue(tx, removeHeldRepository, { projectId, storage, key }, heldRetryMs)
+      }
+      await deleteProjectRow(tx, projectId)
+    })
   },
 })
 

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import { deleteFiles } from '../../../db/held-files.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { removeStaleLocks } from '../../../git/repository/stale-locks.ts'
 import { lacksBitmap, packRefs, prune, repack, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
@@ -71,19 +72,23 @@ export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Reposi
  */
 export async function housekeep(ctx: Ctx, projectId: number, repo: Repository, kind: Housekeeping): Promise<void> {
   const before = await findHousekeeping(ctx.db, projectId)
-  await packRepository(ctx, repo, kind)
-  if (before) await saveHousekeeping(ctx.db, projectId, kind, before.pushes)
+  const done = await packRepository(ctx, repo, kind)
+  if (before) await saveHousekeeping(ctx.db, projectId, done, before.pushes)
 }
 
-/** As `housekeep`, without a record of it. */
-export async function packRepository(ctx: Ctx, repo: Repository, kind: Housekeeping): Promise<void> {
+/**
+ * As `housekeep`, without a record of it. Returns what was done: `full` instead of `gc` while a backup runs, which may need objects
+ * that have become unreachable since its moment.
+ */
+export async function packRepository(ctx: Ctx, repo: Repository, kind: Housekeeping): Promise<Housekeeping> {
   await removeStaleLocks(repo, { olderThanMs: staleLockMs })
   if (kind === 'gc') await packRefs(repo)
   await repack(repo, kind === 'incremental' ? 'incremental' : 'full', {
     bitmap: ctx.settings.housekeeping_bitmaps_enabled,
   })
-  if (kind === 'gc') {
-    await prune(repo, { before: longAgo(keptUnreachableMs) })
-    await writeCommitGraph(repo, { anew: true })
-  }
+  if (kind !== 'gc') return kind
+  const pruned = await deleteFiles(ctx.transaction, () => prune(repo, { before: longAgo(keptUnreachableMs) }))
+  if (pruned === 'held') return 'full'
+  await writeCommitGraph(repo, { anew: true })
+  return 'gc'
 }

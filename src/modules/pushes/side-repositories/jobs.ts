@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import { deleteFiles } from '../../../db/held-files.ts'
 import { countLooseRefs } from '../../../git/refs/ref-files.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { packRefs, repositorySize } from '../../../git/transfer/maintenance.ts'
@@ -55,8 +56,8 @@ async function packWhenDue(ctx: Ctx, id: number, repo: Repository): Promise<void
   const counts = await findSideHousekeeping(ctx.db, id)
   const [kind] = counts ? dueHousekeeping(counts, ctx.settings) : []
   if (!counts || kind === undefined) return
-  await packRepository(ctx, repo, kind)
-  await saveSideHousekeeping(ctx.db, id, kind, counts.pushes)
+  const done = await packRepository(ctx, repo, kind)
+  await saveSideHousekeeping(ctx.db, id, done, counts.pushes)
 }
 
 const atOnce = 100
@@ -77,7 +78,11 @@ export const removeSideRepositories = job({
       for (const row of rows) {
         // A repository of another project at the place is moved away, not deleted.
         await setAside(ctx, row)
-        await ctx.git.removeRepository(projectRepositoryDir(ctx, row))
+        const removed = await deleteFiles(ctx.transaction, () =>
+          ctx.git.removeRepository(projectRepositoryDir(ctx, row)),
+        )
+        // The next run tries again.
+        if (removed === 'held') return
         await deleteSideRepository(ctx.db, row.id)
       }
       if (rows.length < atOnce) return

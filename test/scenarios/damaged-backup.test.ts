@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { backUp, command, copyEnv, listed, objectsIn } from '../backups/commands.ts'
+import { keyFile, refusal, startInstallation, stop } from '../backups/installation.ts'
+import type { Env } from '../service.ts'
+
+const verify = (env: Env) => command(['backup', 'verify'], env)
+
+test('an encrypted backup reveals nothing, and only its key restores it', async () => {
+  const key = await keyFile()
+  const { env, service, store } = await startInstallation({ STITHY_BACKUP_KEY_FILE: key })
+  const secret = (await readFile(join(env.STITHY_DATA_DIR, 'secrets.keys'), 'utf8')).trim()
+  await backUp(env)
+  await stop(service)
+  for (const path of await objectsIn(store)) {
+    const bytes = await readFile(path)
+    for (const text of ['remembered', 'uploaded', secret, 'refs/heads']) expect(bytes.includes(text)).toBe(false)
+  }
+  const copy = await copyEnv(env)
+  const settingsWith = (file: string) => ({ ...copy, STITHY_BACKUP_KEY_FILE: file })
+  const { STITHY_BACKUP_KEY_FILE: _, ...without } = settingsWith(key)
+  const other = await keyFile('another key of more than thirty-two characters')
+  for (const [words, settings, reason] of [
+    [['restore'], without, 'are encrypted'],
+    [['backup', 'list'], without, 'are encrypted'],
+    [['backup'], { ...without, STITHY_DATA_DIR: env.STITHY_DATA_DIR }, 'are encrypted'],
+    [['restore'], settingsWith(other), 'is not the one'],
+    [['backup', 'verify'], settingsWith(other), 'is not the one'],
+    [['restore'], settingsWith(await keyFile('short')), 'at least 32 characters'],
+    [['restore'], settingsWith('/nowhere'), 'Cannot read the key'],
+  ] as const)
+    expect(await command(words, settings)).toMatchObject({ code: 1, err: expect.stringContaining(reason) })
+  // Nothing of it prevents the right one.
+  expect(await verify(env)).toMatchObject({ code: 0 })
+  expect(await command(['restore'], copy)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('No problems found.'),
+  })
+  // With a key, an existing store without encryption is refused: anyone could have put it there.
+  const open = join(await temporaryFolder(), 'open')
+  await backUp({ ...without, STITHY_DATA_DIR: env.STITHY_DATA_DIR }, '--to', open)
+  expect(await command(['backup', '--to', open], env)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('are not encrypted'),
+  })
+})
+
+test('a flipped byte and a missing object are reported, and what they damage is not restored', async () => {
+  const { env, service, store } = await startInstallation()
+  await backUp(env)
+  await stop(service)
+  const paths = [...(await objectsIn(store)), join(store, 'backups', (await listed(env))[0]!.id)]
+  for (const [index, path] of paths.entries()) {
+    const bytes = await readFile(path)
+    if (index % 2 === 0) await rm(path)
+    else {
+      const other = Buffer.from(bytes)
+      other[Math.floor(other.length / 2)]! ^= 1
+      await writeFile(path, other)
+    }
+    const found = await verify(env)
+    // Without its manifest a backup does not exist.
+    if (found.code === 0) expect(found.out).toMatch(/^0 backups/)
+    else expect(found.err).toMatch(/is missing|other bytes/)
+    await writeFile(path, bytes)
+  }
+  expect(await verify(env)).toMatchObject({ code: 0 })
+
+  // The largest one has data, not the list of it.
+  const [victim] = paths.slice(0, -1)
+  const bytes = await readFile(victim!)
+  await rm(victim!)
+  const copy = await copyEnv(env)
+  const failed = await command(['restore'], copy)
+  expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('is missing') })
+  expect(failed.err).not.toContain('    at ')
+  expect(await refusal(copy)).toMatch(/has not been completed/)
+  await writeFile(victim!, bytes)
+  expect(await command(['restore'], copy)).toMatchObject({ code: 0 })
+  expect(await refusal(copy)).toBe('')
+
+  // A full backup replaces what is damaged, and the others do not trip over it.
+  const broken = Buffer.from(bytes)
+  broken[40]! ^= 1
+  for (const path of paths.slice(0, -1)) await writeFile(path, broken)
+  await backUp(env)
+  await backUp(env, '--full')
+  expect(await command(['backup', 'verify', '--at', (await listed(env)).at(-1)!.id], env)).toMatchObject({ code: 0 })
+})
+
+test('a damaged blob and a missing repository are reported, and all else is backed up', async () => {
+  const { env, service } = await startInstallation()
+  const blobs = (await objectsInBlobs(env.STITHY_DATA_DIR)).at(-1)!
+  await writeFile(blobs, 'Uploaded')
+  await rm(join(env.STITHY_DATA_DIR, 'repositories/default/001/1.git'), { recursive: true })
+  const { code, out, err } = await command(['backup'], env)
+  expect(code).toBe(1)
+  expect(err).toMatch(/the blob [0-9a-f]{64} is damaged/)
+  expect(err).toMatch(/the repository of project 1 is missing/)
+  expect(out).toMatch(/^Backup /m)
+  expect(await listed(env)).toHaveLength(1)
+  await stop(service)
+})
+
+async function objectsInBlobs(dataDir: string): Promise<string[]> {
+  const entries = await readdir(join(dataDir, 'blobs/sha256'), { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+}
+
+/** A disk of 4 MiB; undefined where nothing can be mounted. */
+async function smallDisk(): Promise<string | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'stithy-full-'))
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'stithy', folder])
+  onTestFinished(async () => {
+    spawnSync('umount', ['-l', folder])
+    await rm(folder, { recursive: true, force: true })
+  })
+  return status === 0 ? folder : undefined
+}
+
+test('a full disk fails the backup or the restore with one sentence, and nothing else', async ({ skip }) => {
+  const disk = await smallDisk()
+  if (disk === undefined) return skip('nothing can be mounted here')
+  const { env, service } = await startInstallation()
+  await backUp(env)
+  const filler = Buffer.alloc(5 * 1024 * 1024, 1)
+  await writeFile(join(disk, 'filler'), filler).catch(() => {})
+  const full = await command(['backup', '--to', join(disk, 'backups')], env)
+  expect(full).toMatchObject({ code: 1, err: expect.stringContaining('There is no room for backups') })
+  expect(full.err).not.toContain('    at ')
+  await rm(join(disk, 'filler'))
+  expect(await command(['backup', '--to', join(disk, 'backups')], env)).toMatchObject({ code: 0 })
+  expect(await command(['backup', 'verify', '--from', join(disk, 'backups')], env)).toMatchObject({ code: 0 })
+  expect(await verify(env)).toMatchObject({ code: 0 })
+  await stop(service)
+})
