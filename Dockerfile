@@ -11,6 +11,8 @@ RUN npm ci --omit=dev --no-audit --no-fund
 COPY bin ./bin
 COPY src ./src
 COPY LICENSE README.md ./
+# Makes the bundle that starts run, which the read-only root of a container cannot get later.
+RUN node bin/stithy.js --version
 # The programs must be readable and executable by any user id.
 RUN chmod -R a+rX .
 

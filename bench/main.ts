@@ -17,6 +17,7 @@ import {
   againstRow,
   cloneLines,
   manyRefsLines,
+  memoryLines,
   oneByOneLines,
   referenceHead,
   referenceRow,
@@ -145,7 +146,7 @@ else {
     const ports = { service: service.port, floor: port }
     for (const endpoint of endpoints.filter(isRead))
       print(throughputRow(await throughputOf(endpoint, size, ports, client, Number(values.seconds ?? 3))))
-    note(`PSS after the load: ${Math.round(service.memory() / 1e6)} MB`)
+    print('', ...memoryLines(service.memory()))
   }
 
   async function against(folder: string): Promise<void> {
@@ -183,7 +184,7 @@ else {
     const [reads = 200, writes = 20] = values.rates?.split(',').map(Number) ?? []
     const load = await variedAt(target, sample, { reads, writes }, Number(values.seconds ?? 60))
     print(variedSummary({ reads, writes }, load), '', ...variedHead, ...load.figures.map(variedRow))
-    note(`PSS after the load: ${Math.round(service.memory() / 1e6)} MB`)
+    print('', ...memoryLines(service.memory()))
   }
 
   async function reference(endpoints: readonly EndpointBench[], { port }: Service): Promise<void> {

@@ -2,6 +2,7 @@ import type { Against } from './against.ts'
 import type { CloneTimes } from './clone.ts'
 import { median, medianInterval, percentileOf } from './figures.ts'
 import type { ManyRefs } from './many-refs.ts'
+import { type Memory, totalOf } from './memory.ts'
 import type { OneByOne } from './one-by-one.ts'
 import type { Reference } from './reference.ts'
 import type { Latency, SshTimes } from './ssh.ts'
@@ -195,12 +196,33 @@ export const sshLines = ({ push, refusals, stalled }: SshTimes): string[] => {
   ]
 }
 
-export const startLines = ({ firstMs, warmMs, idleBytes }: StartTimes): string[] => [
+export const startLines = ({ firstMs, warmMs, idle }: StartTimes): string[] => [
   row('Start and memory, two workers', '', 'Target', 'Reached'),
   '|---|---|---|---|',
   row('first start', `${ms(firstMs)} ms`, '< 5000', verdict(firstMs < 5000)),
   row('warm start', `${ms(warmMs)} ms`, '< 1500', verdict(warmMs < 1500)),
-  row('PSS of all processes, idle', `${Math.round(idleBytes / 1e6)} MB`, '< 400', verdict(idleBytes < 400e6)),
+  row('PSS of all processes, idle', `${megabytes(totalOf(idle))} MB`, '< 400', verdict(totalOf(idle) < 400e6)),
+  '',
+  ...memoryLines(idle),
+]
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
+
+/** Memory by kind of process, in MB. */
+export const memoryLines = (memory: readonly Memory[]): string[] => [
+  row('Processes', 'Number', 'PSS, MB', 'own', 'shared', 'files'),
+  '|---|---|---|---|---|---|',
+  row(
+    'all',
+    memory.reduce((sum, { processes }) => sum + processes, 0),
+    megabytes(totalOf(memory)),
+    '',
+    '',
+    '',
+  ),
+  ...memory.map(({ kind, processes, pss, anonymous, shared, file }) =>
+    row(kind, processes, ...[pss, anonymous, shared, file].map(megabytes)),
+  ),
 ]
 
 export const variedHead = [

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findEmbedded } from '../src/db/embedded/start.ts'
+import { type Memory, memoryOf, processTree, readOrEmpty, statOf } from './memory.ts'
 import { rootToken } from './world.ts'
 
 const thisCheckout = fileURLToPath(new URL('..', import.meta.url))
@@ -16,8 +17,8 @@ export type Service = {
   readonly databaseUrl: string
   /** Time from the command to the line that reports readiness. */
   readonly startMs: number
-  /** Proportional set size of all its processes, in bytes: shared pages count once. */
-  memory(): number
+  /** Memory of all its processes, by kind. */
+  memory(): Memory[]
   /** CPU time so far of all its processes, and of those they have waited for. */
   cpuSeconds(): number
 } & AsyncDisposable
@@ -57,7 +58,7 @@ export async function startService(dataDir: string, processes: number, checkout 
     sshPort,
     databaseUrl,
     startMs,
-    memory: () => processTree(child.pid!).reduce((sum, pid) => sum + proportionalSize(pid), 0),
+    memory: () => memoryOf(processTree(child.pid!)),
     cpuSeconds: () => processTree(child.pid!).reduce((sum, pid) => sum + cpuSecondsOf(pid), 0),
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return
@@ -76,24 +77,6 @@ async function ready(child: ChildProcess, log: string, began: number): Promise<v
   }
 }
 
-/** A process and its descendants. */
-function processTree(root: number): number[] {
-  const parents = new Map<number, number>()
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    parents.set(Number(name), Number(statOf(name)[1]))
-  }
-  const tree = [root]
-  for (const pid of tree) for (const [child, parent] of parents) if (parent === pid) tree.push(child)
-  return tree
-}
-
-/** The fields of `/proc/<pid>/stat` from the third on. The program name before them is in parentheses and may contain anything. */
-function statOf(pid: number | string): string[] {
-  const stat = readOrEmpty(`/proc/${pid}/stat`)
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-}
-
 /** Of its threads in nanoseconds, by the scheduler; of the children that it waited for in hundredths of a second. */
 function cpuSecondsOf(pid: number): number {
   const threads = entriesOf(`/proc/${pid}/task`).reduce(
@@ -104,21 +87,10 @@ function cpuSecondsOf(pid: number): number {
   return threads / 1e9 + (Number(childrenUser) + Number(childrenSystem)) / 100
 }
 
-const proportionalSize = (pid: number): number =>
-  Number(/^Pss:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024
-
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
     return []
-  }
-}
-
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
   }
 }

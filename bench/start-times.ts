@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { benchFolder } from './data.ts'
 import { median } from './figures.ts'
+import type { Memory } from './memory.ts'
 import { startService } from './service.ts'
 
-export type StartTimes = { firstMs: number; warmMs: number; idleBytes: number }
+export type StartTimes = { firstMs: number; warmMs: number; idle: Memory[] }
 
 /** Time without requests until the service is idle. */
-const settleMs = 5_000
+const settleMs = 30_000
 
 /** Starts on an empty folder, then again on the result; measures memory when idle. */
 export async function startTimes(processes: number, rounds: number): Promise<StartTimes> {
@@ -24,7 +25,7 @@ export async function startTimes(processes: number, rounds: number): Promise<Sta
     for (let round = 0; round < rounds; round++) warm.push(await startAndStop())
     await using service = await startService(dataDir, processes)
     await delay(settleMs)
-    return { firstMs, warmMs: median(warm), idleBytes: service.memory() }
+    return { firstMs, warmMs: median(warm), idle: service.memory() }
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }

@@ -26,6 +26,7 @@ describe('parseConfig', () => {
       registryUrl: 'http://127.0.0.1:8080',
       blobDownloads: 'redirect',
       processes: Math.min(availableParallelism(), 8),
+      cacheBytes: 40 * 1024 * 1024,
       plan: 'ultimate',
       root: {},
       mail: { from: 'Stithy <stithy@127.0.0.1>' },
@@ -48,6 +49,7 @@ describe('parseConfig', () => {
       STITHY_REGISTRY_URL: 'https://images.example.com',
       STITHY_BLOB_DOWNLOADS: 'proxy',
       STITHY_PROCESSES: '3',
+      STITHY_CACHE_MB: '200',
       STITHY_PLAN: 'free',
       STITHY_ROOT_PASSWORD: 'correcthorse',
       STITHY_ROOT_TOKEN: 'a-token-of-20-letters',
@@ -72,6 +74,7 @@ describe('parseConfig', () => {
       registryUrl: 'https://images.example.com',
       blobDownloads: 'proxy',
       processes: 3,
+      cacheBytes: 50 * 1024 * 1024,
       plan: 'free',
       root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
       mail: { smtpUrl: 'smtps://ann:secret@mail.example.com', from: 'The forge <git@example.com>' },
@@ -104,6 +107,7 @@ describe('parseConfig', () => {
       STITHY_BLOB_DOWNLOADS: 'sometimes',
       STITHY_REGISTRY_URL: 'https://images.example.com/path',
       STITHY_PROCESSES: '0',
+      STITHY_CACHE_MB: '1',
       STITHY_PLAN: 'gold',
       STITHY_ROOT_PASSWORD: 'short',
       STITHY_ROOT_TOKEN: 'nineteen-characters',
@@ -116,7 +120,7 @@ describe('parseConfig', () => {
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^18 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^19 invalid settings:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
   test('a schedule of backups needs a place for them', () => {

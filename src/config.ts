@@ -18,6 +18,7 @@ const settingNames = [
   'STITHY_REGISTRY_URL',
   'STITHY_BLOB_DOWNLOADS',
   'STITHY_PROCESSES',
+  'STITHY_CACHE_MB',
   'STITHY_PLAN',
   'STITHY_ROOT_PASSWORD',
   'STITHY_ROOT_TOKEN',
@@ -55,6 +56,8 @@ export type Config = Readonly<{
   blobDownloads: 'redirect' | 'proxy'
   /** Number of HTTP worker processes. */
   processes: number
+  /** Maximum bytes that one process caches. */
+  cacheBytes: number
   plan: Plan
   /** Credentials of the first administrator; random if absent. */
   root: Readonly<{ password?: string; token?: string }>
@@ -113,6 +116,8 @@ const rootTokenMinLength = 20
 /** The minimum that GitLab requires, too. */
 const rootPasswordMinLength = 8
 const maxProcesses = 64
+/** Memory of caches for each HTTP worker and the jobs process, in MB, if no setting says otherwise. */
+const cacheMegabytes = 40
 
 /**
  * Parses settings from environment variables; empty ones count as absent. Relative paths are relative to `folder`. Throws one
@@ -170,6 +175,11 @@ export function parseConfig(
   const externalUrl = parsed('STITHY_EXTERNAL_URL', defaultExternalUrl(http), parseExternalUrl)
   const smtpUrl = parsed<string | undefined>('STITHY_SMTP_URL', undefined, (text) => parseSmtpUrl(text))
 
+  const processes = whole('STITHY_PROCESSES', Math.min(availableParallelism(), 8), 1, maxProcesses)
+  // The HTTP workers and the jobs process.
+  const caching = processes + 1
+  const cacheBytes = (whole('STITHY_CACHE_MB', cacheMegabytes * caching, 16, 1_000_000) * 1024 * 1024) / caching
+
   const config: Config = Object.freeze({
     dataDir,
     http,
@@ -183,7 +193,8 @@ export function parseConfig(
     ),
     registryUrl: parsed<string | undefined>('STITHY_REGISTRY_URL', new URL(externalUrl).origin, parseRegistryUrl),
     blobDownloads: oneOf('STITHY_BLOB_DOWNLOADS', 'redirect', ['redirect', 'proxy']),
-    processes: whole('STITHY_PROCESSES', Math.min(availableParallelism(), 8), 1, maxProcesses),
+    processes,
+    cacheBytes: Math.floor(cacheBytes),
     plan: oneOf('STITHY_PLAN', 'ultimate', plans),
     root: Object.freeze({ ...(password !== undefined && { password }), ...(token !== undefined && { token }) }),
     mail: Object.freeze({
@@ -332,7 +343,12 @@ export function parseBlobUrl(text: string, folder: string = process.cwd()): stri
   return url.href
 }
 
-/** Sets a variable for every process started from now on, such as Node's own settings. */
+/** Sets a variable for every process started from now on, such as Node's own settings, unless the operator has set it. */
+export function setForChildrenUnlessSet(name: string, value: string): void {
+  process.env[name] ??= value
+}
+
+/** Like `setForChildrenUnlessSet`, whatever the operator has set. */
 export function setForChildren(name: string, value: string): void {
   process.env[name] = value
 }

@@ -1,5 +1,6 @@
 import { main } from './processes/main.ts'
 
-const here = (path: string) => new URL(path, import.meta.url).href
-
-await main({ appModule: here('./commands.ts'), runnerModule: here('./git/runner/start.ts') })
+await main({
+  appModule: new URL('./commands.ts', import.meta.url).href,
+  runnerModule: new URL('./git/runner/start.ts', import.meta.url).href,
+})

@@ -1,6 +1,7 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
 import {
+  findNamedByEpic,
   findNamedByIssue,
   findNamedByMergeRequest,
   findNamedByNote,
@@ -18,6 +19,8 @@ import {
   followMilestonesOfIssues,
   followMilestonesOnBoards,
   leaveGroupsOnBoards,
+  leaveGroupsOnEpics,
+  recordEpicState,
   recordIssueMilestone,
   recordIssueState,
   recordMergeRequestMilestone,
@@ -74,6 +77,10 @@ const pushOptionsAfterMs = 2 * 60_000
  */
 export const reactions: Reactions = alsoForHooks({
   discussion_resolved: [mergeWhenDiscussionsAreResolved],
+  epic_closed: [recordEpicState('closed')],
+  epic_opened: [findNamedByEpic],
+  epic_reopened: [recordEpicState('reopened')],
+  epic_updated: [findNamedByEpic],
   fork_unlinked: [
     queues(closeUnlinked, ({ projectId, actorId }) => (actorId === null ? undefined : { projectId, actorId })),
   ],
@@ -113,7 +120,7 @@ export const reactions: Reactions = alsoForHooks({
       languagesAfterMs,
     ),
   ],
-  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues, leaveGroupsOnBoards],
+  projects_left_groups: [replaceLeftMilestones, replaceLeftMilestonesOfIssues, leaveGroupsOnBoards, leaveGroupsOnEpics],
   pushed: [
     updateMergeRequestsAfterPush,
     startMirrorsAfterChange,

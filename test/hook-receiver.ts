@@ -23,15 +23,21 @@ export class HookReceiver implements AsyncDisposable {
     })
   })
   #port = 0
+  readonly #host: string
 
-  static async start(): Promise<HookReceiver> {
-    const receiver = new HookReceiver()
+  constructor(host: string) {
+    this.#host = host
+  }
+
+  /** On an address of this machine; receivers on several are several hosts for the service. */
+  static async start(host = '127.0.0.1'): Promise<HookReceiver> {
+    const receiver = new HookReceiver(host)
     await receiver.listen()
     return receiver
   }
 
   async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => this.#server.listen(this.#port, this.#host, resolve))
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
@@ -42,7 +48,7 @@ export class HookReceiver implements AsyncDisposable {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/receive`
+    return `http://${this.#host}:${this.#port}/receive`
   }
 
   /** Resolves with the first request that fits. */

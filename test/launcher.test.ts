@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
@@ -151,6 +162,97 @@ test.runIf(process.platform === 'linux')('a system with musl is refused in one s
   const { status, stdout, stderr } = runWith(folder, before(`process.execPath = ${JSON.stringify(muslNode)}`))
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   expect(stderr).toMatch(/^Stithy needs a system with glibc, [^\n]+\.\n$/)
+})
+
+describe('a bundle of the sources', () => {
+  const shown = `
+    import { readFileSync } from 'node:fs'
+    import { fork } from 'node:child_process'
+    import { fileURLToPath } from 'node:url'
+    import { name } from './name.ts'
+    process.setSourceMapsEnabled(true)
+    const data = readFileSync(new URL('./data.txt', import.meta.url), 'utf8')
+    const program = fileURLToPath(process.argv[1].endsWith('.js') ? import.meta.resolve('./main.js') : import.meta.url)
+    const { fail } = await import('./fail.ts')
+    const where = fail().split('\\n')[1].replace(/.*[/]src[/]/, 'src/')
+    console.log(program === process.argv[1] ? 'same' : program, process.argv[1].endsWith('.js') ? 'bundle' : 'source', name, data, where)
+    if (process.argv[2]) fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [], { stdio: 'inherit' })
+  `
+
+  const bundles = (folder: string) => join(folder, 'node_modules/.cache/stithy-bundles')
+
+  async function bundling() {
+    const folder = await installation(shown)
+    copyFileSync(fileURLToPath(new URL('../bin/bundle.js', import.meta.url)), join(folder, 'bin/bundle.js'))
+    const rolldown = fileURLToPath(new URL('../node_modules/rolldown', import.meta.url))
+    symlinkSync(rolldown, join(folder, 'node_modules/rolldown'))
+    const source = (name: string, text: string) => writeFileSync(join(folder, 'src', name), text)
+    source('name.ts', "export const name: string = 'one'")
+    source('data.txt', 'data')
+    source('fail.ts', '\n\nexport const fail = (): string => new Error().stack!')
+    source(
+      'child.ts',
+      "import { name } from './name.ts'\nconsole.log('child', name, import.meta.url.endsWith('child.ts'))",
+    )
+    return { folder, source }
+  }
+
+  const started = (folder: string, ...words: string[]) => {
+    const { stdout, stderr } = runWith(folder, [], ...words)
+    expect(stderr).toBe('')
+    return stdout
+  }
+  const line = (kind: string, name: string) => `same ${kind} ${name} data src/fail.ts:3:35)\n`
+
+  test('runs, reads its files and names lines of the sources in stack traces', async () => {
+    const { folder } = await bundling()
+    for (let start = 0; start < 2; start++) expect(started(folder)).toBe(line('bundle', 'one'))
+    expect(readdirSync(bundles(folder))).toHaveLength(1)
+  })
+
+  test('runs the programs of processes and threads from the bundle, too', async () => {
+    const { folder } = await bundling()
+    expect(started(folder, 'fork')).toBe(`${line('bundle', 'one')}child one true\n`)
+    const [bundle] = readdirSync(bundles(folder))
+    expect(readdirSync(join(bundles(folder), bundle!)).join(' ')).toMatch(/\bchild-/)
+  })
+
+  test('is made again after a source has changed, even to one of the same size', async () => {
+    const { folder, source } = await bundling()
+    started(folder)
+    source('name.ts', "export const name: string = 'two'")
+    expect(started(folder)).toBe(line('bundle', 'two'))
+  })
+
+  test('is removed a day after another has replaced it', async () => {
+    const { folder, source } = await bundling()
+    started(folder)
+    const [first] = readdirSync(bundles(folder))
+    utimesSync(join(bundles(folder), first!), new Date(), new Date(Date.now() - 25 * 3600 * 1000))
+    source('name.ts', "export const name: string = 'three'")
+    started(folder)
+    expect(readdirSync(bundles(folder))).toHaveLength(1)
+    expect(readdirSync(bundles(folder))).not.toContain(first)
+  })
+
+  test('is not needed: without the bundler, with a source it cannot bundle, and where it cannot be stored, the sources run', async () => {
+    const { folder, source } = await bundling()
+    mkdirSync(join(folder, 'node_modules/.cache'))
+    writeFileSync(bundles(folder), 'a file')
+    expect(started(folder)).toBe(line('source', 'one'))
+    rmSync(bundles(folder))
+    source('unused.ts', "import './missing.ts'")
+    source(
+      'fail.ts',
+      "\n\nexport const fail = (): string => new Error().stack!\nexport const other = () => import('./unused.ts')",
+    )
+    expect(started(folder)).toBe(line('source', 'one'))
+    source('unused.ts', '')
+    expect(started(folder)).toBe(line('bundle', 'one'))
+    rmSync(join(folder, 'node_modules/rolldown'))
+    source('unused.ts', ' ')
+    expect(started(folder)).toBe(line('source', 'one'))
+  })
 })
 
 const patient = `

@@ -16,6 +16,9 @@ export const groupPolicy = {
   /** Lists of records in projects of the group; the queries filter them by these projects. */
   list_merge_requests: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   list_issues: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
+  /** The list filters confidential ones. */
+  list_epics: { from: 'guest', open: 'signed_in' },
+  create_epic: { from: 'reporter' },
   read_label: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_label: { from: 'reporter' },
   subscribe_to_label: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },

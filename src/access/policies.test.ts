@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Actor, Caller } from './actor.ts'
+import { epicPolicy } from './epic-policy.ts'
 import { groupPolicy } from './group-policy.ts'
 import { instanceFacts, instancePolicy } from './instance-policy.ts'
 import { issuePolicy } from './issue-policy.ts'
@@ -397,6 +398,29 @@ describe('abilities on issues', () => {
   })
 })
 
+describe('abilities on epics', () => {
+  matches('epic', epicPolicy, [
+    ['read_group', 'guest', 'anonymous'],
+    ['read_epic', 'guest', 'stranger'],
+    ['update_epic', 'reporter', 'reporter'],
+    ['remove_epic', 'owner', 'owner'],
+    ['comment', 'guest', 'stranger'],
+    ['award', 'guest', 'stranger'],
+    ['admin_note', 'maintainer', 'maintainer'],
+    ['date_note', 'owner', 'owner'],
+  ])
+
+  test('no one reads or changes an epic that is hidden from them', () => {
+    const { read_group, ...others } = epicPolicy
+    expect(changedBy(epicPolicy, flag('hidden'))).toEqual(all(refused, ...Object.keys(others)))
+  })
+
+  test('authors edit their notes on epics; no one edits or awards a note of the service', () => {
+    expect(changedBy(epicPolicy, flag('own_note'))).toEqual(all(forUsers, 'admin_note'))
+    expect(changedBy(epicPolicy, flag('system_note'))).toEqual(all(refused, 'award', 'admin_note'))
+  })
+})
+
 describe('abilities on groups', () => {
   // Source: supplement to the API documents, "Groups".
   matches('group', groupPolicy, [
@@ -422,6 +446,8 @@ describe('abilities on groups', () => {
     ['admin_custom_attribute', 'administrator', 'administrator'],
     ['search_group', 'guest', 'stranger'],
     ['list_issues', 'guest', 'stranger'],
+    ['list_epics', 'guest', 'stranger'],
+    ['create_epic', 'reporter', 'reporter'],
     ['list_merge_requests', 'guest', 'stranger'],
     ['read_label', 'guest', 'anonymous'],
     ['admin_label', 'reporter', 'reporter'],

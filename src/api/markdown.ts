@@ -9,7 +9,12 @@ export type MarkdownPlace =
         | { readonly kind: 'files'; readonly ref: string; readonly folder: string }
         | { readonly kind: 'wiki'; readonly folder: string }
     }
-  | { readonly of: 'group'; readonly full_path: string }
+  | {
+      readonly of: 'group'
+      readonly full_path: string
+      /** The wiki page that the text is; without it, there are no relative links. */
+      readonly at?: { readonly kind: 'wiki'; readonly folder: string }
+    }
   | { readonly of: 'instance' }
 
 export type MarkdownText = {

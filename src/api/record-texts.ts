@@ -38,13 +38,15 @@ const [open, comma, close, end] = ['[', ',', ']', '}'].map((text) => Buffer.from
 export const listBytes = (texts: readonly RecordText[]): Buffer =>
   Buffer.concat([open, ...texts.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [comma, bytes])), close])
 
-const maximumBytes = 24 * 1024 * 1024
 /** Approximate memory of an entry besides its bytes. */
 const overheadBytes = 400
 
 /** Cache of serialized records, per process. Keys contain a version, so entries are never stale. */
 export class RecordTexts extends LRUCache<string, RecordText> {
-  constructor() {
-    super({ maxSize: maximumBytes, sizeCalculation: ({ bytes }, key) => bytes.length + key.length + overheadBytes })
+  constructor(maximumBytes: number) {
+    super({
+      maxSize: Math.floor(maximumBytes),
+      sizeCalculation: ({ bytes }, key) => bytes.length + key.length + overheadBytes,
+    })
   }
 }

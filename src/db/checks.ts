@@ -11,19 +11,23 @@ export interface StatementCheck extends AsyncDisposable {
   freeze(row: object): void
 }
 
-let open: ((url: string) => StatementCheck) | undefined
+type Opener = (url: string) => StatementCheck
+
+/** Every copy of this module in a process uses the same: tests load the sources before a service that runs a bundle of them. */
+const key = Symbol.for('stithy.statementCheck')
+const shared = globalThis as { [key]?: Opener }
 
 /**
  * Every database that is opened from now on checks its statements.
  *
  * @public Only tests call this (`testing/install.ts`).
  */
-export function checkStatements(opener: (url: string) => StatementCheck): void {
-  open = opener
+export function checkStatements(opener: Opener): void {
+  shared[key] = opener
 }
 
 /** The check of a database that is being opened, if statements are checked. */
-export const openCheck = (url: string): StatementCheck | undefined => open?.(url)
+export const openCheck = (url: string): StatementCheck | undefined => shared[key]?.(url)
 
 /**
  * Begins to check a statement that is run with a shape. What it returns checks the rows, once they are there: a failure of the

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import { withEnoughTime } from '../../test/waiting.ts'
 import { test, World } from '../../test/world.ts'
 import { openDatabase } from './database.ts'
-import { integer, text } from './row.ts'
+import { integer, notNull, text } from './row.ts'
 import { raw, sql } from './sql.ts'
 
 const backend = { pid: integer }
@@ -69,6 +69,27 @@ describe('concurrent statements of a transaction', () => {
     const work = world.db.transaction((tx) => tx.run(raw('select 1 / 0')).catch(() => 'as if nothing were'))
     await expect(work).rejects.toThrow('nothing is committed')
   })
+})
+
+test('connections that are not used are closed except one, and are opened again when statements need them', async ({
+  world,
+}) => {
+  await using db = openDatabase(world.databaseUrl, { readers: 3, writers: 1, readerIdleMs: 200 })
+  const usedConnections = async () => {
+    const rows = []
+    for (let n = 0; n < 3; n++) {
+      rows.push(db.row(backend, raw('select pg_backend_pid() as pid from pg_sleep(0.1)')))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return new Set((await Promise.all(rows)).map((row) => row!.pid))
+  }
+  const open = raw('select pid from pg_stat_activity')
+  const opened = await usedConnections()
+  expect(opened.size).toBeGreaterThan(1)
+  const stillOpen = async () =>
+    (await world.db.rows({ pid: notNull(integer) }, open)).filter(({ pid }) => opened.has(pid)).length
+  await expect.poll(stillOpen, { timeout: 10_000 }).toBe(1)
+  expect((await usedConnections()).size).toBeGreaterThan(0)
 })
 
 test('a database server that stops responding is a timeout', async ({ world }) => {

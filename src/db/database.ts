@@ -18,9 +18,18 @@ export type DatabaseOptions = {
   writers?: number
   /** Milliseconds without any response after which a connection is closed. */
   patienceMs?: number
+  /** Maximum memory of the server for the prepared statements of one connection. */
+  preparedBytes?: number
+  /** Maximum bytes of cached rows. */
+  cacheBytes?: number
+  /** Milliseconds after which a reading connection that was not used is closed, except one. */
+  readerIdleMs?: number
 }
 
 const attempts = 4
+
+/** Time after which an unused connection for transactions is closed: each costs the server 5 to 20 MB. */
+const writerIdleMs = 10_000
 
 /** Statements in flight per pipelined connection. A caller has at most a third of them. */
 const sentForEach = 32
@@ -31,15 +40,16 @@ const maxWaiting = 1_000
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(
   url: string,
-  { readers = 3, writers = 10, patienceMs = answerMs }: DatabaseOptions = {},
+  { readers = 3, writers = 10, patienceMs = answerMs, preparedBytes, cacheBytes, readerIdleMs }: DatabaseOptions = {},
 ): Database {
   const check = openCheck(url)
-  const reader = new Reader(url, readers, patienceMs)
+  const limits = { patienceMs, preparedBytes }
+  const reader = new Reader(url, readers, limits, readerIdleMs)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
     ...{ pipeline: true },
     max: writers,
-    idleTimeoutMillis: 30_000,
+    idleTimeoutMillis: writerIdleMs,
   })
   const lines = new WeakMap<pg.ClientBase, PipelinedConnection>()
   // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
@@ -47,11 +57,11 @@ export function openDatabase(
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, patienceMs))
+    lines.set(client, new PipelinedConnection(client as unknown as pg.Client, limits))
   })
 
   const reading = over((statement) => reader.query(statement), check)
-  const snapshotCache = new SnapshotCache(reader, check)
+  const snapshotCache = new SnapshotCache(reader, check, cacheBytes)
 
   const reads = new SharedSlots('the database', { slots: readers * sentForEach, maxWaiting })
   const shares = new SharedSlots('the database', { slots: writers, maxWaiting })

@@ -3,7 +3,8 @@ import { expect, test, vi } from 'vitest'
 import { installedVersion } from '../../test/installed-version.ts'
 import { test as withWorld } from '../../test/world.ts'
 import { connectionOptions } from './connection.ts'
-import { KnownStatements, read, streamOf } from './pg-internals.ts'
+import { type Columns, read, streamOf } from './pg-internals.ts'
+import { PreparedStatements } from './prepared-statements.ts'
 
 test('pg has the version whose internals we use', () => {
   expect(installedVersion('pg')).toBe('8.23.1')
@@ -22,24 +23,21 @@ test('pg.Query has the methods and fields that a read overrides and fills', () =
 })
 
 withWorld(
-  'a statement is described once for each connection, and returns the same rows each time',
+  'a frequent statement is described once for each connection, and returns the same rows each time',
   async ({ world }) => {
     const client = new pg.Client({ ...connectionOptions(world.databaseUrl, 'test'), pipeline: true } as pg.ClientConfig)
     await client.connect()
     try {
       const describe = vi.spyOn((client as any).connection, 'describe')
-      const known = new KnownStatements()
+      const statements = new PreparedStatements<Columns>()
       const run = (n: number) =>
-        read(client, known, {
-          name: 'known',
+        read(client, statements, {
           text: `select $1::int as n, now() is null as "no", '{"a":1}'::json as j`,
           values: [n],
         })
-      for (const n of [1, 2, 3]) expect((await run(n)).rows).toEqual([{ n, no: false, j: { a: 1 } }])
-      expect(describe).toHaveBeenCalledTimes(1)
-      await read(client, known, { text: 'select $1::int as unnamed', values: [1] })
-      await read(client, known, { text: 'select $1::int as unnamed', values: [1] })
-      expect(describe).toHaveBeenCalledTimes(3)
+      const unprepared = 3
+      for (const n of [1, 2, 3, 4, 5, 6, 7]) expect((await run(n)).rows).toEqual([{ n, no: false, j: { a: 1 } }])
+      expect(describe).toHaveBeenCalledTimes(unprepared + 1)
     } finally {
       await client.end()
     }

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import type { Statement } from './db.ts'
+import type { Prepared, PreparedStatements } from './prepared-statements.ts'
 
 /*
  * The only file that uses members of pg which its types do not declare. They exist in pg 8.23.1, the pinned version;
@@ -15,7 +17,6 @@ type Result = {
   parseRow(fields: readonly unknown[]): unknown
 }
 type Internals = {
-  name: string | undefined
   _result: Result
   _canceledDueToError: unknown
   prepare(connection: object): void
@@ -24,54 +25,66 @@ type Internals = {
 
 const query = pg.Query.prototype as unknown as Internals
 
-type Columns = Pick<Result, 'fields' | '_parsers' | '_prebuiltEmptyResultObject'>
+export type Columns = Pick<Result, 'fields' | '_parsers' | '_prebuiltEmptyResultObject'>
 
 type Stream = { cork(): void; uncork(): void; destroy(error: Error): void }
 
+type Connection = {
+  stream: Stream
+  /** Texts of the statements that the server has prepared, by name. */
+  parsedStatements: Record<string, string>
+  /** Sends that a prepared statement is no longer needed. It need not exist. */
+  close(message: { type: 'S'; name: string }): void
+}
+
+const connectionOf = (client: pg.Client): Connection => (client as unknown as { connection: Connection }).connection
+
 /** The socket of a connected client. */
-export const streamOf = (client: pg.Client): Stream =>
-  (client as unknown as { connection: { stream: Stream } }).connection.stream
+export const streamOf = (client: pg.Client): Stream => connectionOf(client).stream
 
-/** Columns of the named statements of one connection: they cannot change while a statement is prepared. */
-export class KnownStatements {
-  readonly columns = new Map<string, Columns>()
-  #silent: object | undefined
+const silentConnections = new WeakMap<object, object>()
 
-  /** The same connection, except that it requests no description. */
-  silent(connection: object): object {
-    this.#silent ??= Object.create(connection, { describe: { value: () => {} } }) as object
-    return this.#silent
-  }
+/** The same connection, except that it requests no description. */
+function silent(connection: object): object {
+  const known = silentConnections.get(connection)
+  if (known) return known
+  const made = Object.create(connection, { describe: { value: () => {} } }) as object
+  silentConnections.set(connection, made)
+  return made
 }
 
 /**
- * One execution of a statement. The server describes a named one only until its columns are known, which saves both
+ * One execution of a statement. The server describes a prepared one only until its columns are known, which saves both
  * sides a good part of the work of a single row.
  */
 class Read extends pg.Query {
-  readonly #known: KnownStatements
+  readonly #prepared: Prepared<Columns> | undefined
+  readonly #closed: readonly string[]
 
   constructor(
-    config: pg.QueryConfig,
-    known: KnownStatements,
+    { text, values }: Statement,
+    prepared: Prepared<Columns> | undefined,
+    closed: readonly string[],
     done: (error: Error | undefined, result: unknown) => void,
   ) {
-    super(config, undefined as never, done as never)
-    this.#known = known
+    super({ text, values, ...(prepared && { name: prepared.name }) }, undefined as never, done as never)
+    this.#prepared = prepared
+    this.#closed = closed
   }
 
   prepare(connection: object): void {
+    for (const name of this.#closed) (connection as Connection).close({ type: 'S', name })
     const self = this as unknown as Internals
-    const columns = this.#known.columns.get(self.name ?? '')
+    const columns = this.#prepared?.columns
     if (columns) Object.assign(self._result, columns)
-    query.prepare.call(self, columns ? this.#known.silent(connection) : connection)
+    query.prepare.call(self, columns ? silent(connection) : connection)
   }
 
   handleRowDescription(message: object): void {
     const self = this as unknown as Internals
     query.handleRowDescription.call(self, message)
     const { fields, _parsers, _prebuiltEmptyResultObject } = self._result
-    if (self.name) this.#known.columns.set(self.name, { fields, _parsers, _prebuiltEmptyResultObject })
+    if (this.#prepared) this.#prepared.columns = { fields, _parsers, _prebuiltEmptyResultObject }
   }
 
   handleDataRow({ fields }: { fields: readonly unknown[] }): void {
@@ -85,16 +98,28 @@ class Read extends pg.Query {
 }
 
 /** Runs a statement on a client that need not be idle: responses come in order. */
-export const read = (client: pg.Client, known: KnownStatements, config: pg.QueryConfig): Promise<pg.QueryResult> =>
-  new Promise((resolve, reject) => {
+export const read = (
+  client: pg.Client,
+  statements: PreparedStatements<Columns>,
+  statement: Statement,
+): Promise<pg.QueryResult> => {
+  const prepared = statements.use(statement.text)
+  const closed = statements.takeClosed()
+  return new Promise((resolve, reject) => {
     client.query(
-      new Read(config, known, (error, result) => (error ? reject(error) : resolve(result as pg.QueryResult))),
+      new Read(statement, prepared, closed, (error, result) => {
+        // Earlier statements, which may have prepared these, have ended.
+        for (const name of closed) delete connectionOf(client).parsedStatements[name]
+        if (error) reject(error)
+        else resolve(result as pg.QueryResult)
+      }),
     )
   }).catch((error: Error) => {
     // The trace of pg leads to a socket; this one leads to the caller.
     Error.captureStackTrace(error)
     throw error
   }) as Promise<pg.QueryResult>
+}
 
 /** What COPY needs of a connection of pg. */
 type CopyConnection = {

@@ -1,8 +1,15 @@
 import type pg from 'pg'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
-import { KnownStatements, read, streamOf } from './pg-internals.ts'
-import { prepared } from './statement.ts'
+import { type Columns, read, streamOf } from './pg-internals.ts'
+import { PreparedStatements } from './prepared-statements.ts'
+
+export type ConnectionLimits = {
+  /** Milliseconds without any response after which the connection is closed. */
+  readonly patienceMs: number
+  /** Maximum memory of the server for its prepared statements; the default of `PreparedStatements` if absent. */
+  readonly preparedBytes?: number | undefined
+}
 
 /**
  * A pipelined connection: statements do not wait for the results of earlier ones, and results come in order. Statements of one turn
@@ -11,22 +18,28 @@ import { prepared } from './statement.ts'
  */
 export class PipelinedConnection {
   readonly client: pg.Client
-  readonly #known = new KnownStatements()
+  readonly #statements: PreparedStatements<Columns>
   readonly #stream: ReturnType<typeof streamOf>
   /** Statements without a result. */
   #waiting = 0
   /** `performance.now()` of the last response, or of the first statement sent after it. */
-  #heard = 0
+  #heard = performance.now()
 
   /** `client` must be a client of pg with pipelining. */
-  constructor(client: pg.Client, patienceMs: number) {
+  constructor(client: pg.Client, { patienceMs, preparedBytes }: ConnectionLimits) {
     this.client = client
+    this.#statements = new PreparedStatements(preparedBytes)
     this.#stream = streamOf(client)
     const watch = setInterval(() => {
       if (this.#waiting > 0 && performance.now() - this.#heard > patienceMs)
         this.#stream.destroy(new Error('Connection terminated: no answer'))
     }, patienceMs / 4).unref()
     client.once('end', () => clearInterval(watch))
+  }
+
+  /** Milliseconds since its last result, or since it was opened; 0 while a statement has none. */
+  get unusedMs(): number {
+    return this.#waiting > 0 ? 0 : performance.now() - this.#heard
   }
 
   get waiting(): number {
@@ -48,7 +61,7 @@ export class PipelinedConnection {
   }
 
   query(statement: Statement): Promise<pg.QueryResult> {
-    return this.#answer(read(this.client, this.#known, prepared(statement)))
+    return this.#answer(read(this.client, this.#statements, statement))
   }
 
   /** Statements such as `begin`. */

@@ -1,9 +1,12 @@
 import pg from 'pg'
 import type { Load } from '../kernel/shares.ts'
-import { answerMs, connectionOptions } from './connection.ts'
+import { connectionOptions } from './connection.ts'
 import { mapConnectionError } from './connection-errors.ts'
 import type { Statement } from './db.ts'
-import { PipelinedConnection } from './pipelined-connection.ts'
+import { type ConnectionLimits, PipelinedConnection } from './pipelined-connection.ts'
+
+/** Milliseconds after which an unused connection is closed, except one. */
+const usualIdleMs = 60_000
 
 /**
  * Single statements over a few pipelined connections: many are in flight at once, results come in order. Two to three times the
@@ -12,18 +15,21 @@ import { PipelinedConnection } from './pipelined-connection.ts'
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
-  readonly #patienceMs: number
+  readonly #limits: ConnectionLimits
   readonly #slots: (Promise<PipelinedConnection> | undefined)[]
-  readonly #lines = new Set<PipelinedConnection>()
+  /** With what removes the connection from its slot. */
+  readonly #lines = new Map<PipelinedConnection, () => void>()
   #turn: PipelinedConnection | undefined
   #sent = 0
   #next = 0
   #ended = false
+  readonly #sweeper: NodeJS.Timeout
 
-  constructor(url: string, connections: number, patienceMs: number = answerMs) {
+  constructor(url: string, connections: number, limits: ConnectionLimits, idleMs = usualIdleMs) {
     this.#url = url
-    this.#patienceMs = patienceMs
+    this.#limits = limits
     this.#slots = new Array(connections)
+    this.#sweeper = setInterval(() => this.#closeUnused(idleMs), idleMs / 4).unref()
   }
 
   /** Number of writes so far: statements issued under the same number are not sent yet. */
@@ -34,7 +40,7 @@ export class Reader implements AsyncDisposable {
   /** Connections, busy connections, and statements without a result. */
   get load(): Load {
     let [running, waiting, oldestWaitMs] = [0, 0, 0]
-    for (const line of this.#lines) {
+    for (const line of this.#lines.keys()) {
       if (line.waiting > 0) running++
       waiting += line.waiting
       oldestWaitMs = Math.max(oldestWaitMs, line.silentMs)
@@ -61,7 +67,7 @@ export class Reader implements AsyncDisposable {
   /** An idle connection, else a new one up to the maximum, else the one with the fewest pending statements. */
   async #ready(): Promise<PipelinedConnection> {
     let best: PipelinedConnection | undefined
-    for (const line of this.#lines) if (!best || line.waiting < best.waiting) best = line
+    for (const line of this.#lines.keys()) if (!best || line.waiting < best.waiting) best = line
     if (best && (best.waiting === 0 || this.#lines.size === this.#slots.length)) return best
     const slot = this.#next
     this.#next = (slot + 1) % this.#slots.length
@@ -72,9 +78,12 @@ export class Reader implements AsyncDisposable {
   async #connect(slot: number): Promise<PipelinedConnection> {
     if (this.#ended) throw new Error('the database connections are closed')
     const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
-    const line = new PipelinedConnection(client, this.#patienceMs)
+    const line = new PipelinedConnection(client, this.#limits)
     // A broken connection leaves its slot; the next statement opens another.
+    let isDropped = false
     const drop = () => {
+      if (isDropped) return
+      isDropped = true
       this.#slots[slot] = undefined
       this.#lines.delete(line)
       if (this.#turn === line) this.#turn = undefined
@@ -87,12 +96,23 @@ export class Reader implements AsyncDisposable {
       drop()
       throw error
     }
-    this.#lines.add(line)
+    this.#lines.set(line, drop)
     return line
+  }
+
+  /** Each connection costs the server up to 20 MB. */
+  #closeUnused(idleMs: number): void {
+    for (const [line, drop] of [...this.#lines]) {
+      if (this.#lines.size === 1) return
+      if (line.unusedMs < idleMs || line === this.#turn) continue
+      drop()
+      line.client.end().catch(() => {})
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended = true
+    clearInterval(this.#sweeper)
     const lines = await Promise.allSettled(this.#slots.filter((line) => line !== undefined))
     await Promise.all(lines.map((line) => (line.status === 'fulfilled' ? line.value.client.end() : undefined)))
   }

@@ -9,7 +9,7 @@ import { sql } from './sql.ts'
 
 /** A row cache with its own connections, and the statements it sent. */
 function rowCache({ databaseUrl }: World) {
-  const reader = new Reader(databaseUrl, 2)
+  const reader = new Reader(databaseUrl, 2, { patienceMs: 10_000 })
   const sent: string[] = []
   const snapshotCache = new SnapshotCache({
     query(statement: Statement) {

@@ -3,13 +3,14 @@ import { beginCheck, type StatementCheck } from './checks.ts'
 import type { CachedReads, Statement } from './db.ts'
 import type { RowOf, Shape } from './row.ts'
 import { type Sql, sql } from './sql.ts'
-import { prepared } from './statement.ts'
+import { knownText } from './statement.ts'
 
 /** Identifies what a statement sees: the committed transactions, and the date, because access expires by date. */
 const snapshot = sql`pg_current_snapshot()::text || current_date`
 const readSnapshot: Sql = sql`select ${snapshot} as snapshot`
 
-const maximumBytes = 16 * 1024 * 1024
+/** Maximum size of the cached rows, unless said otherwise. */
+const usualBytes = 8 * 1024 * 1024
 /** Approximate size of a row besides its values. */
 const overheadBytes = 500
 
@@ -32,13 +33,14 @@ export type Source = {
 export class SnapshotCache implements CachedReads {
   readonly #source: Source
   readonly #check: StatementCheck | undefined
-  readonly #cache = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
+  readonly #cache: LRUCache<string, Rows>
   /** Running statements by key, each once for all callers. */
   readonly #reading = new Map<string, Promise<readonly Row[]>>()
   #last = ''
   #asked: { sent: number; snapshot: Promise<string> } | undefined
 
-  constructor(source: Source, check?: StatementCheck) {
+  constructor(source: Source, check?: StatementCheck, maximumBytes = usualBytes) {
+    this.#cache = new LRUCache({ maxSize: Math.floor(maximumBytes), sizeCalculation: sizeOf })
     this.#source = source
     this.#check = check
   }
@@ -112,10 +114,7 @@ export class SnapshotCache implements CachedReads {
   }
 }
 
-function keyOf(statement: Statement): string {
-  const { name, text, values } = prepared(statement)
-  return `${name ?? text} ${JSON.stringify(values)}`
-}
+const keyOf = ({ text, values }: Statement): string => `${knownText(text).id} ${JSON.stringify(values)}`
 
 const isRows = (rows: readonly Row[]): rows is Rows => rows.length > 0
 

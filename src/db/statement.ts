@@ -1,25 +1,30 @@
-import type { Statement } from './db.ts'
+import { LRUCache } from 'lru-cache'
 
-/** Text → the name under which it is prepared; `undefined` for texts that are not prepared. */
-const names = new Map<string, string | undefined>()
-/**
- * Maximum prepared texts. There are few; if a bug made them vary, the rest would run unprepared instead of filling the server's
- * memory.
- */
-const maximum = 2000
+/** What this process knows of the text of a statement. */
+export type KnownText = {
+  /** Short, and different for each text; a text that was forgotten gets another one. */
+  readonly id: string
+  /** Executions in this process. */
+  uses: number
+  /**
+   * Searches for a pattern are planned for their values each time: the selectivity of the pattern decides which index is best.
+   */
+  readonly isPlannedEachTime: boolean
+}
 
-/**
- * Statements that search for a pattern are planned for their values each time: the selectivity of the pattern decides which index
- * is best.
- */
-const isPlannedEachTime = (text: string): boolean => /\silike\s/.test(text)
+/** Characters of all known texts. Lists that combine filters have thousands of texts of up to 20,000 characters. */
+const maximumCharacters = 2 * 1024 * 1024
 
-/** The statement for `pg`: prepared under a name derived from its text. */
-export function prepared({ text, values }: Statement): { name?: string; text: string; values: unknown[] } {
-  let name = names.get(text)
-  if (name === undefined && !names.has(text) && names.size < maximum) {
-    name = isPlannedEachTime(text) ? undefined : `s${names.size}`
-    names.set(text, name)
-  }
-  return name === undefined ? { text, values } : { name, text, values }
+const texts = new LRUCache<string, KnownText>({
+  maxSize: maximumCharacters,
+  sizeCalculation: (_, text) => text.length + 1,
+})
+let lastId = 0
+
+export function knownText(text: string): KnownText {
+  const known = texts.get(text)
+  if (known) return known
+  const made = { id: `t${++lastId}`, uses: 0, isPlannedEachTime: /\silike\s/.test(text) }
+  texts.set(text, made)
+  return made
 }

@@ -62,20 +62,26 @@ function entriesOf({ kind, payload, shown, lines = [] }: AnyEvent): readonly Fee
 }
 
 const linesOf = (lines: readonly object[]): Sql => sql`
-  insert into feed_events (project_id, author_id, action, target_type, target_id, target_iid, target_title, code, push)
+  insert into feed_events (
+    project_id, namespace_id, author_id, action, target_type, target_id, target_iid, target_title, code,
+    push
+  )
   select f.*
   from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (
-    project_id bigint, author_id bigint, action text, target_type text, target_id bigint, target_iid integer,
-    target_title text, code boolean, push jsonb
+    project_id bigint, namespace_id bigint, author_id bigint, action text, target_type text, target_id bigint,
+    target_iid integer, target_title text, code boolean, push jsonb
   )
 `
 
-/** A row of the activity table; none without a project or an author. */
-function lineOf({ projectId, actorId }: AnyEvent, { action, authorId, target, code, push }: FeedEntry) {
+/** A row of the activity table; none without an author, or without a project unless the catalogue says so. */
+function lineOf({ kind, projectId, groupId, actorId }: AnyEvent, { action, authorId, target, code, push }: FeedEntry) {
   const author = authorId ?? actorId
-  if (projectId === undefined || author === null) return undefined
+  const { feed } = declarationOf(kind)
+  const namespaceId = typeof feed === 'object' && feed.inGroups ? groupId : undefined
+  if ((projectId === undefined && namespaceId === undefined) || author === null) return undefined
   return {
     project_id: projectId,
+    namespace_id: namespaceId,
     author_id: author,
     action,
     target_type: target?.type,

@@ -24,9 +24,9 @@ export type GitOptions = {
    * MiB.
    */
   graphBytes?: number
-  /** Maximum long-lived git processes of this server process, over all repositories. Default 64. */
+  /** Maximum long-lived git processes of this server process, over all repositories. Default 16. */
   maxHelpers?: number
-  /** Idle time in milliseconds after which a helper ends. Default 30 s. */
+  /** Idle time in milliseconds after which a helper ends. Default 15 s. */
   helperIdleMs?: number
   /** Called for each command. */
   timeouts?: () => Timeouts
@@ -48,9 +48,9 @@ export class Git implements GitContext {
 
   constructor(runner: Runner, options: GitOptions = {}) {
     this.runner = runner
-    this.helpers = new HelperPool({ max: options.maxHelpers ?? 64, idleMs: options.helperIdleMs ?? 30_000 })
+    this.helpers = new HelperPool({ max: options.maxHelpers ?? 16, idleMs: options.helperIdleMs ?? 15_000 })
     this.timeouts = options.timeouts ?? (() => defaultTimeouts)
-    this.cache = new LRUCache({ maxSize: options.cacheBytes ?? 64 * 1024 * 1024 })
+    this.cache = new LRUCache({ maxSize: Math.floor(options.cacheBytes ?? 64 * 1024 * 1024) })
     this.graphs = new LRUCache({ maxSize: options.graphBytes ?? 64 * 1024 * 1024 })
     this.sharing = options.sharing && new FetchSharing(options.sharing)
   }

@@ -3,7 +3,7 @@ import { Logger, parseCronItems, type Runner, run } from 'graphile-worker'
 import pg from 'pg'
 import type { Logger as Pino } from 'pino'
 import { Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { Check } from 'typebox/schema'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
 import { DatabaseLost, mapConnectionError } from '../db/connection-errors.ts'
@@ -279,7 +279,7 @@ class Watch {
 type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { throttle: Throttle; limits: Limits }
 
 async function runJob(job: Job<any>, payload: unknown, { open, log, throttle, limits }: RunParts): Promise<void> {
-  if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: invalid input: ${JSON.stringify(payload)}`)
+  if (!Check(job.input, payload)) throw new Error(`${job.name}: invalid input: ${JSON.stringify(payload)}`)
   const ctx = await open()
   const later = (delayMs: number) => ctx.transaction((tx) => enqueue(tx, job, payload, delayMs))
   const key = job.throttled ? job.key?.(payload) : undefined

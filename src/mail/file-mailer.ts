@@ -5,6 +5,8 @@ import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { oneLine } from './smtp-mailer.ts'
 
+const fromLine = (from: Mail['from']): string => (from ? `From: ${oneLine(`${from.name} <${from.address}>`)}\n` : '')
+
 /** Maximum number of files; the oldest are removed. */
 const maxFiles = 1000
 
@@ -23,7 +25,7 @@ export class FileMailer implements Mailer {
     this.#maxFiles = limits.maxFiles
   }
 
-  async send({ to, subject, body }: Mail, id: number): Promise<void> {
+  async send({ to, from, subject, body }: Mail, id: number): Promise<void> {
     await makeFolder(this.#folder, 0o700)
     // Fixed width, so that file names sort by mail. The same name if a mail is sent again.
     const file = join(this.#folder, `${String(id).padStart(12, '0')}.txt`)
@@ -31,7 +33,7 @@ export class FileMailer implements Mailer {
     await rm(partial, { force: true })
     try {
       await using handle = await open(partial, 'wx', 0o600)
-      await handle.writeFile(`To: ${oneLine(to)}\nSubject: ${oneLine(subject)}\n\n${body}`)
+      await handle.writeFile(`${fromLine(from)}To: ${oneLine(to)}\nSubject: ${oneLine(subject)}\n\n${body}`)
       await handle.sync()
     } catch (error) {
       await rm(partial, { force: true })

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { startMailServer } from '../../test/mail-server.ts'
+import type { Mail } from './mailer.ts'
 import { SmtpMailer } from './smtp-mailer.ts'
 
-const sent = async (mail: { to: string; subject: string; body: string }) => {
+const sent = async (mail: Mail) => {
   await using server = await startMailServer()
   await new SmtpMailer(server.url, 'Stithy <git@example.com>', 'git.example').send(mail, 7)
   return server.lines
@@ -23,7 +24,22 @@ test('a mail reaches the server with its sender and a Message-ID that is stable 
   )
 })
 
-test.for([
+test('a mail of a user has their address as its sender, and that of the installation as the envelope sender', async () => {
+  const from = { name: 'Eve <eve@example.com>\r\nBcc: all@example.com', address: 'eve@example.com' }
+  const lines = await sent({ to: 'ann@example.com', from, subject: 'Hello', body: 'x' })
+  const headers = lines.slice(0, lines.indexOf(''))
+  expect(headers).toEqual(
+    expect.arrayContaining([
+      'MAIL FROM:<git@example.com>',
+      'RCPT TO:<ann@example.com>',
+      expect.stringMatching(/^From: "Eve <eve@example.com> Bcc: all@example.com" <eve@example.com>$/),
+      'Sender: Stithy <git@example.com>',
+    ]),
+  )
+  expect(headers.filter((line) => /^bcc:/i.test(line))).toEqual([])
+})
+
+const hostile: readonly Mail[] = [
   { to: 'ann@example.com', subject: 'Hi\r\nBcc: eve@example.com', body: 'x' },
   { to: 'ann@example.com', subject: 'Hi\u2028Bcc: eve@example.com\r\n\r\nand a body', body: 'x' },
   { to: 'ann@example.com,eve@example.com', subject: 'Hi', body: 'x' },
@@ -34,6 +50,11 @@ test.for([
     subject: 'Hi',
     body: '\r\n.\r\nMAIL FROM:<eve@example.com>\r\nRCPT TO:<eve@example.com>\r\n',
   },
+]
+
+test.for([
+  ...hostile,
+  ...hostile.map((mail): Mail => ({ ...mail, from: { name: mail.subject, address: 'eve@example.com' } })),
 ])('a line break in a mail adds no header and no recipient: %j', async (mail) => {
   const lines = await sent(mail).catch((): string[] => [])
   const commands = lines.slice(

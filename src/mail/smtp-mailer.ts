@@ -17,7 +17,7 @@ export class SmtpMailer implements Mailer {
     this.#host = host
   }
 
-  async send({ to, subject, body, html }: Mail, id: number): Promise<void> {
+  async send({ to, from, subject, body, html }: Mail, id: number): Promise<void> {
     // Imported with the first mail: only the jobs process sends mails.
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
@@ -30,7 +30,13 @@ export class SmtpMailer implements Mailer {
       disableUrlAccess: true,
     })
     await transport.sendMail({
-      from: this.#from,
+      ...(from
+        ? {
+            from: { name: oneLine(from.name), address: oneLine(from.address) },
+            sender: this.#from,
+            envelope: { from: this.#from, to: [{ name: '', address: to }] },
+          }
+        : { from: this.#from }),
       // As an object: in a string, a comma would separate two recipients.
       to: { name: '', address: to },
       subject: oneLine(subject),

@@ -47,9 +47,12 @@ const segments: Readonly<Record<string, ReferenceKind>> = {
   merge_requests: '!',
   snippets: '$',
   milestones: '%',
+  epics: '&',
 }
+/** Pages of groups are below it. */
+const groups = 'groups/'
 const ownPath = new RegExp(
-  String.raw`^/(?<path>${path})/-/(?:(?<segment>issues|merge_requests|snippets|milestones)/(?<number>\d{1,9})|commit/(?<hash>[0-9a-f]{7,64}))(?:#note_(?<note>\d{1,15}))?$`,
+  String.raw`^/(?<path>${path})/-/(?:(?<segment>issues|merge_requests|snippets|milestones|epics)/(?<number>\d{1,9})|commit/(?<hash>[0-9a-f]{7,64}))(?:#note_(?<note>\d{1,15}))?$`,
 )
 
 /** What a URL of the installation refers to; undefined for other URLs. */
@@ -58,7 +61,9 @@ export function referenceByUrl(url: string, siteUrl: string): { target: Referenc
   const match = ownPath.exec(url.slice(siteUrl.length))
   if (!match) return undefined
   const { path: of, segment, number, hash, note } = match.groups!
-  const found = hash ? target('commit', of, hash) : target(segments[segment!]!, of, number!)
+  if (segment === 'epics' && !of!.startsWith(groups)) return undefined
+  const holder = segment === 'epics' ? of!.slice(groups.length) : of
+  const found = hash ? target('commit', of, hash) : target(segments[segment!]!, holder, number!)
   return { target: found, ...(note && { note: Number(note) }) }
 }
 

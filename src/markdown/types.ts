@@ -39,7 +39,10 @@ export type ReferenceKind = '#' | '!' | '&' | '$' | '~' | '%' | '@' | 'commit' |
 /** What a document refers to, if it exists and the reader may see it. */
 export type ReferenceTarget = {
   readonly kind: ReferenceKind
-  /** Path of the project or group as written: without a slash it is beside the project of the document. Absent for that project. */
+  /**
+   * Path of the project or group as written. Without a slash, a project is beside that of the document. Absent for the project or group of the
+   * document.
+   */
   readonly path?: string
   /** Number, name, title, hash, or `hash..hash`, as written. */
   readonly name: string

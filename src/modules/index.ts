@@ -62,8 +62,10 @@ import { termsRoutes } from './instance/terms/routes.ts'
 import { versionRoutes } from './instance/version/routes.ts'
 import { endOldHookEvents } from './integrations/deliveries/jobs.ts'
 import { deliveryRoutes } from './integrations/deliveries/routes.ts'
+import { serviceDeliveryRoutes } from './integrations/deliveries/service-routes.ts'
 import { systemHookRoutes } from './integrations/deliveries/system-routes.ts'
 import { hookRoutes } from './integrations/hooks/routes.ts'
+import { serviceRoutes } from './integrations/services/routes.ts'
 import { copySource } from './lifecycle/forks/jobs.ts'
 import { forkRoutes } from './lifecycle/forks/routes.ts'
 import { failStuckImports, importFromUrl } from './lifecycle/imports/jobs.ts'
@@ -82,6 +84,17 @@ import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
 import { boardListRoutes } from './planning/boards/list-routes.ts'
 import { boardRoutes } from './planning/boards/routes.ts'
 import { mailDueIssues } from './planning/due-mails/jobs.ts'
+import { epicChildRoutes } from './planning/epic-children/routes.ts'
+import {
+  epicAwardEmojiRoutes,
+  epicLabelEventRoutes,
+  epicNoteRoutes,
+  epicStateEventRoutes,
+  epicSubscriptionRoutes,
+} from './planning/epic-discussions/routes.ts'
+import { epicIssueRoutes } from './planning/epic-issues/routes.ts'
+import { epicListRoutes } from './planning/epic-lists/routes.ts'
+import { epicRoutes } from './planning/epic-writing/routes.ts'
 import {
   issueAwardEmojiRoutes,
   issueLabelEventRoutes,
@@ -127,7 +140,12 @@ import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
 import { pushRuleRoutes } from './pushes/push-rules/routes.ts'
 import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
-import { refreshSideRepository, removeSideRepositories } from './pushes/side-repositories/jobs.ts'
+import {
+  checkDueSideRepositories,
+  checkSideRepository,
+  refreshSideRepository,
+  removeSideRepositories,
+} from './pushes/side-repositories/jobs.ts'
 import { refreshRegistrySize } from './registry/blobs/jobs.ts'
 import { cleanUpProject, startContainerCleanups } from './registry/cleanup/jobs.ts'
 import { collectContainerImages } from './registry/collection/jobs.ts'
@@ -212,7 +230,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
-  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes],
+  'award-emoji': [...awardEmojiRoutes, ...issueAwardEmojiRoutes, ...snippetAwardEmojiRoutes, ...epicAwardEmojiRoutes],
   badges: badgeRoutes,
   blame: blameRoutes,
   boards: [...boardRoutes, ...boardListRoutes],
@@ -225,6 +243,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   deployments: deploymentRoutes,
   environments: environmentRoutes,
+  epics: [...epicListRoutes, ...epicRoutes, ...epicIssueRoutes, ...epicChildRoutes],
   'change-feed': changeFeedRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'container-registry': [...registryRepositoryRoutes, ...registryTagRoutes],
@@ -251,7 +270,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
     ...issueAgentRoutes,
     ...closingMergeRequestRoutes,
   ],
-  'label-events': [...labelEventRoutes, ...issueLabelEventRoutes],
+  'label-events': [...labelEventRoutes, ...issueLabelEventRoutes, ...epicLabelEventRoutes],
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
@@ -270,7 +289,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
-  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes],
+  notes: [...noteRoutes, ...discussionRoutes, ...issueNoteRoutes, ...snippetNoteRoutes, ...epicNoteRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -282,6 +301,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'push-mirrors': pushMirrorRoutes,
   'push-rules': pushRuleRoutes,
   search: searchRoutes,
+  services: [...serviceRoutes, ...serviceDeliveryRoutes],
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
@@ -289,11 +309,11 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   snippets: [...snippetRoutes, ...personalSnippetRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
-  'state-events': [...stateEventRoutes, ...issueStateEventRoutes],
+  'state-events': [...stateEventRoutes, ...issueStateEventRoutes, ...epicStateEventRoutes],
   statistics: statisticsRoutes,
   storage: storageRoutes,
   submodules: submoduleRoutes,
-  subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes],
+  subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes, ...epicSubscriptionRoutes],
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
@@ -372,6 +392,8 @@ export const jobs: readonly Job<any>[] = [
   refreshSnippetJob,
   removeIncompleteSnippets,
   refreshSideRepository,
+  checkDueSideRepositories,
+  checkSideRepository,
   removeSideRepositories,
   housekeepAfterPushes,
   removeGroup,

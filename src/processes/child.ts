@@ -99,6 +99,7 @@ async function fail(error: unknown): Promise<never> {
 }
 
 process.title = `stithy ${role}`
+process.setSourceMapsEnabled(true)
 process.on('disconnect', () => process.exit(1))
 process.on('uncaughtException', (error) => void fail(error))
 process.on('unhandledRejection', (error) => void fail(error))

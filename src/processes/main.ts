@@ -8,6 +8,8 @@ import { makeFilesPrivate } from './private-files.ts'
 /** Entry point of every command. Ends the process with the exit code of the command. */
 export async function main(parts: Parts): Promise<never> {
   process.title = 'stithy'
+  // Stack traces name lines of the sources, also where a bundle of them runs.
+  process.setSourceMapsEnabled(true)
   makeFilesPrivate()
   const config = readConfig()
   const dataDir = config instanceof Error ? undefined : config.dataDir

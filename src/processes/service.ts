@@ -11,6 +11,7 @@ import { closeUnclaimed } from './close-unclaimed.ts'
 import { proposeRoot } from './credentials.ts'
 import { compileCacheDir } from './data-dir.ts'
 import { Forked } from './forked.ts'
+import { childFlags, saveMemoryInChildren } from './memory.ts'
 import { answerMetrics } from './metrics.ts'
 import { gitRunner, type Parts } from './parts.ts'
 import { ShutdownReport } from './shutdown-report.ts'
@@ -18,8 +19,6 @@ import { type Supervised, Supervisor } from './supervisor.ts'
 import type { Notices, Terminal } from './terminal.ts'
 
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
-/** V8's default of up to 48 MB for young objects per process does not measurably speed up anything here. */
-const execArgv = ['--max-semi-space-size=4']
 
 const hintOf = ({ isInteractive }: Terminal): string => (isInteractive ? ' Press Ctrl-C again to stop at once.' : '')
 
@@ -52,6 +51,7 @@ export class Service {
     this.#runnerSocket = join(shortFolder(join(config.dataDir, 'run')), 'runner.sock')
     // An environment variable instead of a call, so that it applies to every module of a child from the first one.
     setForChildren('NODE_COMPILE_CACHE', compileCacheDir(config.dataDir))
+    saveMemoryInChildren()
     const { promise, reject } = Promise.withResolvers<never>()
     this.failed = promise
     this.#gaveUp = reject
@@ -111,7 +111,7 @@ export class Service {
     return {
       name: `HTTP worker ${number}`,
       start: async (signal) => {
-        cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv })
+        cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv: childFlags })
         const { process } = cluster.fork()
         closeUnclaimed(process)
         answerMetrics(process)
@@ -125,11 +125,15 @@ export class Service {
     return {
       name: 'The jobs process',
       start: (signal) =>
-        this.#started(fork(childEntry, ['jobs', this.#parts.appModule], { execArgv }), signal, async (jobs) => {
-          if (!prepared) this.#prepared.resolve(await this.#prepare(jobs))
-          prepared = true
-          await this.#startApp(jobs)
-        }),
+        this.#started(
+          fork(childEntry, ['jobs', this.#parts.appModule], { execArgv: childFlags }),
+          signal,
+          async (jobs) => {
+            if (!prepared) this.#prepared.resolve(await this.#prepare(jobs))
+            prepared = true
+            await this.#startApp(jobs)
+          },
+        ),
     }
   }
 

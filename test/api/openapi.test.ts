@@ -319,7 +319,11 @@ describe('OpenAPI document', () => {
   plain('refers to records within records by name', () => {
     const { Todo, MergeRequest } = whole.components.schemas
     expect(Todo.properties.target).toMatchObject({
-      anyOf: [{ $ref: '#/components/schemas/Issue' }, { $ref: '#/components/schemas/MergeRequest' }],
+      anyOf: [
+        { $ref: '#/components/schemas/Issue' },
+        { $ref: '#/components/schemas/MergeRequest' },
+        { $ref: '#/components/schemas/Epic' },
+      ],
     })
     expect(MergeRequest.properties.author).toMatchObject({ $ref: '#/components/schemas/UserReference' })
   })

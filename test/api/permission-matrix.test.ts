@@ -9,6 +9,7 @@ import type { Endpoint } from '../../src/api/endpoint.ts'
 import type { GroupRow } from '../../src/modules/groups/groups/queries.ts'
 import { groupFacts } from '../../src/modules/groups/groups/subject.ts'
 import { endpoints } from '../../src/modules/index.ts'
+import { openEpic } from '../../src/modules/planning/epics/testing.ts'
 import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import type { ProjectRow } from '../../src/modules/projects/projects/queries.ts'
 import { projectFacts } from '../../src/modules/projects/projects/subject.ts'
@@ -152,7 +153,7 @@ function formWithFile(): FormData {
   return form
 }
 
-/** The fixtures: a group and a project in it, with a member of each level, and an open merge request, an issue and a snippet with a discussion each. */
+/** The fixtures: a group and a project in it, with a member of each level, and an open merge request, an issue, a snippet and an epic of the group with a discussion each. */
 type Place = {
   readonly groupId: number
   readonly projectId: number
@@ -163,6 +164,7 @@ type Place = {
   readonly noteId: number
   readonly issue: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
   readonly snippet: { readonly id: number; readonly discussionId: string; readonly noteId: number }
+  readonly epic: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
 }
 
 describe('the service matches the permission matrix', () => {
@@ -173,7 +175,7 @@ describe('the service matches the permission matrix', () => {
   const placeOf = ({ visibility, archived }: Cell): Place => places.get(`${visibility} ${archived}`)!
 
   beforeAll(async () => {
-    world = await World.start({ STITHY_PLAN: 'premium' })
+    world = await World.start({ STITHY_PLAN: 'ultimate' })
     await world.settings({ search_rate_limit: 0 })
     const made = await Promise.all(
       callers.map(async (kind): Promise<[CallerKind, Client]> => {
@@ -207,6 +209,8 @@ describe('the service matches the permission matrix', () => {
             file_name: 'README.md',
           })
           const ofSnippet = (await world.root.post(`${snippet.at}/discussions`, { body: 'x' })).json
+          const epic = await openEpic(world, { group })
+          const ofEpic = (await world.root.post(`${epic.at}/discussions`, { body: 'x' })).json
           if (archived) await changeProject(world, projectId, { archived: true })
           places.set(`${visibility} ${archived}`, {
             groupId: group.id,
@@ -218,6 +222,7 @@ describe('the service matches the permission matrix', () => {
             noteId: notes[0].id,
             issue: { iid: issue.iid, discussionId: ofIssue.id, noteId: ofIssue.notes[0].id },
             snippet: { id: snippet.id, discussionId: ofSnippet.id, noteId: ofSnippet.notes[0].id },
+            epic: { iid: epic.iid, discussionId: ofEpic.id, noteId: ofEpic.notes[0].id },
           })
         }),
     )
@@ -230,7 +235,13 @@ describe('the service matches the permission matrix', () => {
 
   /** The URL of a row's call, with its parameters filled in. */
   const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
-    const discussed = call.includes(':issue_iid') ? place.issue : call.includes(':snippet_id') ? place.snippet : place
+    const discussed = call.includes(':issue_iid')
+      ? place.issue
+      : call.includes(':snippet_id')
+        ? place.snippet
+        : call.includes(':epic_iid')
+          ? place.epic
+          : place
     const words: Record<string, string> = {
       ':id': String(id),
       ':forked_from_id': String(id),
@@ -238,6 +249,7 @@ describe('the service matches the permission matrix', () => {
       ':merge_request_iid': String(place.iid),
       ':issue_iid': String(place.issue.iid),
       ':snippet_id': String(place.snippet.id),
+      ':epic_iid': String(place.epic.iid),
       ':discussion_id': discussed.discussionId,
       ':note_id': String(discussed.noteId),
       ':branch': 'main',

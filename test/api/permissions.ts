@@ -1,3 +1,4 @@
+import { epicRows } from './epic-permissions.ts'
 import { issueRows } from './issue-permissions.ts'
 import { absent, long, none, type Row, type Who } from './permission-rows.ts'
 import { snippetRows } from './snippet-permissions.ts'
@@ -693,6 +694,8 @@ export const groupRows: readonly Row[] = [
   ['POST /groups/:id/members', 'owner -', 404, { json: { user_id: absent, access_level: 10 } }],
   ['PUT /groups/:id/members/:user_id', 'owner -', 404, { json: { access_level: 10 }, ...none('user_id') }],
   ['DELETE /groups/:id/members/:user_id', 'owner -', 204, { also: ['admin_member'], victim: true }],
+
+  ...epicRows,
 
   ['GET /groups/:id/labels', 'guest P', 200],
   ['GET /groups/:id/labels/:label_id', 'guest P', 404, none('label_id')],

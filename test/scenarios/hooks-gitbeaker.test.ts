@@ -1,4 +1,4 @@
-import { GroupHooks, ProjectHooks, SystemHooks } from '@gitbeaker/rest'
+import { GroupHooks, Integrations, ProjectHooks, SystemHooks } from '@gitbeaker/rest'
 import { expect } from 'vitest'
 import { HookReceiver } from '../hook-receiver.ts'
 import { test } from '../world.ts'
@@ -34,4 +34,20 @@ test('@gitbeaker/rest manages hooks of projects, groups and the instance', async
   await system.test(whole.id)
   await receiver.request(({ json }) => json.event_name === 'project_create' && json.path === 'ruby')
   await system.remove(whole.id)
+})
+
+test('@gitbeaker/rest manages integrations of a project', async ({ world }) => {
+  await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+  await using receiver = await HookReceiver.start()
+  const { id } = await world.project()
+  const integrations = new Integrations({ host: world.origin, token: world.root.token! })
+  const made = await integrations.edit(id, 'slack', { webhook: receiver.url, issueChannel: '#bugs' } as never)
+  expect(made).toMatchObject({ slug: 'slack', active: true, issues_events: true })
+  expect(await integrations.all(id)).toMatchObject([{ slug: 'slack' }])
+  expect(await integrations.show(id, 'slack')).toMatchObject({ properties: { issue_channel: '#bugs' } })
+  await world.root.post(`/projects/${id}/issues`, { title: 'Sent' })
+  await world.runJobs()
+  await receiver.request(({ json }) => json.channel === '#bugs' && json.text.includes('Sent'))
+  await integrations.disable(id, 'slack')
+  await expect(integrations.show(id, 'slack')).rejects.toThrow('Service Not Found')
 })

@@ -52,3 +52,7 @@ export async function unsettleFirstPush(world: World, projectId: number): Promis
 /** Ends a push of which nothing moved. */
 export const dropPush = (world: World, pushId: number) =>
   world.rows(`update pushes set state = 'dropped' where id = $1`, [pushId])
+
+/** Number of hooks and services of a project. */
+export const servicesLeft = async (world: World, projectId: number): Promise<number> =>
+  (await world.rows('select from hooks where project_id = $1', [projectId])).length

@@ -3,7 +3,7 @@ import type { World } from '../world.ts'
 import { ago, change, find } from './statements.ts'
 
 /** Mails to an address in their order. */
-export const mailRows = (world: World, recipient: string, ...columns: readonly ('subject' | 'body')[]) =>
+export const mailRows = (world: World, recipient: string, ...columns: readonly ('subject' | 'body' | 'html')[]) =>
   find(world, 'mails', { recipient }, columns, 'id')
 
 export const queuedMails = (world: World) => find(world, 'mails', {}, ['id'])
@@ -69,3 +69,9 @@ export const changeIdempotencyKeys = (
     Partial<Record<'state' | 'took_effect' | 'leased_until' | 'created_at', string | boolean | ReturnType<typeof ago>>>
   >,
 ) => change(world, 'idempotency_keys', { user_id }, values)
+
+/** Senders of the mails to an address, in their order; null is the installation. */
+export const sendersOfMails = async (world: World, recipient: string): Promise<unknown[]> =>
+  (await world.rows('select sender from mails where recipient = $1 order by id', [recipient])).map(
+    ({ sender }) => sender,
+  )

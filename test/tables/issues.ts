@@ -1,22 +1,7 @@
 import type { Tx } from '../../src/db/db.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { World } from '../world.ts'
-import { change, find, remove, type Value } from './statements.ts'
-
-/** Inserts rows; returns their ids in the same order. Missing columns have their defaults. */
-async function addAll(
-  world: World,
-  table: string,
-  columns: readonly string[],
-  rows: readonly object[],
-): Promise<number[]> {
-  const names = columns.join(', ')
-  const added = await world.rows(
-    `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1) returning *`,
-    [JSON.stringify(rows)],
-  )
-  return added.map(({ id }) => Number(id))
-}
+import { addAll, change, find, remove, type Value } from './statements.ts'
 
 export type NewIssueRow = {
   readonly iid: number

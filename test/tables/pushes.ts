@@ -4,7 +4,7 @@ import { add, ago, Computed, change, find, remove } from './statements.ts'
 const columns = {
   id: 'id',
   state: 'state',
-  transport: 'door as transport',
+  transport: 'transport',
   options: 'options',
   actor_id: 'actor_id',
   token_id: 'token_id',
@@ -32,12 +32,12 @@ export const pushRows = (world: World, id: number | readonly number[], ...names:
 
 /** An entry of the journal without refs. */
 export const addPush = (world: World, project_id: number) =>
-  add(world, 'pushes', { project_id, actor_id: 1, door: 'http' })
+  add(world, 'pushes', { project_id, actor_id: 1, transport: 'http' })
 
 /** Two pushes in the journal that no process completes: one of main, and one of a branch that does not exist. */
 export const addInterruptedPushes = (world: World, projectId: number, head: string) =>
   world.rows(
-    `with p as (insert into pushes (project_id, actor_id, door) values ($1, 1, 'http'), ($1, 1, 'http') returning id)
+    `with p as (insert into pushes (project_id, actor_id, transport) values ($1, 1, 'http'), ($1, 1, 'http') returning id)
       insert into ref_changes (push_id, ref, old_oid, new_oid)
       select min(id), 'refs/heads/main'::bytea, null, $2 from p
       union all
@@ -65,7 +65,7 @@ export const refsOfPush = (world: World, pushId: number) =>
 /** A push with each of its refs. */
 export const journalOf = (world: World, pushId: number) =>
   world.rows(
-    `select p.door as transport, convert_from(c.ref, 'UTF8') as name, c.old_oid, c.new_oid
+    `select p.transport, convert_from(c.ref, 'UTF8') as name, c.old_oid, c.new_oid
       from pushes p join ref_changes c on c.push_id = p.id where p.id = $1`,
     [pushId],
   )
@@ -73,7 +73,7 @@ export const journalOf = (world: World, pushId: number) =>
 /** Pushes to a project with each of their refs. */
 export const journalOfProject = (world: World, projectId: number) =>
   world.rows(
-    `select p.door as transport, p.actor_id, p.state, convert_from(c.ref, 'UTF8') as ref, c.moved
+    `select p.transport, p.actor_id, p.state, convert_from(c.ref, 'UTF8') as ref, c.moved
       from pushes p join ref_changes c on c.push_id = p.id where project_id = $1 order by p.id`,
     [projectId],
   )

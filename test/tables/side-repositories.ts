@@ -1,5 +1,5 @@
 import type { World } from '../world.ts'
-import { Computed, change, find } from './statements.ts'
+import { ago, Computed, change, find } from './statements.ts'
 
 type Holder = { readonly project_id: number } | { readonly group_id: number } | { readonly snippet_id: number }
 
@@ -22,7 +22,7 @@ export const hasSideRepository = async (world: World, id: number): Promise<boole
 
 /** States and transports of the pushes to a side repository, in their order. */
 export const pushesToSide = (world: World, side_repository_id: number) =>
-  find(world, 'pushes', { side_repository_id }, ['id', 'state', 'door as transport', 'actor_id'], 'id')
+  find(world, 'pushes', { side_repository_id }, ['id', 'state', 'transport', 'actor_id'], 'id')
 
 /** Events of changes of a side repository. */
 export const changesOfSide = (world: World, id: number) =>
@@ -37,3 +37,7 @@ export const changesOfSide = (world: World, id: number) =>
 /** Enough pushes that housekeeping is due. */
 export const manySidePushes = (world: World, id: number) =>
   change(world, 'side_repositories', { id }, { pushes: new Computed('pushes + 1000') })
+
+/** The repository was last checked this long ago, such as `31 days`. */
+export const ageSideCheck = (world: World, id: number, age: string) =>
+  change(world, 'side_repositories', { id }, { checked_at: ago(age) })

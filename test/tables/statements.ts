@@ -77,3 +77,18 @@ export function remove(world: World, table: string, condition: Condition): Promi
   const bound = new Bound()
   return world.rows(`delete from ${table} ${bound.where(condition)}`, bound.values)
 }
+
+/** Inserts rows; returns their ids in the same order. Missing columns have their defaults. */
+export async function addAll(
+  world: World,
+  table: string,
+  columns: readonly string[],
+  rows: readonly object[],
+): Promise<number[]> {
+  const names = columns.join(', ')
+  const added = await world.rows(
+    `insert into ${table} (${names}) select ${names} from json_populate_recordset(null::${table}, $1) returning *`,
+    [JSON.stringify(rows)],
+  )
+  return added.map(({ id }) => Number(id))
+}

@@ -350,6 +350,28 @@ describe('rules over several parameters', () => {
     { extern_uid: Optional(Text()), provider: Optional(Text()) },
     { allOrNone: ['extern_uid', 'provider'] },
   )
+  const closed = Params(
+    { name: Optional(Text()), nested: Optional(Params({}, { noOthers: true })) },
+    { noOthers: true },
+  )
+
+  test('noOthers refuses names that are not declared, except those of every request', () => {
+    const read = compileParams(closed)
+    expect(read({ name: 'x', private_token: 'x', access_token: 'x', sudo: 'x' })).toEqual({ name: 'x' })
+    expect(() => read({ nmae: 'x', toString: 'x' })).toThrow('nmae is unknown, toString is unknown')
+    expect(() => read({ nested: { a: 1 } })).toThrow('nested[a] is unknown')
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`${n} ${'x'.repeat(1000)}`, 'x']))
+    const message = (given: object) => {
+      try {
+        read(given as never)
+        return ''
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    expect(message(many).length).toBeLessThan(20_000)
+  })
+
   const nested = Params({ a: Params(author, { mutuallyExclusive: [['author_id', 'author_username']] }) })
 
   const needing = Params(

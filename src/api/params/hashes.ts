@@ -2,7 +2,12 @@ import { isRawHash, type RawParams } from './raw.ts'
 import { addViolation, type Reader, type Reading } from './reader.ts'
 import { ruleChecks } from './rules.ts'
 import type { ParamRules } from './schema.ts'
-import { isEmpty, isInvalid, isMissing, isRefusedInPart, Violation } from './violation.ts'
+import { isEmpty, isInvalid, isMissing, isRefusedInPart, isUnknown, Violation } from './violation.ts'
+
+/** Parameters of every request, which no endpoint declares. */
+const ofRequests: ReadonlySet<string> = new Set(['private_token', 'access_token', 'sudo'])
+
+const maxShownName = 100
 
 /** How one declared parameter handles raw values. */
 export type Field = {
@@ -20,7 +25,7 @@ export type Field = {
   readonly makeDefault: (() => unknown) | undefined
 }
 
-/** Reads a hash of declared names; drops others. */
+/** Reads a hash of declared names; drops others, or refuses them if `noOthers`. */
 export function hashReader(fields: readonly Field[], rules: ParamRules): Reader {
   const checks = ruleChecks(rules, (name) => fields.some((field) => field.name === name))
   return (raw, reading, path) => {
@@ -40,6 +45,11 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
         if (value === isMissing) continue
       } else values[field.name] = value
       given?.add(field.name)
+    }
+    if (rules.noOthers) {
+      const isKnown = (name: string) => ofRequests.has(name) || fields.some((field) => field.name === name)
+      for (const name of Object.keys(raw))
+        if (!isKnown(name)) addViolation(reading, nameWithin(path, name.slice(0, maxShownName)), isUnknown)
     }
     if (given !== undefined) {
       for (const check of checks) {

@@ -55,6 +55,8 @@ export type ParamRules<Name extends string = string> = {
   /** Several sets, each on its own. */
   mutuallyExclusive?: readonly (readonly Name[])[]
   allOrNone?: readonly Name[]
+  /** Refuses names that are not declared; without it they are ignored. */
+  noOthers?: true
   /**
    * Compat: required unless one of the others is given, which newer or older clients send in its place. The document shows it as
    * required.

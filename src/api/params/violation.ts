@@ -11,5 +11,6 @@ export const isMissing = new Violation('is missing')
 export const isEmpty = new Violation('is empty')
 export const isInvalid = new Violation('is invalid')
 export const hasNoValidValue = new Violation('does not have a valid value')
+export const isUnknown = new Violation('is unknown')
 /** The value was rejected, and its parts have reported their violations. */
 export const isRefusedInPart = new Violation('')

@@ -31,7 +31,7 @@ const compressors: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>>
 
 /** Compressed bodies by encoding and digest. Records and pages that did not change are compressed once. */
 const cache = new LRUCache<string, Buffer>({
-  maxSize: 16 * 1024 * 1024,
+  maxSize: 4 * 1024 * 1024,
   sizeCalculation: (body, key) => body.length + key.length + 200,
 })
 

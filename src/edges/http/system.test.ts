@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import { describe, expect } from 'vitest'
+import { takenAgo } from '../../../test/jobs.ts'
 import { test, type World } from '../../../test/world.ts'
 import { TestGit } from '../../git/testing.ts'
 import type { Load } from '../../kernel/shares.ts'
@@ -26,6 +27,9 @@ async function readinessOver(world: World, { databaseLoads = () => world.db.load
 const slow = ['-c', 'alias.slow=!sleep 1000', 'slow']
 
 describe('readiness', () => {
+  // The jobs of other tests wait until a test runs them.
+  test.beforeEach(async ({ world }) => takenAgo(world, 0))
+
   test('readiness is ok with a check of each part, including lanes and pools', async ({ world }) => {
     const { status, json } = await world.anonymous.get('//-/readiness')
     const ok = [{ status: 'ok' }]

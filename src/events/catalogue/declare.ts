@@ -35,11 +35,13 @@ export type Audited<Field extends string = string, Id extends string = Field, Te
   readonly target?: { readonly type: string; readonly id?: Id; readonly name?: Text }
 }
 
-/** The activity entry of an event; only events of projects have one. */
+/** The activity entry of an event. */
 export type FeedLine<Id extends string = string> = {
   readonly action: FeedAction
   /** The field with the id of the user whose entry it is. Default: the actor. */
   readonly author?: Id
+  /** Events of groups have an entry, too. Default: only events of projects. */
+  readonly inGroups?: true
 }
 
 /** An event as the catalogue declares it. */

@@ -41,6 +41,8 @@ export const groupEvents = {
     audit: { verb: 'change', noun: 'marked_for_deletion' },
   }),
   group_deleted: event('A group is deleted; a job removes its rows', ['group'], {
+    // Absent in older events, and `parent_id` without a parent.
+    payload: { parent_id: optional(id), visibility: optional(number) },
     ...path,
     audit: { verb: 'remove', noun: 'group', path: 'full_path' },
   }),

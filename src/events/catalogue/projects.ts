@@ -49,6 +49,8 @@ export const projectEvents = {
     audit: { verb: 'change', noun: 'marked_for_deletion' },
   }),
   project_deleted: event('A project is deleted; a job removes its repository and rows', ['project'], {
+    // Absent in older events.
+    payload: { namespace_id: optional(id), visibility: optional(number) },
     ...path,
     audit: { verb: 'remove', noun: 'project', path: 'full_path' },
   }),

@@ -78,16 +78,16 @@ export const reviewEvents = {
     facts: { source_project_id: idOrNone },
   }),
 
-  note_created: event('A user comments on an issue, merge request or commit', ['project'], {
+  note_created: event('A user comments on an issue, merge request, epic or commit', holder, {
     payload: note,
-    feed: { action: 'commented' },
+    feed: { action: 'commented', inGroups: true },
   }),
-  note_updated: event('A comment changes', ['project'], { payload: note }),
-  note_deleted: event('A comment is deleted', ['project'], { payload: note }),
-  discussion_resolved: event('A discussion is resolved', ['project'], discussion),
-  discussion_unresolved: event('A discussion is open again', ['project'], discussion),
-  award_emoji_given: event('A user awards an emoji', ['project'], award),
-  award_emoji_withdrawn: event('A user withdraws an emoji', ['project'], award),
+  note_updated: event('A comment changes', holder, { payload: note }),
+  note_deleted: event('A comment is deleted', holder, { payload: note }),
+  discussion_resolved: event('A discussion is resolved', holder, discussion),
+  discussion_unresolved: event('A discussion is open again', holder, discussion),
+  award_emoji_given: event('A user awards an emoji', holder, award),
+  award_emoji_withdrawn: event('A user withdraws an emoji', holder, award),
 
   label_created: event('A label is created', holder, { payload: { label_id: id } }),
   label_updated: event('A label changes', holder, { payload: { label_id: id } }),

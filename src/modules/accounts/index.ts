@@ -15,7 +15,7 @@ export {
   updateTitle,
 } from './ssh-keys/queries.ts'
 export { addKey, type KeyInput, titleViolations } from './ssh-keys/service.ts'
-export { asAccount } from './tokens/as-account.ts'
+export { asAccount, asAccounts } from './tokens/as-account.ts'
 export {
   type Authentication,
   accountRefusal,

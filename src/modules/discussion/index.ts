@@ -6,14 +6,24 @@ export { toggleAward } from './award-emoji/service.ts'
 export { copyDiscussion } from './copies/service.ts'
 export { closingReferences } from './cross-references/closing-pattern.ts'
 export {
+  findNamedByEpic,
   findNamedByIssue,
   findNamedByMergeRequest,
   findNamedByNote,
   findNamedBySnippet,
 } from './cross-references/jobs.ts'
-export type { NamedRow } from './cross-references/queries.ts'
-export { addCrossReferences, readableNamed, type Source, sourceName } from './cross-references/service.ts'
 export {
+  addCrossReferences,
+  type NamedRow,
+  readableNamed,
+  type Source,
+  sourceName,
+  type TextPlace,
+} from './cross-references/service.ts'
+export { isHeld, joinHolder, visibleHolder } from './noteables/holder-queries.ts'
+export {
+  featureOf,
+  groupTypes,
   isPlannedType,
   kindOf,
   lowestReader,
@@ -21,6 +31,9 @@ export {
   noteableTypes,
   type PlannedType,
   plannedTypes,
+  projectTypes,
+  type ScheduledType,
+  scheduledTypes,
 } from './noteables/kinds.ts'
 export {
   type Discussed,
@@ -42,11 +55,13 @@ export {
   notHidden,
   numberOf,
   readableAbout,
+  readableById,
+  readableKind,
   readableRow,
   readersOf,
   tableOf,
 } from './noteables/queries.ts'
-export { ReferencesSchema, references, type Within } from './noteables/reference.ts'
+export { groupOfText, noteableUrl, ReferencesSchema, references, type Within } from './noteables/reference.ts'
 export { countTasks, TaskCompletionSchema } from './noteables/tasks.ts'
 export { cleanTitle, textViolations } from './noteables/texts.ts'
 export { insertCrossReference } from './notes/cross-reference-queries.ts'

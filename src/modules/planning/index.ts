@@ -2,6 +2,11 @@ export { followMilestonesOnBoards, leaveGroupsOnBoards } from './boards/follow-q
 export { type AttributeChanges, changesOf } from './changes/attributes.ts'
 export { changeNotes, peopleNote } from './changes/notes.ts'
 export { peopleAfter } from './changes/people.ts'
+export { leaveGroupsOnEpics } from './epic-links/leave-queries.ts'
+export { Epic } from './epics/entity.ts'
+export { asNoteable as epicAsNoteable } from './epics/noteable.ts'
+export { type EpicRecordRow, findEpicRecords } from './epics/record-queries.ts'
+export { epic } from './epics/subject.ts'
 export { countAssigned } from './filters/assigned-queries.ts'
 export type { NoteableFilters, NoteableSet, UserFilter } from './filters/filters.ts'
 export {
@@ -52,9 +57,15 @@ export {
   milestonesWith,
 } from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
-export { type Command, type Commanded, commandSet, type Right, type SharedEdit } from './quick-actions/command.ts'
+export {
+  type Command,
+  commandSet,
+  type Right,
+  type ScheduledCommanded,
+  type SharedEdit,
+} from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
 export { sharedCommands, usersNamed } from './quick-actions/shared.ts'
 export { type RenderedTexts, render_html, renderedFields, renderedOf, renderTexts } from './rendered-texts/rendered.ts'
-export { recordIssueState, recordMergeRequestState } from './state-events/queries.ts'
+export { recordEpicState, recordIssueState, recordMergeRequestState } from './state-events/queries.ts'
 export { stateEventRoutesOf } from './state-events/routes.ts'

@@ -58,7 +58,7 @@ export {
 export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
 export { sharedWithGroups } from './projects/shared-groups.ts'
 export { loadProject, type ProjectSubject, project, projectFacts } from './projects/subject.ts'
-export { checkRepositories, inspectRepository, unownedRepositories } from './repositories/check.ts'
+export { checkAll, checkRepositories } from './repositories/check.ts'
 export {
   dueHousekeeping,
   housekeep,
@@ -78,6 +78,7 @@ export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
 export { saveWikiCheck } from './repositories/queries.ts'
 export { setAside } from './repositories/set-aside.ts'
+export { checkQueue, checkSchedule, isDamaged } from './repository-checks/jobs.ts'
 export { refreshSketches } from './sketches/jobs.ts'
 export { deleteStarsOf } from './stars/queries.ts'
 export { findTopic } from './topics/queries.ts'

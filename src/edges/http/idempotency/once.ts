@@ -23,6 +23,9 @@ import {
 import { digestOfKey } from './fingerprint.ts'
 import type { Rendered } from './rendered.ts'
 
+/** Maximum bytes of the records that one request serializes for itself. */
+const ownTextBytes = 4 * 1024 * 1024
+
 /** A request with an idempotency key. */
 export type KeyedRequest = {
   readonly key: KeyOfCaller
@@ -214,7 +217,7 @@ function contextWithin(ctx: Ctx, tx: Tx): { ctx: Ctx; settled(): Promise<unknown
       db,
       transaction,
       // The shared cache must not hold what may be rolled back.
-      texts: new RecordTexts(),
+      texts: new RecordTexts(ownTextBytes),
       outside: { prepare: leave, begin: async () => leave() },
     },
     settled: () => last,

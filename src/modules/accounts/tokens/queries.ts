@@ -275,6 +275,9 @@ export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow
       : sql`select ${accountColumns} from users u where lower(u.username) = lower(${idOrUsername})`,
   )
 
+export const findAccounts = (db: Db, ids: readonly number[]): Promise<CredentialRow[]> =>
+  db.rows(credentialRow, sql`select ${accountColumns} from users u where u.id = any(${ids}::bigint[])`)
+
 /** Updates the last use of a token and its user's day of activity, at most once in ten minutes for each token. */
 export const touchToken = (db: Db, tokenId: number): Promise<number> =>
   db.run(sql`

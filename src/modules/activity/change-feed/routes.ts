@@ -28,7 +28,7 @@ export const changeFeedRoutes = [
     path: '/events/changes',
     summary: 'List changes after a cursor',
     description:
-      'Events of projects, repositories, issues, merge requests and their notes in the order of their commits, without gaps, as far as the caller may read them now. The header `X-Next-Cursor` continues, also where no event is visible. Cursors are valid as long as events are stored (`event_retention_days`).',
+      'Events of projects, repositories, groups, members, issues, merge requests and their notes, deletions included, in the order of their commits, without gaps, as far as the caller may read them now. Events of accounts are for administrators and the account itself. What was deleted is shown to those who may read where it was and could see it there. The header `X-Next-Cursor` continues, also where no event is visible. Cursors are valid as long as events are stored (`event_retention_days`).',
     subject: instance,
     allow: 'use',
     params: Params({

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Actor } from '../../../access/actor.ts'
+import { visibilities } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Event, type Position, readEvents } from '../../../events/log.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { cursorOf } from './cursor.ts'
-import { readableTargets } from './queries.ts'
-import { type Target, targetOf } from './targets.ts'
+import { type FoundKind, readablePlaces } from './queries.ts'
+import { type PlaceKind, placeKinds, type Readers, type Target, targetOf } from './targets.ts'
 
 /** An event that the caller may read. */
 export type Change = { readonly event: Event; readonly target: Target }
@@ -49,26 +51,44 @@ async function readable(ctx: Ctx, events: readonly Event[]): Promise<readonly Ch
     return target ? [{ event, target }] : []
   })
   if (about.length === 0) return []
-  const idsOf = (type: Target['type']) => [
-    ...new Set(
-      about.flatMap(({ target: { on, ...target } }) => ((on ?? target).type === type ? (on ?? target).id : [])),
-    ),
-  ]
-  const seen = await readableTargets(ctx.db, ctx.actor, {
-    projects: idsOf('Project'),
-    repositories: idsOf('Repository'),
-    issues: idsOf('Issue'),
-    mergeRequests: idsOf('MergeRequest'),
-  })
-  const sets: Record<Exclude<Target['type'], 'Note'>, ReadonlySet<number>> = {
-    Project: new Set(seen.projects),
-    Repository: new Set(seen.repositories),
-    Issue: new Set(seen.issues),
-    MergeRequest: new Set(seen.mergeRequests),
-  }
-  return about.filter(({ target: { on, type, id } }) =>
-    on ? sets[on.type].has(on.id) : type !== 'Note' && sets[type].has(id),
+  return mayRead(ctx, about)
+}
+
+/** Those of the changes that the caller may read now. */
+async function mayRead(ctx: Ctx, about: readonly Change[]): Promise<readonly Change[]> {
+  const caller = ctx.actor!
+  const readers = about.map(({ target }) => target.readers)
+  const idsOf = (kind: PlaceKind) => [...new Set(readers.flatMap((each) => (each.of === kind ? [each.id] : [])))]
+  const namespaces = readers.flatMap((each) =>
+    each.of === 'Gone' && each.namespaceId !== null ? [each.namespaceId] : [],
   )
+  const ids = Object.fromEntries(placeKinds.map((kind) => [kind, idsOf(kind)])) as Record<PlaceKind, number[]>
+  const isReadable = await readablePlaces(ctx.db, caller, { ...ids, Namespace: [...new Set(namespaces)] })
+  return about.filter(({ target: { readers } }) => {
+    switch (readers.of) {
+      case 'Account':
+        return caller.admin || caller.id === readers.id
+      case 'Gone':
+        return couldSee(caller, readers, isReadable)
+      default:
+        return isReadable(readers.of, readers.id)
+    }
+  })
+}
+
+/**
+ * Whether the caller may see where a deleted project or group was, and could see it there: it was open to them, or they are a member of
+ * the group above. Whose membership was of itself only is not known any more, except who deleted it.
+ */
+function couldSee(
+  caller: Actor,
+  { namespaceId, visibility, actorId }: Extract<Readers, { of: 'Gone' }>,
+  isReadable: (kind: FoundKind, id: number) => boolean,
+): boolean {
+  if (caller.admin || actorId === caller.id) return true
+  if (namespaceId !== null && isReadable('OwnNamespace', namespaceId)) return true
+  const isOpen = visibility >= (caller.external ? visibilities.public : visibilities.internal)
+  return isOpen && (namespaceId === null || isReadable('SeenNamespace', namespaceId))
 }
 
 /** Streams of each user in this process. */

@@ -58,14 +58,14 @@ export const Event = entity({
   name: 'Event',
   schema: Type.Object({
     id: Type.Integer({ description: 'ID of the event' }),
-    project_id: Type.Integer({ description: 'ID of the project' }),
+    project_id: nullable(Type.Integer(), { description: 'ID of the project; null for epics and notes on them' }),
     action_name: Type.String({
       enum: [...new Set([...Object.values(pushNames), 'created', 'opened', ...Object.values(actionNames)])],
       description: 'What the author did',
     }),
     target_id: nullable(Type.Integer(), { description: 'ID of the target; null if there is none' }),
     target_iid: nullable(Type.Integer(), {
-      description: 'Number of the target within the project; null if it has none',
+      description: 'Number of the target within the project or group; null if it has none',
     }),
     target_type: nullable(
       Type.String({

@@ -1,16 +1,24 @@
 import type { Caller } from '../../../access/actor.ts'
 import type { Direction, List } from '../../../api/page.ts'
 import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
-import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { and, join, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { FeedAction } from '../../../events/catalogue/declare.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { type NoteableType, noteableTypes, readableRow, tableOf } from '../../discussion/index.ts'
+import {
+  groupTypes,
+  type NoteableType,
+  projectTypes,
+  readableById,
+  readableRow,
+  tableOf,
+} from '../../discussion/index.ts'
 import { readableCode, readableWiki, visibleProjects } from '../../projects/index.ts'
 
 export const feedRow = {
   id: integer,
-  project_id: integer,
+  /** Null for epics. */
+  project_id: nullable(integer),
   action: textOf<FeedAction>(),
   target_type: nullable(text),
   target_id: nullable(integer),
@@ -43,32 +51,49 @@ const targetReadable = (caller: Caller, type: NoteableType): Sql => sql`
   )
 `
 
+/** An event in a group is about something that the caller may read. */
+const inGroup = (caller: Caller): Sql => sql`
+  case e.target_type ${join(
+    groupTypes.map((type) => sql`when ${raw(`'${type}'`)} then ${readableById(type, raw('e.target_id'), caller)}`),
+    ' ',
+  )}
+    else false
+  end
+`
+
 /**
- * Events in projects that the caller can currently read; events about code, issues and merge requests only where the caller can read those,
+ * Events in projects, and for an author also in groups, that the caller can currently read; events about code, issues and merge requests only where the caller can read those,
  * and events about wiki pages only where the caller can read the wiki.
  * Newest first unless `sort` is ascending. Each set has an index in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
-  const where: Sql[] = [
-    set.of === 'project' ? sql`e.project_id = ${set.id}` : sql`e.author_id = ${set.id}`,
+  const inProject: Sql[] = [
     raw('not p.deleting'),
     visibleProjects(caller),
     sql`(not e.code or ${readableCode(caller)})`,
     sql`(e.target_type is distinct from 'WikiPage::Meta' or ${readableWiki(caller)})`,
-    sql`(${and(noteableTypes.map((type) => targetReadable(caller, type)))})`,
+    sql`(${and(projectTypes.map((type) => targetReadable(caller, type)))})`,
   ]
+  const where: Sql[] =
+    set.of === 'project'
+      ? [sql`e.project_id = ${set.id}`, ...inProject]
+      : [
+          sql`e.author_id = ${set.id}`,
+          sql`case when e.project_id is null then ${inGroup(caller)} else ${and(inProject)} end`,
+        ]
   if (action !== undefined) where.push(sql`e.action = ${action}`)
   if (targetType !== undefined) where.push(sql`e.target_type = ${targetType}`)
   if (before !== undefined) where.push(sql`e.created_at < ${before}::date at time zone 'UTC'`)
   if (after !== undefined) where.push(sql`e.created_at >= (${after}::date + 1) at time zone 'UTC'`)
+  const from = raw(`from feed_events e ${set.of === 'project' ? '' : 'left '}join projects p on p.id = e.project_id`)
   return {
     type: 'Event',
     select: sql`
       select e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_iid, e.target_title, e.push,
-        e.created_at, ${userReferenceJson('u')} as author
-      from feed_events e join projects p on p.id = e.project_id join users u on u.id = e.author_id
+        e.created_at, ${userReferenceJson('u')} as author ${from}
+        join users u on u.id = e.author_id
     `,
-    from: raw('from feed_events e join projects p on p.id = e.project_id'),
+    from,
     key: raw('e.id'),
     where,
     order: [

@@ -27,6 +27,7 @@ const actions = [
 const targetTypes = {
   issue: 'Issue',
   milestone: 'Milestone',
+  epic: 'Epic',
   merge_request: 'MergeRequest',
   note: 'Note',
   project: 'Project',

@@ -1,9 +1,11 @@
 import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
 import { entity, presentAll } from '../../../api/entity.ts'
-import { described, timestamp } from '../../../api/schema.ts'
+import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { plannedTypes, todoActions } from '../../discussion/index.ts'
-import { Issue, type IssueRecordRow } from '../../planning/index.ts'
+import { namespacePicture, namespaceUrl } from '../../namespaces/index.ts'
+import { Epic, type EpicRecordRow, Issue, type IssueRecordRow } from '../../planning/index.ts'
 import { projectReferenceFields } from '../../projects/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
@@ -11,9 +13,21 @@ import type { TodoRow } from './queries.ts'
 export type TodoTarget =
   | { readonly type: 'Issue'; readonly row: IssueRecordRow }
   | { readonly type: 'MergeRequest'; readonly row: MergeRequestRecordRow }
+  | { readonly type: 'Epic'; readonly row: EpicRecordRow }
 
 /** A todo with its target. */
 export type TodoShown = { readonly todo: TodoRow; readonly target: TodoTarget }
+
+const groupOf = ({ id, name, path, full_path, parent_id, avatar }: NonNullable<TodoRow['group']>, ctx: Ctx) => ({
+  id,
+  name,
+  path,
+  kind: 'group',
+  full_path,
+  parent_id,
+  avatar_url: namespacePicture({ id, avatar, owner: null }, ctx),
+  web_url: namespaceUrl(ctx.site, 'group', full_path),
+})
 
 const within = { of: 'all' } as const
 
@@ -21,11 +35,28 @@ export const Todo = entity({
   name: 'Todo',
   schema: Type.Object({
     id: Type.Integer({ description: 'ID of the todo' }),
-    project: Type.Object(
-      {
-        ...projectReferenceFields,
-      },
-      { title: 'ProjectReference', description: 'Project of the target' },
+    project: Type.Optional(
+      Type.Object(
+        {
+          ...projectReferenceFields,
+        },
+        { title: 'ProjectReference', description: 'Project of the target; absent for epics' },
+      ),
+    ),
+    group: Type.Optional(
+      Type.Object(
+        {
+          id: Type.Integer({ description: 'ID of the group' }),
+          name: Type.String({ description: 'Name of the group' }),
+          path: Type.String({ description: 'Last part of its path' }),
+          kind: Type.String({ enum: ['group'], description: 'Kind of the namespace' }),
+          full_path: Type.String({ description: 'Path with the groups above' }),
+          parent_id: nullable(Type.Integer(), { description: 'ID of the group above it; null if there is none' }),
+          avatar_url: nullable(Type.String(), { description: 'URL of its avatar; null if it has none' }),
+          web_url: Type.String({ description: 'URL of its page' }),
+        },
+        { title: 'GroupOfTodo', description: 'Group of the target; only for epics' },
+      ),
     ),
     author: described(UserReferenceSchema, 'User whose action caused the todo'),
     action_name: Type.String({
@@ -33,7 +64,7 @@ export const Todo = entity({
       enum: [...todoActions],
     }),
     target_type: Type.String({ description: 'Kind of the target', enum: [...plannedTypes] }),
-    target: Type.Union([Issue.schema, MergeRequest.schema], { description: 'What the todo is about' }),
+    target: Type.Union([Issue.schema, MergeRequest.schema, Epic.schema], { description: 'What the todo is about' }),
     target_url: Type.String({ description: 'URL of the target, or of the note that caused the todo' }),
     body: Type.String({ description: 'Text of the note, or title of the target' }),
     state: Type.String({ description: 'State of the todo', enum: ['pending', 'done'] }),
@@ -45,7 +76,9 @@ export const Todo = entity({
     const mergeRequests = shown.flatMap(({ target }) =>
       target.type === 'MergeRequest' ? { mergeRequest: target.row, within } : [],
     )
+    const epics = shown.flatMap(({ target }) => (target.type === 'Epic' ? { epic: target.row, within } : []))
     return {
+      Epic: new Map((await presentAll(Epic, epics, ctx)).map((target) => [target.id, target])),
       Issue: new Map((await presentAll(Issue, issues, ctx)).map((target) => [target.id, target])),
       MergeRequest: new Map((await presentAll(MergeRequest, mergeRequests, ctx)).map((target) => [target.id, target])),
     }
@@ -54,7 +87,8 @@ export const Todo = entity({
     const target = targets[type].get(row.id)!
     return {
       id: todo.id,
-      project: todo.project,
+      ...(todo.project && { project: todo.project }),
+      ...(todo.group && { group: groupOf(todo.group, ctx) }),
       author: userReference(todo.author, ctx),
       action_name: todo.action as string,
       target_type: type as string,

@@ -2,17 +2,20 @@ import type { Actor } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, json, notNull, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
-import { and, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import { and, join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import {
   aboutColumns,
+  columnOf,
+  groupTypes,
   isAboutKind,
   isPlannedType,
   type PlannedType,
   plannedTypes,
   readableAbout,
   type TodoAction,
+  tableOf,
   todoActions,
 } from '../../discussion/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
@@ -27,38 +30,74 @@ export const todoRow = {
   updated_at: timestamp,
   /** The user who caused it. */
   author: json<UserReferenceRow>(),
-  project: json<{
-    readonly id: number
-    readonly description: string | null
-    readonly name: string
-    readonly name_with_namespace: string
-    readonly path: string
-    readonly path_with_namespace: string
-    readonly created_at: Timestamp
-  }>(),
+  /** Of an issue or merge request. */
+  project: nullable(
+    json<{
+      readonly id: number
+      readonly description: string | null
+      readonly name: string
+      readonly name_with_namespace: string
+      readonly path: string
+      readonly path_with_namespace: string
+      readonly created_at: Timestamp
+    }>(),
+  ),
+  /** Of an epic. */
+  group: nullable(
+    json<{
+      readonly id: number
+      readonly name: string
+      readonly path: string
+      readonly full_path: string
+      readonly parent_id: number | null
+      readonly avatar: string | null
+    }>(),
+  ),
   /** Text of the note, if a note caused it. */
   note: nullable(json<{ readonly id: number; readonly body: string }>()),
 }
 export type TodoRow = RowOf<typeof todoRow>
 
-const joins = raw(`from todos t join projects p on p.id = t.project_id join namespaces s on s.id = p.namespace_id
+const joins =
+  raw(`from todos t left join projects p on p.id = t.project_id left join namespaces s on s.id = p.namespace_id
   join users u on u.id = t.author_id left join notes n on n.id = t.note_id`)
+
+/** The id of the group of a target that has one. */
+const groupId = sql`
+  coalesce(
+    ${join(
+      groupTypes.map((type) => sql`(select m.namespace_id from ${tableOf(type)} m where m.id = t.${columnOf(type)})`),
+      ', ',
+    )}
+  )
+`
 
 const columns = sql`
   t.id, ${aboutColumns('t', plannedTypes)}, t.action, t.state, t.created_at, t.updated_at,
   ${userReferenceJson('u')} as author,
-  json_build_object(
-    'id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', s.full_name || ' / ' || p.name,
-    'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}
-  ) as project,
+  case
+    when p.id is not null then json_build_object(
+      'id', p.id, 'description', p.description, 'name', p.name, 'name_with_namespace', s.full_name || ' / ' || p.name,
+      'path', p.path, 'path_with_namespace', p.full_path, 'created_at', ${wireTime(raw('p.created_at'))}
+    )
+  end as project,
+  case
+    when p.id is null then (
+      select json_build_object(
+        'id', g.id, 'name', g.name, 'path', g.path, 'full_path', g.full_path, 'parent_id', g.parent_id, 'avatar',
+        g.avatar
+      )
+      from namespaces g
+      where g.id = ${groupId}
+    )
+  end as "group",
   case when n.id is not null then json_build_object('id', n.id, 'body', n.body) end as note
 `
 
 /** Todos of the caller about objects that they can currently read. */
 const own = (caller: Actor): Sql[] => [
   sql`t.user_id = ${caller.id}`,
-  raw('not p.deleting'),
-  visibleProjects(caller),
+  sql`(t.project_id is null or (not p.deleting and ${visibleProjects(caller)}))`,
   readableAbout('t', caller, plannedTypes),
 ]
 
@@ -81,12 +120,18 @@ export function todosOf(caller: Actor, { state, type, action, author_id, project
   if (project_id !== undefined) where.push(sql`t.project_id = ${project_id}`)
   if (group_id !== undefined)
     where.push(
-      sql`exists (select from namespaces g where g.id = p.namespace_id and ${group_id} = any(g.traversal_ids))`,
+      sql`
+        exists (
+          select
+          from namespaces g
+          where g.id = coalesce(p.namespace_id, ${groupId}) and ${group_id} = any(g.traversal_ids)
+        )
+      `,
     )
   return {
     type: 'Todo',
     select: sql`select ${columns} ${joins}`,
-    from: raw('from todos t join projects p on p.id = t.project_id'),
+    from: raw('from todos t left join projects p on p.id = t.project_id'),
     key: raw('t.id'),
     where,
     order: [{ by: raw('t.id'), direction: 'desc' }],

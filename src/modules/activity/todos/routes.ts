@@ -2,12 +2,12 @@ import { endpoint, unchanged } from '../../../api/endpoint.ts'
 import { Id, OneOf, Optional, Params } from '../../../api/params/types.ts'
 import { todoActions } from '../../discussion/index.ts'
 import { instance } from '../../instance/index.ts'
-import { issue, issueAsNoteable } from '../../planning/index.ts'
+import { epic, epicAsNoteable, issue, issueAsNoteable } from '../../planning/index.ts'
 import { asNoteable, mergeRequest } from '../../review/index.ts'
 import { Todo } from './entity.ts'
 import { finishEverything, finishOne, markTodo, todosPage } from './service.ts'
 
-/** Types of targets by their API names, of which the service has issues and merge requests. */
+/** Types of targets by their API names, of which the service has issues, merge requests and epics. */
 const targetTypes = [
   'Issue',
   'MergeRequest',
@@ -29,10 +29,10 @@ export const todoRoutes = [
       action: Optional(OneOf(todoActions, { description: 'Reason of the todo' })),
       author_id: Optional(Id({ description: 'User ID of the author' })),
       project_id: Optional(Id({ description: 'Only of this project' })),
-      group_id: Optional(Id({ description: 'Only of projects in this group and its subgroups' })),
+      group_id: Optional(Id({ description: 'Only of this group, its subgroups and their projects' })),
       state: OneOf(['pending', 'done'], { default: 'pending', description: 'Only todos in this state' }),
       type: Optional(
-        OneOf(targetTypes, { description: 'Kind of the target; only `Issue` and `MergeRequest` have todos' }),
+        OneOf(targetTypes, { description: 'Kind of the target; only `Issue`, `MergeRequest` and `Epic` have todos' }),
       ),
     }),
     paged: true,
@@ -83,5 +83,18 @@ export const todoRoutes = [
     unchanged: 'The todo already exists',
     returns: Todo,
     handle: async ({ subject, ctx }) => (await markTodo(ctx, issueAsNoteable(subject))) ?? unchanged,
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/groups/:id/epics/:epic_iid/todo',
+    summary: 'Create an epic todo',
+    tier: 'ultimate',
+    subject: epic,
+    allow: 'read_epic',
+    params: Params({}),
+    unchanged: 'The todo already exists',
+    returns: Todo,
+    handle: async ({ subject, ctx }) => (await markTodo(ctx, epicAsNoteable(subject))) ?? unchanged,
   }),
 ]

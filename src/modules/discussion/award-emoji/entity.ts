@@ -13,7 +13,7 @@ export const AwardEmoji = entity({
     user: described(UserReferenceSchema, 'User who reacted'),
     created_at: timestamp('Time at which the reaction was added'),
     updated_at: timestamp('Same as `created_at`'),
-    awardable_id: Type.Integer({ description: 'ID of the issue, merge request, snippet or note' }),
+    awardable_id: Type.Integer({ description: 'ID of the issue, merge request, epic, snippet or note' }),
     awardable_type: Type.String({ description: 'Kind of the target', enum: [...noteableTypes, 'Note'] }),
   }),
   present: (award: AwardRow, ctx) => ({

@@ -3,13 +3,14 @@ import { emit } from '../../../events/log.ts'
 import { invalidFields, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
 import { taken } from '../../../kernel/violations.ts'
 import { isEmoji } from '../../../markdown/emoji.ts'
+import { placeOf } from '../../groups/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed } from '../noteables/noteable.ts'
 import { finishTodos } from '../todos/service.ts'
 import { type Awardable, type AwardRow, deleteAward, findAward, findAwardByName, insertAward } from './queries.ts'
 
 /** What is awarded: a noteable, or a note of it. */
-export type Awarded = Awardable & { readonly noteable: Pick<Discussed, 'type' | 'id' | 'iid' | 'project_id'> }
+export type Awarded = Awardable & { readonly noteable: Pick<Discussed, 'type' | 'id' | 'iid' | 'holder'> }
 
 /** The two names of a thumb are one award, so that votes are counted by one of them. */
 const usualNames: Readonly<Record<string, string>> = { '+1': 'thumbsup', '-1': 'thumbsdown' }
@@ -42,7 +43,7 @@ export async function giveAward(ctx: Ctx, awarded: Awarded, wanted: string): Pro
     await finishTodos(tx, userId, awarded.noteable)
     await emit(tx, {
       kind: 'award_emoji_given',
-      projectId: awarded.noteable.project_id,
+      ...placeOf(awarded.noteable.holder),
       actorId: userId,
       payload: factsOf(awarded, award),
     })
@@ -66,7 +67,7 @@ export async function withdrawAward(ctx: Ctx, awarded: Awarded, id: number): Pro
     if (!(await deleteAward(tx, id))) throw rowNotFound()
     await emit(tx, {
       kind: 'award_emoji_withdrawn',
-      projectId: awarded.noteable.project_id,
+      ...placeOf(awarded.noteable.holder),
       actorId: userId,
       payload: factsOf(awarded, award),
     })

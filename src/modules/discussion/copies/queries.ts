@@ -1,31 +1,33 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
+import { holderIds } from '../../groups/index.ts'
+import { isScheduled } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf } from '../noteables/queries.ts'
 import { mayName } from '../notes/references.ts'
 
 /**
- * Copies all notes of a noteable to another one of its kind, with authors and times, and the awards and mentions of these notes. The
+ * Copies all notes of a noteable to another one, with authors and times, and the awards and mentions of these notes. The
  * copies have ids and discussion ids of their own, in the same order. One statement.
  */
 export const copyNotes = (tx: Tx, from: Noteable, to: Noteable): Promise<number> => {
-  const column = columnOf(from.type)
+  const [old, column] = [columnOf(from.type), columnOf(to.type)]
   return tx.run(sql`
     with copied as (
       select each.*, nextval(pg_get_serial_sequence('notes', 'id')) as new_id
-      from (select n.* from notes n where n.${column} = ${from.id} order by n.id) as each
+      from (select n.* from notes n where n.${old} = ${from.id} order by n.id) as each
     ),
     inserted as (
       insert into notes (
         id, project_id, ${column}, author_id, discussion_id, threaded, system, body, position, resolved_at,
         resolved_by_id, created_at, updated_at, source_project_id, source_merge_request_id, source_issue_id,
-        source_snippet_id, source_commit
+        source_snippet_id, source_epic_id, source_commit, repeats
       )
-      select c.new_id, ${to.project_id}, ${to.id}, c.author_id,
+      select c.new_id, ${holderIds(to.holder).projectId}::bigint, ${to.id}, c.author_id,
         left(encode(sha256(convert_to(${String(to.id)} || ' ' || c.discussion_id, 'UTF8')), 'hex'), 40), c.threaded,
         c.system, c.body, c.position, c.resolved_at, c.resolved_by_id, c.created_at, c.updated_at, c.source_project_id,
-        c.source_merge_request_id, c.source_issue_id, c.source_snippet_id, c.source_commit
+        c.source_merge_request_id, c.source_issue_id, c.source_snippet_id, c.source_epic_id, c.source_commit, c.repeats
       from copied c
     ),
     mentioned as (
@@ -40,35 +42,36 @@ export const copyNotes = (tx: Tx, from: Noteable, to: Noteable): Promise<number>
   `)
 }
 
-/** Copies awards, mentions of the description, subscriptions and logged time of a noteable to another one of its kind. */
+/** Copies awards, mentions of the description, subscriptions and, between kinds that have it, logged time to another noteable. */
 export async function copyAround(tx: Tx, from: Noteable, to: Noteable): Promise<void> {
-  const column = columnOf(from.type)
+  const [old, column] = [columnOf(from.type), columnOf(to.type)]
   await tx.run(sql`
     insert into award_emoji (${column}, user_id, name, created_at, updated_at)
     select ${to.id}, a.user_id, a.name, a.created_at, a.updated_at
     from award_emoji a
-    where a.${column} = ${from.id} and a.note_id is null
+    where a.${old} = ${from.id} and a.note_id is null
     order by a.id
   `)
   await tx.run(sql`
     insert into mentions (${column}, user_id)
     select ${to.id}, o.user_id
     from mentions o
-    where o.${column} = ${from.id} and o.note_id is null
+    where o.${old} = ${from.id} and o.note_id is null
   `)
   await tx.run(sql`
     insert into subscriptions (${column}, user_id, subscribed, updated_at)
     select ${to.id}, s.user_id, s.subscribed, s.updated_at
     from subscriptions s
-    where s.${column} = ${from.id}
+    where s.${old} = ${from.id}
   `)
-  await tx.run(sql`
-    insert into time_logs (${column}, user_id, seconds, spent_at, created_at)
-    select ${to.id}, t.user_id, t.seconds, t.spent_at, t.created_at
-    from time_logs t
-    where t.${column} = ${from.id}
-    order by t.id
-  `)
+  if (isScheduled(from.type) && isScheduled(to.type))
+    await tx.run(sql`
+      insert into time_logs (${column}, user_id, seconds, spent_at, created_at)
+      select ${to.id}, t.user_id, t.seconds, t.spent_at, t.created_at
+      from time_logs t
+      where t.${old} = ${from.id}
+      order by t.id
+    `)
 }
 
 /** Maximum notes that are read at once; each may have a million characters. */

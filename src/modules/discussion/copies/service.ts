@@ -3,8 +3,8 @@ import type { Noteable } from '../noteables/noteable.ts'
 import { copyAround, copyNotes, referringNotes, saveTexts } from './queries.ts'
 
 /**
- * Copies what was said about a noteable to another one of its kind: notes with their awards, and with `around` also its own awards,
- * subscriptions and logged time. `rewrite` adapts each text that may refer to something to the new project. Both rows are locked.
+ * Copies what was said about a noteable to another one: notes with their awards, and with `around` also its own awards,
+ * subscriptions and logged time. `rewrite` adapts each text that may refer to something to the new project or group. Both rows are locked.
  */
 export async function copyDiscussion(
   tx: Tx,

@@ -9,11 +9,12 @@ import { addCrossReferences } from './service.ts'
 
 const ofText = (ctx: Ctx, found: TextSource, authorId: number): Promise<void> => {
   const { noun, sign } = kindOf(found.type)
+  const holder = { of: kindOf(found.type).holder.of, id: found.holder_id }
   return addCrossReferences(ctx, {
     text: found.text,
     authorId,
-    project: { id: found.project_id, full_path: found.full_path },
-    source: { projectId: found.project_id, noteable: { type: found.type, id: found.id } },
+    place: { ...holder, full_path: found.full_path },
+    source: { noteable: { type: found.type, id: found.id, holder } },
     nameWithin: (path) => `${noun} ${path}${sign}${found.iid}`,
   })
 }
@@ -75,6 +76,13 @@ export const findNamedByIssue: Reaction<'issue_opened' | 'issue_updated'> = asyn
   { kind, actorId, payload: { issue_id: id, changes } },
 ) => {
   if (kind === 'issue_opened' || changesText(changes)) await searchDescription(tx, 'Issue', id, actorId)
+}
+
+export const findNamedByEpic: Reaction<'epic_opened' | 'epic_updated'> = async (
+  tx,
+  { kind, actorId, payload: { epic_id: id, changes } },
+) => {
+  if (kind === 'epic_opened' || changesText(changes)) await searchDescription(tx, 'Epic', id, actorId)
 }
 
 export const findNamedBySnippet: Reaction<'snippet_created' | 'snippet_updated'> = async (

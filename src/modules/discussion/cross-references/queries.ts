@@ -2,7 +2,7 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf, text, textOf } from '../../../db/row.ts'
 import { join, type Sql, sql } from '../../../db/sql.ts'
-import { visibleProjects } from '../../projects/index.ts'
+import { holderId, holderPath, holderRemains, isHeld, joinHolder, visibleHolder } from '../noteables/holder-queries.ts'
 import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
 import { columnOf, numberOf, readableRow, tableOf } from '../noteables/queries.ts'
 import { mayName } from '../notes/references.ts'
@@ -11,7 +11,7 @@ const sourceRow = {
   type: textOf<NoteableType>(),
   id: integer,
   iid: integer,
-  project_id: integer,
+  holder_id: integer,
   full_path: text,
   author_id: integer,
   text,
@@ -23,9 +23,9 @@ export const findDescription = (db: Db, type: NoteableType, id: number): Promise
   db.row(
     sourceRow,
     sql`
-      select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, p.id as project_id, p.full_path, m.author_id,
-        m.title || E'\n\n' || coalesce(m.description, '') as text
-      from ${tableOf(type)} m join projects p on p.id = m.project_id and not p.deleting
+      select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, ${holderId(type)} as holder_id,
+        ${holderPath(type)} as full_path, m.author_id, m.title || E'\n\n' || coalesce(m.description, '') as text
+      from ${tableOf(type)} m ${joinHolder(type)} and ${holderRemains(type)}
       where m.id = ${id}
     `,
   )
@@ -33,11 +33,9 @@ export const findDescription = (db: Db, type: NoteableType, id: number): Promise
 /** A note, with its noteable; undefined for system notes, which mention nothing. */
 export const findNoteText = (db: Db, noteId: number): Promise<TextSource | undefined> => {
   const ofKind = (type: NoteableType): Sql => sql`
-    select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, p.id as project_id, p.full_path, n.author_id,
-      n.body as text
-    from notes n
-      join ${tableOf(type)} m on m.id = n.${columnOf(type)}
-      join projects p on p.id = m.project_id and not p.deleting
+    select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, ${holderId(type)} as holder_id,
+      ${holderPath(type)} as full_path, n.author_id, n.body as text
+    from notes n join ${tableOf(type)} m on m.id = n.${columnOf(type)} ${joinHolder(type)} and ${holderRemains(type)}
     where n.id = ${noteId} and not n.system
   `
   return db.row(sourceRow, join(noteableTypes.map(ofKind), ' union all '))
@@ -51,8 +49,8 @@ export const descriptionMayName = (type: NoteableType, id: number): Sql => sql`
 export const noteMayName = (noteId: number): Sql =>
   sql`exists (select from notes where id = ${noteId} and not system and body ~ ${mayName})`
 
-const namedRow = { id: integer, iid: integer, project_id: integer, full_path: text }
-export type NamedRow = RowOf<typeof namedRow>
+const namedRow = { id: integer, iid: integer, holder_id: integer, full_path: text }
+export type FoundRow = RowOf<typeof namedRow>
 
 /** The noteables of a kind with these full paths, in lower case, and numbers, of those that the caller may read. */
 export const findNamed = (
@@ -60,18 +58,17 @@ export const findNamed = (
   caller: Caller,
   type: NoteableType,
   names: readonly { readonly path: string; readonly iid: number }[],
-): Promise<NamedRow[]> =>
+): Promise<FoundRow[]> =>
   db.rows(
     namedRow,
     sql`
-      select m.id, ${numberOf(type, 'm')} as iid, p.id as project_id, p.full_path
+      select m.id, ${numberOf(type, 'm')} as iid, ${holderId(type)} as holder_id, ${holderPath(type)} as full_path
       from unnest(
           ${names.map(({ path }) => path)}::text[], ${names.map(({ iid }) => iid)}::integer[]
         ) with ordinality as named (path, iid, place)
-        join routes r on r.path_key = named.path
-        join projects p on p.id = r.project_id and not p.deleting
-        join ${tableOf(type)} m on m.project_id = p.id and ${numberOf(type, 'm')} = named.iid
-      where ${visibleProjects(caller)} and ${readableRow(type, caller)}
+        join routes r on r.path_key = named.path ${joinHolder(type, 'r')}
+        join ${tableOf(type)} m on ${isHeld(type)} and ${numberOf(type, 'm')} = named.iid
+      where ${visibleHolder(type, caller)} and ${readableRow(type, caller)}
       order by named.place
     `,
   )

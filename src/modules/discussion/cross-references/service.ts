@@ -1,18 +1,25 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { asAccount } from '../../accounts/index.ts'
-import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
+import type { ProjectOrGroupHolder } from '../../groups/index.ts'
+import { kindOf, type NoteableType, noteableTypes } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { pathWithin } from '../noteables/reference.ts'
+import { groupOfText, pathWithin } from '../noteables/reference.ts'
 import { insertCrossReference, type ReferenceSource } from '../notes/cross-reference-queries.ts'
 import { type NamedNoteable, namedNoteables } from '../notes/references.ts'
-import { findNamed, type NamedRow } from './queries.ts'
+import { findNamed } from './queries.ts'
+
+/** A project or group with a text. */
+export type TextPlace = ProjectOrGroupHolder & { readonly full_path: string }
+
+/** A noteable that a text names. */
+export type NamedRow = Noteable & { readonly iid: number; readonly full_path: string }
 
 /** What mentions or closes noteables. */
 export type Source = {
-  /** The project to which references without a path belong. */
-  readonly project: { readonly id: number; readonly full_path: string }
+  /** The project or group to which references without a path belong. */
+  readonly place: TextPlace
   readonly source: ReferenceSource
-  /** How system notes name the source within a project: `merge request !1`. */
+  /** How system notes name the source after the path of its project or group: `merge request !1`. */
   readonly nameWithin: (path: string) => string
 }
 
@@ -23,31 +30,43 @@ export type Mentioning = Source & {
   readonly authorId: number
 }
 
-/** The full path, in lower case, of a project named in a text. */
-function fullPath(path: string | undefined, projectPath: string): string {
-  if (path === undefined) return projectPath.toLowerCase()
-  if (path.includes('/')) return path
-  return `${projectPath.slice(0, projectPath.lastIndexOf('/') + 1)}${path}`.toLowerCase()
+/**
+ * The full path, in lower case, of the holder of a noteable that a text names: a project is named by its path in the group of the text,
+ * a group by its full path. Undefined for a text of a group that names no project.
+ */
+function fullPath(type: NoteableType, path: string | undefined, place: Pick<TextPlace, 'of' | 'full_path'>) {
+  const isOfGroup = kindOf(type).holder.of === 'group'
+  if (path !== undefined) return isOfGroup || path.includes('/') ? path : `${groupOfText(place)}/${path}`.toLowerCase()
+  if (isOfGroup) return groupOfText(place).toLowerCase()
+  return place.of === 'project' ? place.full_path.toLowerCase() : undefined
 }
 
-/** The noteables of a kind that a text of this project names, of those that the caller may read. At most one statement. */
+/** The noteables of a kind that a text of this project or group names, of those that the caller may read. At most one statement. */
 export async function readableNamed(
   ctx: Ctx,
   type: NoteableType,
   named: readonly NamedNoteable[],
-  projectPath: string,
+  place: Pick<TextPlace, 'of' | 'full_path'>,
 ): Promise<NamedRow[]> {
-  const names = named
-    .filter((each) => each.type === type)
-    .map(({ path, iid }) => ({ path: fullPath(path, projectPath), iid }))
-  return names.length > 0 ? findNamed(ctx.db, ctx.actor, type, names) : []
+  const names = named.flatMap((each) => {
+    const path = each.type === type ? fullPath(type, each.path, place) : undefined
+    return path === undefined ? [] : { path, iid: each.iid }
+  })
+  const rows = names.length > 0 ? await findNamed(ctx.db, ctx.actor, type, names) : []
+  return rows.map(({ id, iid, holder_id, full_path }) => ({
+    type,
+    id,
+    iid,
+    full_path,
+    holder: { of: kindOf(type).holder.of, id: holder_id },
+  }))
 }
 
-/** The name of a source in a system note of this project: as short as a reference there can be. */
+/** The name of a source in a system note of this noteable: as short as a reference there can be. */
 export const sourceName = (
-  { project, nameWithin }: Source,
-  { project_id: id, full_path }: Pick<NamedRow, 'project_id' | 'full_path'>,
-): string => nameWithin(pathWithin(project, { of: 'project', id, full_path }))
+  { place, nameWithin }: Source,
+  { holder, full_path }: Pick<NamedRow, 'holder' | 'full_path'>,
+): string => nameWithin(pathWithin(place, { ...holder, full_path }))
 
 const isItself = (source: ReferenceSource, { type, id }: Pick<Noteable, 'type' | 'id'>): boolean =>
   'noteable' in source && source.noteable.type === type && source.noteable.id === id
@@ -65,10 +84,9 @@ export async function addCrossReferences(
   const author = named.length > 0 ? await asAccount(ctx, authorId) : undefined
   if (!author) return
   for (const type of noteableTypes)
-    for (const row of await readableNamed(author, type, named, from.project.full_path)) {
-      const noteable = { type, id: row.id }
-      if (isItself(from.source, noteable) || (type === 'Issue' && except.has(row.id))) continue
+    for (const row of await readableNamed(author, type, named, from.place)) {
+      if (isItself(from.source, row) || (type === 'Issue' && except.has(row.id))) continue
       const body = `mentioned in ${sourceName(from, row)}`
-      await ctx.transaction((tx) => insertCrossReference(tx, noteable, { authorId, body, source: from.source }))
+      await ctx.transaction((tx) => insertCrossReference(tx, row, { authorId, body, source: from.source }))
     }
 }

@@ -1,17 +1,23 @@
 import { expect } from 'vitest'
 import { columnsOf, tablesReferring } from '../../../../test/tables/discussion.ts'
 import { test } from '../../../../test/world.ts'
+import { holderOf } from './holder-queries.ts'
 import { kindOf, noteableTypes } from './kinds.ts'
 
 const shared = ['notes', 'mentions', 'award_emoji', 'subscriptions']
-const ofPlanned = ['todos', 'time_logs', 'label_events', 'milestone_events', 'state_events']
+const ofPlanned = ['todos', 'label_events', 'state_events']
+const ofScheduled = ['time_logs', 'milestone_events']
 
 test.for(noteableTypes)(
   'each table of discussion has the column of %s, those of plans only if it is planned',
   async (type, { world }) => {
     const { table, column, planned } = kindOf(type)
-    const tables = [...shared, ...(planned ? [...ofPlanned, ...planned.assigned, planned.labels] : [])].sort()
-    const referring = await tablesReferring(world, table, column, [...shared, ...ofPlanned, ...tables])
+    const tables = [
+      ...shared,
+      ...(planned ? [...ofPlanned, planned.labels] : []),
+      ...(planned?.scheduled ? [...ofScheduled, ...planned.scheduled.assigned] : []),
+    ].sort()
+    const referring = await tablesReferring(world, table, column, [...shared, ...ofPlanned, ...ofScheduled, ...tables])
     expect(referring.map(({ name }) => name)).toEqual(tables)
   },
 )
@@ -25,12 +31,12 @@ test.for(noteableTypes)(
       expect.arrayContaining([
         'id',
         kind.number,
-        'project_id',
+        holderOf(type).column,
         'author_id',
         'title',
-        ...(kind.planned ? ['time_estimate'] : []),
+        ...(kind.planned?.scheduled ? ['time_estimate'] : []),
       ]),
     )
-    expect(await names('projects')).toContain(kind.feature)
+    if (kind.holder.of === 'project') expect(await names('projects')).toContain(kind.holder.feature)
   },
 )

@@ -3,27 +3,34 @@ import type { Facts, Policy } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Subject } from '../../../api/endpoint.ts'
 import type { Tx } from '../../../db/db.ts'
+import type { ProjectOrGroupHolder } from '../../groups/index.ts'
 import type { Position, WantedPlace } from '../positions/position.ts'
 import type { QuickActions } from '../quick-actions/apply.ts'
-import { kindOf, type NoteableType, type PlannedType } from './kinds.ts'
+import { kindOf, type NoteableType, type PlannedType, type ProjectType } from './kinds.ts'
 
 /** Something that can be discussed. */
 export type Noteable = {
   readonly type: NoteableType
   readonly id: number
-  readonly project_id: number
+  /** The project or group that it belongs to. */
+  readonly holder: ProjectOrGroupHolder
 }
 
-/** A noteable with labels, a milestone and assignees. */
+/** A noteable with labels. */
 export type PlannedNoteable = Noteable & { readonly type: PlannedType }
+
+/** The id of the holder in rows of a kind. */
+type HolderId<T extends NoteableType> = T extends ProjectType
+  ? { readonly project_id: number }
+  : { readonly group_id: number }
 
 /** Makes what notes, todos and subscriptions refer to of a row of this kind. */
 export const noteableAs =
   <T extends NoteableType>(type: T) =>
-  ({ id, project_id }: { readonly id: number; readonly project_id: number }): Noteable & { readonly type: T } => ({
+  (row: { readonly id: number } & HolderId<T>): Noteable & { readonly type: T } => ({
     type,
-    id,
-    project_id,
+    id: row.id,
+    holder: 'project_id' in row ? { of: 'project', id: row.project_id } : { of: 'group', id: row.group_id },
   })
 
 /** Abilities that the policy of every kind has, besides reading and changing it. */
@@ -34,7 +41,7 @@ export type ResolvingAbility = NoteAbility | 'resolve_discussion'
 
 /** The noteable of a request, with the operations that only its module can do. */
 export type Discussed = Noteable & {
-  /** Its number in the project; the id of a snippet, which has none. */
+  /** Its number in its holder; the id of a snippet, which has none. */
   readonly iid: number
   readonly title: string
   /** The caller's permissions. */

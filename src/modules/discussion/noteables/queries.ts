@@ -1,11 +1,19 @@
 import type { Caller } from '../../../access/actor.ts'
-import { featureLevels, levels, visibilities } from '../../../access/levels.ts'
+import { levels, visibilities } from '../../../access/levels.ts'
 import { join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { memberAtLeast, openVisibility, readableFeature } from '../../projects/index.ts'
-import { kindOf, lowestReader, type NoteableType, noteableTypes, type PlannedType } from './kinds.ts'
+import { openVisibility } from '../../projects/index.ts'
+import { holderOf, joinHolder, openTo, visibleHolder } from './holder-queries.ts'
+import {
+  assignedTables,
+  kindOf,
+  lowestReader,
+  type NoteableType,
+  noteableTypes,
+  type PlannedType,
+  projectTypes,
+  type ScheduledType,
+} from './kinds.ts'
 import type { Noteable } from './noteable.ts'
-
-const { disabled, enabled } = featureLevels
 
 /** The table of a kind. */
 export const tableOf = (type: NoteableType): Sql => raw(kindOf(type).table)
@@ -14,7 +22,7 @@ export const tableOf = (type: NoteableType): Sql => raw(kindOf(type).table)
 export const labelsTableOf = (type: PlannedType): Sql => raw(kindOf(type).planned!.labels)
 
 /** The table of the assignees of a kind. */
-export const assigneesTableOf = (type: PlannedType): Sql => raw(kindOf(type).planned!.assigned[0]!)
+export const assigneesTableOf = (type: ScheduledType): Sql => raw(assignedTables(type)[0]!)
 
 /** The number by which references name the row of this alias. */
 export const numberOf = (type: NoteableType, alias: string): Sql => raw(`${alias}.${kindOf(type).number}`)
@@ -33,46 +41,23 @@ export const isAbout = (alias: string, { type, id }: Pick<Noteable, 'type' | 'id
 export const isAboutKind = (alias: string, type: NoteableType): Sql =>
   raw(`${alias}.${kindOf(type).column} is not null`)
 
-/** Whether the user `u` is a member of the project `p` at this level or above. */
-const isMember = (level: Sql): Sql => sql`
-  (
-    exists (
-      select
-      from group_access a
-      where a.user_id = u.id and a.group_id = p.namespace_id and a.level >= ${level} and a.expires_on > current_date
-    )
-    or exists (
-      select
-      from project_access a
-      where a.user_id = u.id and a.project_id = p.id and a.level >= ${level} and a.expires_on > current_date
-    )
-  )
-`
-
 /**
- * Condition on the user `u`: can act, and may read noteables of this kind in the project `p`, apart from confidential ones. SQL twin of
- * the ability to read them in `projectPolicy`.
+ * Condition on the user `u`: can act, and may read noteables of this kind in the project `p` or the group `g`, apart from those that are
+ * hidden. SQL twin of the ability to read them in the policy.
  */
 export function readersOf(type: NoteableType): Sql {
-  const [feature, lowest] = [raw(`p.${kindOf(type).feature}`), literal(lowestReader(type))]
+  const { hasMember, offers, offersToAll } = holderOf(type)
   return sql`
     (
       u.kind = 'human'
       and u.state = 'active'
-      and ${feature} > ${disabled}
-      and (
-        u.admin
-        or ${isMember(lowest)}
-        or (
-          ${feature} >= ${enabled}
-          and (p.visibility = ${visibilities.public} or (p.visibility = ${visibilities.internal} and not u.external))
-        )
-      )
+      and ${offers(type)}
+      and (u.admin or ${hasMember(literal(lowestReader(type)))} or (${offersToAll(type)} and ${openTo(type)}))
     )
   `
 }
 
-/** Condition on the user `u`: can act, and may read the noteable `m` of this kind in the project `p`. */
+/** Condition on the user `u`: can act, and may read the noteable `m` of this kind in the project `p` or the group `g`. */
 export function readersOfRow(type: NoteableType): Sql {
   const { hiddenBy } = kindOf(type)
   if (hiddenBy === undefined) return readersOf(type)
@@ -88,44 +73,50 @@ export function readersOfRow(type: NoteableType): Sql {
           `,
           levels.guest,
         ]
-  return sql`
-    (${readersOf(type)} and (${shown} or u.admin or ${participatesIn(type, raw('u.id'))} or ${isMember(literal(from))}))
-  `
+  const isMember = holderOf(type).hasMember(literal(from))
+  return sql`(${readersOf(type)} and (${shown} or u.admin or ${participatesIn(type, raw('u.id'))} or ${isMember}))`
 }
 
 /** Whether a user is the author or an assignee of the noteable `m`: these read it even if it is hidden from others. */
 const participatesIn = (type: NoteableType, userId: Sql): Sql => {
-  const { planned, column } = kindOf(type)
-  const among = (planned?.assigned ?? []).map(
+  const { column } = kindOf(type)
+  const among = assignedTables(type).map(
     (table) => sql`exists (select from ${raw(table)} a where a.${raw(column)} = m.id and a.user_id = ${userId})`,
   )
   return sql`(${join([sql`m.author_id = ${userId}`, ...among], ' or ')})`
 }
 
-/** Projects `p` in which the caller may read noteables of this kind, given that the project is visible: twin of `readersOf`. */
-export const readableKind = (type: NoteableType, caller: Caller): Sql =>
-  readableFeature(caller, kindOf(type).feature, kindOf(type).readableFrom, kindOf(type).open)
+/** The caller may read noteables of this kind in the project `p` or the group `g`, given that it is visible: twin of `readersOf`. */
+export const readableKind = (type: NoteableType, caller: Caller): Sql => holderOf(type).readable(type, caller)
 
-/** The caller may read the noteable `m` in a visible project `p`: twin of `readersOfRow`. */
+/** The caller may read the noteable `m` in a visible project `p` or group `g`: twin of `readersOfRow`. */
 export const readableRow = (type: NoteableType, caller: Caller): Sql =>
   sql`(${readableKind(type, caller)} and ${notHidden(type, caller)})`
 
-/** The caller may read the noteable that a row of this alias is about, in a visible project `p`. */
-export const readableAbout = (alias: string, caller: Caller, types: readonly NoteableType[] = noteableTypes): Sql => {
-  const cases = types.map(
-    (type) => sql`
-      when ${isAboutKind(alias, type)} then ${
-        kindOf(type).hiddenBy
-          ? sql`
-            exists (
-              select from ${tableOf(type)} m where m.id = ${raw(alias)}.${columnOf(type)} and ${readableRow(type, caller)}
-            )
-          `
-          : readableKind(type, caller)
-      }
-    `,
+/** The caller may read the noteable with this id. Looks up its holder. */
+export const readableById = (type: NoteableType, id: Sql, caller: Caller): Sql => sql`
+  exists (
+    select
+    from ${tableOf(type)} m ${joinHolder(type)}
+    where m.id = ${id} and ${visibleHolder(type, caller)} and ${readableRow(type, caller)}
   )
-  return sql`case ${join(cases, ' ')} end`
+`
+
+/** The caller may read the noteable that a row of this alias is about, in a visible project `p`. */
+export const readableAbout = (alias: string, caller: Caller, types: readonly NoteableType[] = projectTypes): Sql => {
+  const readable = (type: NoteableType): Sql => {
+    if (kindOf(type).holder.of === 'group') return readableById(type, sql`${raw(alias)}.${columnOf(type)}`, caller)
+    if (!kindOf(type).hiddenBy) return readableKind(type, caller)
+    return sql`
+      exists (
+        select from ${tableOf(type)} m where m.id = ${raw(alias)}.${columnOf(type)} and ${readableRow(type, caller)}
+      )
+    `
+  }
+  return sql`case ${join(
+    types.map((type) => sql`when ${isAboutKind(alias, type)} then ${readable(type)}`),
+    ' ',
+  )} end`
 }
 
 /** The type and the id of the noteable that a row of this alias is about. */
@@ -135,7 +126,10 @@ export const aboutColumns = (alias: string, types: readonly NoteableType[] = not
   coalesce(${types.map((type) => `${alias}.${kindOf(type).column}`).join(', ')}) as noteable_id
 `)
 
-/** The caller may read the noteable `m` in the project `p`, given that they read others there: `hidden` of its policy is not set. */
+/**
+ * The caller may read the noteable `m` in the project `p` or the group `g`, given that they read others there: `hidden` of its policy is
+ * not set.
+ */
 export function notHidden(type: NoteableType, caller: Caller): Sql {
   const { hiddenBy } = kindOf(type)
   if (hiddenBy === undefined || caller?.admin) return raw('true')
@@ -144,5 +138,5 @@ export function notHidden(type: NoteableType, caller: Caller): Sql {
       ? [raw('not m.confidential'), levels.reporter]
       : [sql`m.visibility >= ${openVisibility(caller)}`, levels.guest]
   if (caller === null) return shown
-  return sql`(${shown} or ${participatesIn(type, sql`${caller.id}`)} or ${memberAtLeast(caller, from)})`
+  return sql`(${shown} or ${participatesIn(type, sql`${caller.id}`)} or ${holderOf(type).memberAtLeast(caller, from)})`
 }

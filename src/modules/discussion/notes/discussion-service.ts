@@ -3,6 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
+import { placeOf } from '../../groups/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
 import type { WantedPlace } from '../positions/position.ts'
@@ -71,7 +72,7 @@ async function settle(ctx: Ctx, discussed: Discussed, which: Resolvable, resolve
   })
 }
 
-/** A noteable with its number in its project. */
+/** A noteable with its number in its holder. */
 type Numbered = Noteable & { readonly iid: number }
 
 /** Resolves a discussion or one note of it, as this user. The noteable is locked. */
@@ -90,7 +91,7 @@ const emitSettled = (
 ): Promise<void> =>
   emit(tx, {
     kind,
-    projectId: noteable.project_id,
+    ...placeOf(noteable.holder),
     actorId: userId,
     payload: { ...noteableFacts(noteable), discussion_id: discussionId, note_id: noteId ?? null },
   })

@@ -45,7 +45,7 @@ const NoteSchema = Type.Object(
     noteable_id: Type.Integer({ description: 'ID of what the note is about' }),
     noteable_type: Type.String({ enum: [...noteableTypes], description: 'Kind of the target' }),
     noteable_iid: nullable(Type.Integer(), {
-      description: 'Number of what the note is about within the project; null for snippets, which have none',
+      description: 'Number of what the note is about within its project or group; null for snippets, which have none',
     }),
     position: Type.Optional(PositionSchema),
     resolvable: Type.Boolean({ description: 'True if the note belongs to a discussion that can be resolved' }),

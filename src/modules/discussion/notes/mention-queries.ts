@@ -2,6 +2,7 @@ import { visibilities } from '../../../access/levels.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, type RowOf, text } from '../../../db/row.ts'
 import { literal, sql } from '../../../db/sql.ts'
+import { joinHolder } from '../noteables/holder-queries.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout, readersOfRow, tableOf } from '../noteables/queries.ts'
 
@@ -14,14 +15,14 @@ export type Mentioned = RowOf<typeof mentionedRow>
 /** The users of these names, in lower case, who may read the noteable. One statement. */
 export const readersNamed = (
   db: Db,
-  { type, id, project_id }: Noteable,
+  { type, id }: Pick<Noteable, 'type' | 'id'>,
   names: readonly string[],
 ): Promise<Mentioned[]> =>
   db.rows(
     mentionedRow,
     sql`
       select u.id, lower(u.username) as name
-      from users u join projects p on p.id = ${project_id} join ${tableOf(type)} m on m.id = ${id}
+      from users u join ${tableOf(type)} m on m.id = ${id} ${joinHolder(type)}
       where lower(u.username) = any(${names}::text[]) and ${readersOfRow(type)}
     `,
   )
@@ -35,30 +36,32 @@ const maxMembers = 1000
  */
 export const readersInGroups = (
   db: Db,
-  { type, id, project_id }: Noteable,
+  { type, id }: Pick<Noteable, 'type' | 'id'>,
   authorId: number,
   paths: readonly string[],
 ): Promise<Mentioned[]> =>
   db.rows(
     mentionedRow,
     sql`
-      select distinct u.id, lower(g.full_path) as name
+      select distinct u.id, lower(named.full_path) as name
       from routes r
-        join namespaces g on g.id = r.namespace_id and g.kind = 'group' and g.mentions_disabled is not true
-        join members mb on mb.namespace_id = g.id and (mb.expires_at is null or mb.expires_at > current_date)
+        join namespaces named on named.id = r.namespace_id
+          and named.kind = 'group' and named.mentions_disabled is not true
+        join members mb on mb.namespace_id = named.id and (mb.expires_at is null or mb.expires_at > current_date)
         join users u on u.id = mb.user_id
-        join projects p on p.id = ${project_id}
-        join ${tableOf(type)} m on m.id = ${id}
+        join ${tableOf(type)} m on m.id = ${id} ${joinHolder(type)}
         join users author on author.id = ${authorId}
       where r.path_key = any(${paths}::text[])
         and not r.redirect
-        and not g.deleting
+        and not named.deleting
         and (
           author.admin
-          or g.visibility = ${visibilities.public}
-          or (g.visibility = ${visibilities.internal} and not author.external)
+          or named.visibility = ${visibilities.public}
+          or (named.visibility = ${visibilities.internal} and not author.external)
           or exists (
-            select from group_access a where a.group_id = g.id and a.user_id = author.id and a.expires_on > current_date
+            select
+            from group_access a
+            where a.group_id = named.id and a.user_id = author.id and a.expires_on > current_date
           )
         )
         and ${readersOfRow(type)}

@@ -2,6 +2,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, json, notNull, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
+import { holderIds } from '../../groups/index.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout } from '../noteables/queries.ts'
@@ -32,7 +33,7 @@ export type NewNote = {
 
 export const insertNote = async (
   tx: Tx,
-  { type, id, project_id }: Noteable,
+  { type, id, holder }: Noteable,
   note: NewNote,
 ): Promise<{ id: number; created_at: Timestamp }> => {
   const { system = false, threaded = false, resolved = false, position = null, createdAt = null } = note
@@ -44,8 +45,8 @@ export const insertNote = async (
         resolved_at, resolved_by_id, created_at, updated_at
       )
       values (
-        ${project_id}, ${id}, ${note.authorId}, ${note.discussionId}, ${threaded}, ${system}, ${note.body},
-        ${position && JSON.stringify(position)}::jsonb, case when ${resolved} then now() end,
+        ${holderIds(holder).projectId}, ${id}, ${note.authorId}, ${note.discussionId}, ${threaded}, ${system},
+        ${note.body}, ${position && JSON.stringify(position)}::jsonb, case when ${resolved} then now() end,
         case when ${resolved} then ${note.authorId}::bigint end, coalesce(${createdAt}, now()),
         coalesce(${createdAt}, now())
       )

@@ -5,9 +5,17 @@ import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp }
 import { join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { readableCode, visibleProjects } from '../../projects/index.ts'
-import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
+import { groupTypes, kindOf, type NoteableType, type ProjectType, projectTypes } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
-import { columnOf, isAbout, numberOf, readableRow, sourceColumnOf, tableOf } from '../noteables/queries.ts'
+import {
+  columnOf,
+  isAbout,
+  numberOf,
+  readableById,
+  readableRow,
+  sourceColumnOf,
+  tableOf,
+} from '../noteables/queries.ts'
 import type { Position } from '../positions/position.ts'
 
 /** A comment on a noteable, or a system note about an action of a user. */
@@ -45,7 +53,10 @@ export type DiscussionRow = RowOf<typeof discussionRow>
  */
 const isVisible = (caller: Caller): Sql => sql`
   (
-    n.source_project_id is null
+    (
+      n.source_project_id is null
+      and ${raw(groupTypes.map((type) => `n.source_${kindOf(type).column} is null`).join(' and '))}
+    )
     or exists (
       select
       from projects p
@@ -54,15 +65,19 @@ const isVisible = (caller: Caller): Sql => sql`
         and ${visibleProjects(caller)}
         and case
           when n.source_commit is not null then ${readableCode(caller)} ${join(
-            noteableTypes.map((type) => readableSource(caller, type)),
+            projectTypes.map((type) => readableSource(caller, type)),
             ' ',
           )}
         end
     )
+    or ${join(
+      groupTypes.map((type) => readableById(type, sql`n.${sourceColumnOf(type)}`, caller)),
+      ' or ',
+    )}
   )
 `
 
-const readableSource = (caller: Caller, type: NoteableType): Sql => sql`
+const readableSource = (caller: Caller, type: ProjectType): Sql => sql`
   when n.${sourceColumnOf(type)} is not null then exists (
     select from ${tableOf(type)} m where m.id = n.${sourceColumnOf(type)} and ${readableRow(type, caller)}
   )

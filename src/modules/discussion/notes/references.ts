@@ -37,7 +37,10 @@ export function mentionedNames(text: string): MentionedName[] {
 /** A noteable that a text names. */
 export type NamedNoteable = {
   readonly type: NoteableType
-  /** Path of its project in lower case, as written: without a slash it is in the namespace of the text's project. Absent for the text's project. */
+  /**
+   * Path of its project or group in lower case, as written. A project without a slash is in the namespace of the text's project. Absent for
+   * the text's project or group.
+   */
   readonly path?: string
   readonly iid: number
 }
@@ -48,7 +51,7 @@ const signed = (signs: string): RegExp =>
 
 export const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
-/** The same as a URL of the site: `…/group/project/-/merge_requests/1`. */
+/** The same as a URL of the site: `…/group/project/-/merge_requests/1`, `…/groups/group/-/epics/1`. */
 const linked = (siteUrl: string, segments: string): RegExp =>
   new RegExp(String.raw`${escaped(siteUrl)}/((?:[\w.-]+/)+)(?:-/)?(${segments})/(\d{1,9})(?!\w)`, 'gi')
 
@@ -72,9 +75,14 @@ export function namedNoteables(text: string, siteUrl: string): NamedNoteable[] {
     const key = `${type} ${path ?? ''} ${iid}`
     if (found.size < maxReferences && !found.has(key)) found.set(key, { type, ...(path && { path }), iid })
   }
+  // Pages of groups are below `groups/`.
+  const addLinked = (type: NoteableType, path: string, iid: number): void => {
+    if (noteableKinds[type].holder.of === 'project') add(type, path, iid)
+    else if (path.startsWith('groups/')) add(type, path.slice('groups/'.length), iid)
+  }
   // `-/` is matched as a part of the path as well.
   for (const [, path, segment, number] of shown.matchAll(linked(siteUrl, segmentNames)))
-    add(bySegment.get(segment!.toLowerCase())!, path!.toLowerCase().replace(/\/(-\/)?$/, ''), Number(number))
+    addLinked(bySegment.get(segment!.toLowerCase())!, path!.toLowerCase().replace(/\/(-\/)?$/, ''), Number(number))
   for (const [, path, sign, number] of shown.matchAll(signPattern))
     add(bySign.get(sign!)!, path?.toLowerCase(), Number(number))
   return [...found.values()]
@@ -87,6 +95,10 @@ const longestQualified = 1_000_000
 const code = String.raw`^ {0,3}(?<fence>${'```'}|~~~)[^]*?(?:^ {0,3}\k<fence>|$(?![^]))|${'`'}[^${'`'}\n]*${'`'}`
 /** Without the sign of snippets, which in most texts stands before an amount of money. */
 const qualifiedSigns = kinds.filter(([, { number }]) => number === 'iid').map(([, { sign }]) => sign)
+/** A group is named by its full path. */
+const groupSigns: ReadonlySet<string> = new Set(
+  kinds.filter(([, { holder }]) => holder.of === 'group').map(([, { sign }]) => sign),
+)
 const signedOutsideCode = new RegExp(`${code}|${signed(qualifiedSigns.join('')).source}`, 'gm')
 
 /**
@@ -99,6 +111,7 @@ export function qualifyReferences(text: string, fullPath: string): string {
     signedOutsideCode,
     (found, _fence, path: string | undefined, sign: string | undefined, iid) => {
       if (sign === undefined || path?.includes('/')) return found
+      if (groupSigns.has(sign)) return path === undefined ? `${parent}${sign}${iid}` : found
       return `${path === undefined ? fullPath : `${parent}/${path}`}${sign}${iid}`
     },
   )

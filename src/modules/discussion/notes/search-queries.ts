@@ -5,11 +5,11 @@ import { integer, notNull, textOf } from '../../../db/row.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
-import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
+import { type NoteableType, projectTypes } from '../noteables/kinds.ts'
 import { aboutColumns, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
 import { noteRow, resolverJson } from './record-queries.ts'
 
-/** A note of any kind of noteable: each has exactly one. */
+/** A note on a noteable of a project: each has exactly one. */
 export const foundNoteRow = {
   ...noteRow,
   noteable_type: notNull(textOf<NoteableType>()),
@@ -17,7 +17,7 @@ export const foundNoteRow = {
   noteable_iid: notNull(integer),
 }
 
-const numbers = noteableTypes.map(
+const numbers = projectTypes.map(
   (type) => sql`(select ${numberOf(type, 'm')} from ${tableOf(type)} m where m.id = n.${columnOf(type)})`,
 )
 
@@ -29,7 +29,7 @@ export const notesWith = (caller: Caller, search: string, inside: Sql): List => 
   type: 'Note',
   cached: true,
   select: sql`
-    select n.id, n.discussion_id, ${aboutColumns('n')}, coalesce(${join(numbers, ', ')}) as noteable_iid,
+    select n.id, n.discussion_id, ${aboutColumns('n', projectTypes)}, coalesce(${join(numbers, ', ')}) as noteable_iid,
       ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
       ${resolverJson} as resolved_by, n.created_at, n.updated_at
     from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id

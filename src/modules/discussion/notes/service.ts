@@ -4,6 +4,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
+import { placeOf } from '../../groups/index.ts'
 import { recordActivity } from '../../projects/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
 import { kindOf } from '../noteables/kinds.ts'
@@ -49,18 +50,18 @@ export type NoteInput = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 're
 
 /** Writes a note of the caller and its consequences. The noteable is locked. */
 export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: NoteInput): Promise<number> {
-  const { type, id: noteableId, project_id: projectId, iid, title } = discussed
+  const { type, id: noteableId, holder, iid, title } = discussed
   const authorId = ctx.actor!.id
   const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? input.createdAt : undefined
   const { id } = await insertNote(tx, discussed, { authorId, ...input, createdAt })
   await finishTodos(tx, authorId, discussed)
   await noteMentions(tx, discussed, { noteId: id, text: input.body, authorId })
-  await recordActivity(tx, projectId)
+  if (holder.of === 'project') await recordActivity(tx, holder.id)
   // A note with a time of its own comes from another system: there is nothing new to mail.
   if (!createdAt) await enqueue(tx, mailNoteJob, { noteId: id })
   await emit(tx, {
     kind: 'note_created',
-    projectId,
+    ...placeOf(holder),
     actorId: authorId,
     payload: noteFacts(discussed, id, input.discussionId),
     shown: { target: { type, id: noteableId, title, ...(kindOf(type).number === 'iid' && { iid }) } },
@@ -122,7 +123,7 @@ export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body:
     await noteMentions(tx, discussed, { noteId: note.id, text: body, authorId: note.author.id })
     await emit(tx, {
       kind: 'note_updated',
-      projectId: discussed.project_id,
+      ...placeOf(discussed.holder),
       actorId: ctx.actor!.id,
       payload: noteFacts(discussed, note.id, note.discussion_id),
     })
@@ -137,7 +138,7 @@ export async function removeNote(ctx: Ctx, { note, discussed }: NoteSubject): Pr
     if (!(await deleteNote(tx, note.id))) throw rowNotFound()
     await emit(tx, {
       kind: 'note_deleted',
-      projectId: discussed.project_id,
+      ...placeOf(discussed.holder),
       actorId: ctx.actor!.id,
       payload: noteFacts(discussed, note.id, note.discussion_id),
     })

@@ -1,8 +1,12 @@
 import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
 import { job } from '../../../jobs/job.ts'
+import { asAccounts } from '../../accounts/index.ts'
+import type { Recipient } from '../../groups/index.ts'
 import { sendMails } from '../../instance/index.ts'
-import { noteMail, todoMail } from './mails.ts'
-import { findMailedNote, recipientsOfNote, recipientsOfTodos } from './recipient-queries.ts'
+import { kindOf } from '../noteables/kinds.ts'
+import { excerptOf, noteMail, todoMail } from './mails.ts'
+import { findMailedNote, type MailedNote, recipientsOfNote, recipientsOfTodos } from './recipient-queries.ts'
 
 /** Maximum notes of one author that are mailed within an hour, and of their mentions and assignments elsewhere. */
 const mostAnHour = 100
@@ -17,14 +21,35 @@ export const mailNoteJob = job({
     const note = await findMailedNote(ctx.db, noteId, mostAnHour + 1)
     if (!note || note.lately > mostAnHour) return
     const people = await recipientsOfNote(ctx.db, note)
+    const html = await htmlFor(ctx, people, note)
     await ctx.transaction((tx) =>
       sendMails(
         tx,
-        people.map((to) => noteMail(ctx.site, to, note)),
+        people.map((to) => noteMail(ctx.site, to, note, html.get(to.id))),
       ),
     )
   },
 })
+
+/**
+ * The quoted part of a note as HTML for each recipient: its references are links if the recipient may see what they name. The text is
+ * rendered once; references take one statement for each kind and recipient.
+ */
+async function htmlFor(ctx: Ctx, people: readonly Recipient[], note: MailedNote): Promise<ReadonlyMap<number, string>> {
+  const found = new Map<number, string>()
+  if (!ctx.settings.html_emails_enabled) return found
+  const { type, full_path } = note.noteable
+  const place = { of: kindOf(type).holder.of, full_path }
+  const readers = await asAccounts(
+    ctx,
+    people.map(({ id }) => id),
+  )
+  for (const [id, reader] of readers) {
+    const [html] = await reader.markdown.html(reader, [{ text: excerptOf(note.body), place }])
+    if (html !== undefined) found.set(id, html)
+  }
+  return found
+}
 
 /** Mails todos that other users caused. */
 export const mailTodosJob = job({

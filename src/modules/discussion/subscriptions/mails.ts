@@ -5,15 +5,18 @@ import type { Recipient } from '../../groups/index.ts'
 import { buildMail, signature } from '../../instance/index.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
+import { noteableUrl } from '../noteables/reference.ts'
 import type { MailedEvent, MailedNote, MailedNoteable, MailedTodo } from './recipient-queries.ts'
 
 /** Maximum quoted characters of a note; the link leads to the whole text. */
 const longestQuote = 10_000
 
+/** The part of a comment that its mail quotes. */
+export const excerptOf = (text: string): string => text.slice(0, longestQuote)
+
 /** Quotes a comment, so that none of its lines can pass for a line of the mail itself. */
 const quoted = (text: string): string =>
-  text
-    .slice(0, longestQuote)
+  excerptOf(text)
     .split(/\r\n|[\r\n\u2028\u2029]/)
     .map((line) => `> ${oneLine(line)}`)
     .join('\n')
@@ -22,18 +25,24 @@ const subjectOf = ({ type, title, full_path, iid }: MailedNoteable): string =>
   `${oneLine(title)}, ${full_path}${kindOf(type).sign}${iid}`
 
 const linesOf = (site: Site, { type, title, full_path, iid }: MailedNoteable, anchor = ''): string =>
-  `${oneLine(title)}\n${site.url}/${full_path}/-/${kindOf(type).segment}/${iid}${anchor}`
+  `${oneLine(title)}\n${noteableUrl(site.url, type, full_path, iid)}${anchor}`
 
 const nounOf = ({ type }: MailedNoteable): string => withArticle(kindOf(type).noun)
 
-export const noteMail = (site: Site, to: Recipient, { id, body, author, noteable }: MailedNote): Mail =>
+/** `html` is the excerpt as the recipient may see it; without it, the HTML part quotes the source text. */
+export const noteMail = (
+  site: Site,
+  to: Recipient,
+  { id, body, author, noteable }: MailedNote,
+  html: string | undefined,
+): Mail =>
   buildMail(
     site,
     to.address,
     to.name,
     subjectOf(noteable),
     `${signature(author)} commented on ${nounOf(noteable)}:`,
-    quoted(body),
+    html === undefined ? quoted(body) : { text: quoted(body), html: `<blockquote>\n${html}</blockquote>` },
     linesOf(site, noteable, `#note_${id}`),
   )
 

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { boolean } from '../../../db/row.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { userReferenceColumns } from '../../accounts/index.ts'
-import { kindOf, type NoteableType } from '../noteables/kinds.ts'
+import { assignedTables, type NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, tableOf } from '../noteables/queries.ts'
 
@@ -14,9 +14,7 @@ import { columnOf, tableOf } from '../noteables/queries.ts'
  */
 export function participants(type: NoteableType, id: Sql, authorId: Sql): Sql {
   const is = sql`${columnOf(type)} = ${id}`
-  const assigned = (kindOf(type).planned?.assigned ?? []).map(
-    (table) => sql`select a.user_id from ${raw(table)} a where a.${is}`,
-  )
+  const assigned = assignedTables(type).map((table) => sql`select a.user_id from ${raw(table)} a where a.${is}`)
   const written = [
     sql`select n.author_id from notes n where n.${is} and not n.system`,
     sql`select t.user_id from mentions t where t.${is}`,

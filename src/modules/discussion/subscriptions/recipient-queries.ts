@@ -1,7 +1,8 @@
 import type { Db } from '../../../db/db.ts'
 import { integer, json, notNull, type RowOf, text, textOf } from '../../../db/row.ts'
-import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { levelNumber, mailAddress, type NotificationEvent, type Recipient, recipientRow } from '../../groups/index.ts'
+import { holderPath, holderRemains, joinHolder } from '../noteables/holder-queries.ts'
 import { kindOf, type NoteableType, noteableTypes, plannedTypes } from '../noteables/kinds.ts'
 import { columnOf, numberOf, readersOfRow, tableOf } from '../noteables/queries.ts'
 import { participants } from './queries.ts'
@@ -20,30 +21,34 @@ type Author = { readonly name: string; readonly username: string }
 
 const author = raw(`json_build_object('name', by_whom.name, 'username', by_whom.username)`)
 
-/** The noteable `m` of the project `p`. */
+/** The noteable `m` of the project `p` or the group `g`. */
 const noteable = (type: NoteableType): Sql =>
   sql`
-    json_build_object('type', ${type}::text, 'iid', ${numberOf(type, 'm')}, 'title', m.title, 'full_path', p.full_path)
+    json_build_object(
+      'type', ${type}::text, 'iid', ${numberOf(type, 'm')}, 'title', m.title, 'full_path', ${holderPath(type)}
+    )
   `
 
-/** What the note or todo `t` is about: the noteable `m`, its project `p` and the namespace `n`. */
-const place = (type: NoteableType): Sql =>
-  sql`
-    join ${tableOf(type)} m on m.id = t.${columnOf(type)}
-    join projects p on p.id = m.project_id
-    join namespaces n on n.id = p.namespace_id
-  `
+const isOfProject = (type: NoteableType): boolean => kindOf(type).holder.of === 'project'
 
-/** The notification settings of `u`: of the project `p`, else of the nearest group around it, else the global ones. */
+/** What holds the noteable `m`, and `n`, the namespace of that. */
+const around = (type: NoteableType): Sql =>
+  sql`${joinHolder(type)} join namespaces n on n.id = ${raw(isOfProject(type) ? 'p.namespace_id' : 'g.id')}`
+
+/** What the note or todo `t` is about: the noteable `m`, with what is around it. */
+const place = (type: NoteableType): Sql => sql`join ${tableOf(type)} m on m.id = t.${columnOf(type)} ${around(type)}`
+
+/** The notification settings `s` are of the holder or of a group above it. */
+const ofHolder = (type: NoteableType): Sql =>
+  raw(`${isOfProject(type) ? 's.project_id = p.id or ' : ''}s.namespace_id = any(n.traversal_ids)`)
+
+/** The notification settings of `u`: of the project, else of the nearest group around the noteable, else the global ones. */
 const settings = (type: NoteableType): Sql => sql`
   left join lateral (
     select s.level, s.events
     from notification_settings s
     where s.user_id = u.id
-      and (
-        (s.level <> ${level('global')} and (s.project_id = p.id or s.namespace_id = any(n.traversal_ids)))
-        or (s.project_id is null and s.namespace_id is null)
-      )
+      and ((s.level <> ${level('global')} and (${ofHolder(type)})) or (s.project_id is null and s.namespace_id is null))
     order by s.project_id is null, array_position(n.traversal_ids, s.namespace_id) desc nulls last
     limit 1
   ) w on true
@@ -55,7 +60,7 @@ const chosen = sql`coalesce(w.level, ${level('participating')})`
 /** Whether `u` may read the noteable `m` and has not turned off mails about it. */
 const reached = (type: NoteableType): Sql =>
   sql`
-    not p.deleting
+    ${holderRemains(type)}
     and ${readersOfRow(type)}
     and coalesce(c.subscribed, true)
     and ${chosen} <> ${level('disabled')}
@@ -108,7 +113,15 @@ export async function findMailedNote(db: Db, id: number, limit: number): Promise
 const watches = sql`s.level in (${level('watch')}, ${level('custom')})`
 const inGeneral = raw('s.project_id is null and s.namespace_id is null')
 
-/** Users who may want mails about `m`: who participates or subscribed, and who watches the project. */
+/** Members of the project `p` who watch what they are members of. */
+const watchingMembers = sql`
+  union all
+  select s.user_id, false
+  from notification_settings s join project_access a on a.user_id = s.user_id and a.project_id = p.id
+  where ${watches} and ${inGeneral}
+`
+
+/** Users who may want mails about `m`: who participates or subscribed, and who watches the project or group. */
 const candidates = (type: NoteableType): Sql => sql`
   select id, bool_or(takes_part) as takes_part
   from (
@@ -121,15 +134,11 @@ const candidates = (type: NoteableType): Sql => sql`
     union all
     select s.user_id, false
     from notification_settings s
-    where ${watches} and (s.project_id = p.id or s.namespace_id = any(n.traversal_ids))
+    where ${watches} and (${ofHolder(type)})
     union all
     select s.user_id, false
-    from notification_settings s join group_access a on a.user_id = s.user_id and a.group_id = p.namespace_id
-    where ${watches} and ${inGeneral}
-    union all
-    select s.user_id, false
-    from notification_settings s join project_access a on a.user_id = s.user_id and a.project_id = p.id
-    where ${watches} and ${inGeneral}
+    from notification_settings s join group_access a on a.user_id = s.user_id and a.group_id = n.id
+    where ${watches} and ${inGeneral} ${isOfProject(type) ? watchingMembers : empty}
   ) each
   group by id
 `
@@ -181,9 +190,7 @@ export const recipientsOfEvent = (
     mailedEventRow,
     sql`
       select u.id, u.name, u.username, ${mailAddress} as address, ${noteable(type)} as noteable
-      from ${tableOf(type)} m
-        join projects p on p.id = m.project_id
-        join namespaces n on n.id = p.namespace_id
+      from ${tableOf(type)} m ${around(type)}
         cross join lateral (${candidates(type)}) as perhaps
         join users u on u.id = perhaps.id ${settings(type)}
       where m.id = any(${ids}::bigint[])

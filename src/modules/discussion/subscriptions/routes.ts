@@ -6,7 +6,7 @@ import type { Entity } from '../../../api/entity.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Params } from '../../../api/params/types.ts'
 import { UserListItem, userReferenceRow } from '../../accounts/index.ts'
-import { kindOf } from '../noteables/kinds.ts'
+import { assignedTables } from '../noteables/kinds.ts'
 import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
 import { findSubscribed, participantsOf, saveSubscription } from './queries.ts'
 
@@ -51,13 +51,14 @@ export function subscriptionRoutesOf<T extends { readonly facts: Facts }, A exte
 export function participantRoutesOf<T extends { readonly facts: Facts }, A extends string, P extends TObject>(
   about: DiscussedSubject<T, A, P>,
 ) {
-  const withReviewers = kindOf(about.type).planned?.assigned.some((table) => table.endsWith('_reviewers')) === true
+  const withReviewers = assignedTables(about.type).some((table) => table.endsWith('_reviewers'))
+  const assigned = `${assignedTables(about.type).length > 0 ? ' assignees,' : ''}${withReviewers ? ' reviewers,' : ''}`
   return [
     endpoint({
       method: 'GET',
       path: `${about.path}/participants`,
       summary: `List ${about.noun} participants`,
-      description: `Returns the author, assignees,${withReviewers ? ' reviewers,' : ''} commenters and mentioned users.`,
+      description: `Returns the author,${assigned} commenters and mentioned users.`,
       subject: about.subject,
       allow: about.read,
       paged: true,

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { integer, nullable, oneOf } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
+import { holderIds } from '../../groups/index.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout, tableOf } from '../noteables/queries.ts'
 
@@ -26,7 +27,7 @@ export type NewTodo = {
 /** Returns those that are new: a user has at most one pending todo for a noteable. */
 export const insertTodos = (
   tx: Tx,
-  { type, id, project_id }: Noteable,
+  { type, id, holder }: Noteable,
   todos: readonly NewTodo[],
 ): Promise<{ id: number; action: TodoAction; note_id: number | null }[]> =>
   tx.rows(
@@ -37,7 +38,7 @@ export const insertTodos = (
     },
     sql`
       insert into todos (user_id, author_id, project_id, ${columnOf(type)}, note_id, action)
-      select t."userId", t."authorId", ${project_id}, m.id, t."noteId", t.action
+      select t."userId", t."authorId", ${holderIds(holder).projectId}::bigint, m.id, t."noteId", t.action
       from jsonb_to_recordset(${JSON.stringify(todos)}::jsonb) as t (
           "userId" bigint, "authorId" bigint, "noteId" bigint, action text
         )

@@ -34,7 +34,7 @@ describe('DELETE /groups/:id without delayed deletion', () => {
     }
     expect((await ann.delete(`/groups/${top.id}`)).status).toBe(404)
     const events = await eventsOf(world, { group: top.id }, 'kind', 'payload')
-    expect(events.at(-1)).toEqual({ kind: 'group_deleted', payload: {} })
+    expect(events.at(-1)).toEqual({ kind: 'group_deleted', payload: { visibility: expect.any(Number) } })
     const audited = (await world.root.get(`/audit_events?entity_type=Group&entity_id=${top.id}`)).json
     expect(audited[0].details).toMatchObject({ entity_path: top.full_path, facts: { full_path: top.full_path } })
   })

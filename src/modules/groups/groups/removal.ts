@@ -18,7 +18,7 @@ export async function removeHeld(tx: Tx, held: GroupRow, actorId: number | null)
     kind: 'group_deleted',
     groupId: held.id,
     actorId,
-    payload: {},
+    payload: { ...(held.parent_id !== null && { parent_id: held.parent_id }), visibility: held.visibility },
     facts: { full_path: held.full_path },
   })
 }

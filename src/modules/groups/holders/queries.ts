@@ -31,6 +31,12 @@ export const reaching = (alias: string, projectId: Sql): Sql => sql`
   )
 `
 
+/** As `reaching`, of a project or group. */
+export const reachingHolder = (alias: string, { of, id }: ProjectOrGroupHolder): Sql =>
+  of === 'project'
+    ? reaching(alias, sql`${id}`)
+    : sql`${raw(alias)}.namespace_id = any((select traversal_ids from namespaces where id = ${id})::bigint[])`
+
 /**
  * True for rows of the table `alias` that belong to a project or group, or to the groups above it. Readers of a project
  * may read the groups above it; above a group, only visible groups count.

@@ -173,7 +173,7 @@ export const inheritedLevel = (
     `,
   )
 
-/** Replaces an expired membership that is not deleted yet. False if the user is a member already. The access lock is held. */
+/** False if the user is a member already, also if that membership has expired. The access lock is held. */
 export async function insertMember(
   tx: Tx,
   source: MemberSource,
@@ -185,12 +185,21 @@ export async function insertMember(
       ${member.level}::smallint as access_level, ${member.expiresAt}::date as expires_at,
       ${member.createdBy}::bigint as created_by_id
   `
-  const insert = async (): Promise<boolean> => (await tx.run(insertMembers(row, sql`do nothing`))) > 0
-  if (await insert()) return true
-  // A membership that has expired is in the way until it is deleted.
-  const ended = sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`
-  return (await tx.run(ended)) > 0 && (await insert())
+  return (await tx.run(insertMembers(row, sql`do nothing`))) > 0
 }
+
+/** Deletes the user's membership if it has expired, and returns its level. */
+export const deleteEndedMember = async (tx: Tx, source: MemberSource, userId: number): Promise<number | undefined> =>
+  (
+    await tx.row(
+      { level: integer },
+      sql`
+        delete from members m
+        where ${direct(source)} and m.user_id = ${userId} and not ${alive}
+        returning m.access_level as level
+      `,
+    )
+  )?.level
 
 /** `expiresAt: undefined` leaves the date unchanged. */
 export const updateMember = (
@@ -210,9 +219,18 @@ export const updateMember = (
 export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
   tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
 
-/** Deletes at most `size` expired memberships; returns their number. */
-export const deleteEndedMembers = (db: Db, size: number): Promise<number> =>
-  db.run(deleteSome('members', raw('expires_at <= current_date'), size))
+const endedRow = { user_id: integer, project_id: nullable(integer), namespace_id: nullable(integer), level: integer }
+export type EndedMember = RowOf<typeof endedRow>
+
+/** Deletes at most `size` expired memberships; returns them. */
+export const deleteEndedMembers = (tx: Tx, size: number): Promise<EndedMember[]> =>
+  tx.rows(
+    endedRow,
+    sql`
+      ${deleteSome('members', raw('expires_at <= current_date'), size)}
+      returning user_id, project_id, namespace_id, access_level as level
+    `,
+  )
 
 /** Deletes the user's direct memberships below a group, because their membership of the group ends. Returns which. */
 export async function deleteMembershipsBelow(

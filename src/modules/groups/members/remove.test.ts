@@ -166,6 +166,38 @@ describe('purge of expired memberships', () => {
       expect(await endedAccess(world, table, ann.id)).toEqual([])
   })
 
+  test('the end of an expired membership is an event with the level that the user had', async ({ world }) => {
+    const ann = await world.user()
+    const [project, group] = [await world.project(), await world.group()]
+    for (const [path, level] of [
+      [`/projects/${project.id}`, 20],
+      [`/groups/${group.id}`, 40],
+    ] as const)
+      await world.root.post(`${path}/members`, { user_id: ann.id, access_level: level, expires_at: day(-1) })
+    await purgeExpiredMembers.run({}, await contextFor(world, null))
+    for (const place of [{ project: project.id }, { group: group.id }])
+      expect(await eventsOf(world, { ...place, kind: 'member_removed' }, 'actor_id', 'payload')).toEqual([
+        { actor_id: null, payload: { user_id: ann.id } },
+      ])
+    const { json } = await world.root.get(`/groups/${group.id}/audit_events`)
+    expect(json[0].details).toMatchObject({ remove: 'user_access', target_id: ann.id })
+  })
+
+  test('a member who is added again before the purge was removed first', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group()
+    for (const expires_at of [day(-1), null])
+      expect(
+        await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 30, expires_at }),
+      ).toMatchObject({ status: 201 })
+    const kinds = await eventsOf(
+      world,
+      { group: group.id, kind: 'member%', payload: { user_id: String(ann.id) } },
+      'kind',
+    )
+    expect(kinds.map(({ kind }) => kind)).toEqual(['member_added', 'member_removed', 'member_added'])
+  })
+
   test('the purge takes few statements, skips locked rows and may run concurrently', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const people = await Promise.all(Array.from({ length: 6 }, () => world.user()))
@@ -179,7 +211,7 @@ describe('purge of expired memberships', () => {
       await lockMember(tx, group.id, held)
       const counted = counting(ctx)
       await purgeExpiredMembers.run({}, counted.ctx)
-      expect(counted.counts).toEqual({ transactions: 0, writes: 3 })
+      expect(counted.counts).toEqual({ transactions: 1, writes: 2 })
       expect(await left()).toEqual([{ user_id: held }])
     })
     await Promise.all([1, 2].map(() => purgeExpiredMembers.run({}, ctx)))

@@ -9,6 +9,8 @@ import { findUser, isLeaving } from '../../accounts/index.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../../namespaces/index.ts'
 import { mailMember } from './mails.ts'
 import {
+  deleteEndedMember,
+  deleteEndedMembers,
   deleteMember,
   deleteMembershipsBelow,
   findMember,
@@ -106,8 +108,13 @@ export async function admitMember(
   if (user.state === 'blocked' && (await isLeaving(tx, userId))) throw notFound('User')
   if (membership.locked) throw new Failure('wrong_state', 'Members of the group are locked')
   await requireLevel(tx, membership, userId, level)
-  const added = await insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })
-  if (!added) throw conflict('Member already exists')
+  const insert = () => insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })
+  if (!(await insert())) {
+    // A membership that has expired is in the way until it is deleted.
+    const ended = await deleteEndedMember(tx, membership, userId)
+    if (ended === undefined || !(await insert())) throw conflict('Member already exists')
+    await emitRemoved(tx, sourceOf(membership), { userId, level: ended, actorId: null })
+  }
   await changed(tx, membership, userId)
   await emit(tx, {
     kind: 'member_added',
@@ -186,16 +193,37 @@ export async function removeMember(
     if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
     if (membership.fixedUserId === userId) throw forbidden()
     await requireOtherOwner(tx, membership, held)
+    const actorId = ctx.actor?.id ?? null
     for (const { source, level } of await endMembership(tx, membership, held))
-      await emit(tx, {
-        kind: 'member_removed',
-        ...sourceOf(source),
-        actorId: ctx.actor?.id ?? null,
-        payload: { user_id: userId },
-        facts: { access_level: level },
-      })
+      await emitRemoved(tx, sourceOf(source), { userId, level, actorId })
   })
 }
+
+/** Deletes at most `size` expired memberships; resolves with their number. */
+export const removeEndedMembers = (ctx: Ctx, size: number): Promise<number> =>
+  ctx.transaction(async (tx) => {
+    const ended = await deleteEndedMembers(tx, size)
+    for (const { user_id: userId, project_id: projectId, namespace_id: groupId, level } of ended)
+      await emitRemoved(tx, projectId === null ? { groupId: groupId! } : { projectId }, {
+        userId,
+        level,
+        actorId: null,
+      })
+    return ended.length
+  })
+
+const emitRemoved = (
+  tx: Tx,
+  place: EventPlace,
+  { userId, level, actorId }: { userId: number; level: number; actorId: number | null },
+): Promise<void> =>
+  emit(tx, {
+    kind: 'member_removed',
+    ...place,
+    actorId,
+    payload: { user_id: userId },
+    facts: { access_level: level },
+  })
 
 type Ended = { readonly source: MemberSource; readonly level: number }
 

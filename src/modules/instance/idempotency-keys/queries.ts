@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { resealRows } from '../../../db/reseal.ts'
 import { boolean, integer, json, notNull, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
-import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { isDue, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Secrets } from '../../../kernel/secrets.ts'
 
 /** A key of a caller, as its digest. */
@@ -46,8 +46,8 @@ export const findKey = (db: Db, key: KeyOfCaller): Promise<KeyRow | undefined> =
   db.row(
     keyRow,
     sql`
-      select k.fingerprint, k.state, k.took_effect, k.leased_until > now() as is_leased, k.status, k.headers,
-        k.sealed_body, k.is_cut
+      select k.fingerprint, k.state, k.took_effect, not ${isDue(raw('k.leased_until'), lease)} as is_leased, k.status,
+        k.headers, k.sealed_body, k.is_cut
       from idempotency_keys k
       where ${ofCaller(key)} and k.created_at > now() - ${retention}
     `,
@@ -74,7 +74,10 @@ export const claimKey = async (db: Db, key: KeyOfCaller, fingerprint: string, at
         is_cut = false, created_at = now()
       where k.created_at <= now() - ${retention}
         or (
-          k.state = 'running' and not k.took_effect and k.leased_until <= now() and k.fingerprint = excluded.fingerprint
+          k.state = 'running'
+          and not k.took_effect
+          and ${isDue(raw('k.leased_until'), lease)}
+          and k.fingerprint = excluded.fingerprint
         )
   `)) > 0
 

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { job } from '../../../jobs/job.ts'
-import type { Mail } from '../../../mail/mailer.ts'
 import { htmlOf } from './html.ts'
 import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
 
@@ -16,23 +15,25 @@ export const deliverMail = job({
   async run({ mailId }, ctx) {
     const mail = await findMail(ctx.db, mailId)
     if (!mail) return
-    const { body } = withFrame(mail, await findFrame(ctx.db), ctx)
-    const html = ctx.settings.html_emails_enabled ? { html: htmlOf(body, ctx.site) } : {}
-    await ctx.mailer.send({ ...mail, body, ...html }, mailId)
+    const { html: own, ...plain } = mail
+    const { above, below } = await frameOf(ctx)
+    const body = [...above, mail.body.trim(), ...below].join('\n\n')
+    const html = [
+      ...above.map((text) => htmlOf(text, ctx.site)),
+      own ?? htmlOf(mail.body, ctx.site),
+      ...below.map((text) => htmlOf(text, ctx.site)),
+    ].join('')
+    const framed = above.length + below.length > 0 ? { ...plain, body: `${body}\n` } : plain
+    await ctx.mailer.send(ctx.settings.html_emails_enabled ? { ...framed, html } : framed, mailId)
     await deleteMail(ctx.db, mailId)
   },
 })
 
-/** Adds header, footer and additional text as they are set when the mail is sent, not when it was queued. */
-function withFrame(
-  mail: Mail,
-  { header, footer }: { header: string; footer: string },
-  { settings }: Pick<Ctx, 'settings'>,
-): Mail {
-  const around = [header, mail.body, settings.email_additional_text ?? '', footer]
-    .map((text) => text.trim())
-    .filter((text) => text !== '')
-  return around.length > 1 ? { ...mail, body: `${around.join('\n\n')}\n` } : mail
+/** Header, additional text and footer as they are set when the mail is sent, not when it was queued; without empty ones. */
+async function frameOf({ db, settings }: Ctx): Promise<{ readonly above: string[]; readonly below: string[] }> {
+  const { header, footer } = await findFrame(db)
+  const filled = (texts: readonly string[]) => texts.map((text) => text.trim()).filter((text) => text !== '')
+  return { above: filled([header]), below: filled([settings.email_additional_text ?? '', footer]) }
 }
 
 /** Deletes mails that failed on every attempt. */

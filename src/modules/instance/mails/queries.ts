@@ -1,33 +1,37 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, text } from '../../../db/row.ts'
+import { integer, json, nullable, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 
-export const insertMail = async (tx: Tx, { to, subject, body }: Mail): Promise<number> =>
-  (await tx.row(
-    { id: integer },
-    sql`insert into mails (recipient, subject, body) values (${to}, ${subject}, ${body}) returning id`,
-  ))!.id
+export const insertMail = async (tx: Tx, mail: Mail): Promise<number> => (await insertMails(tx, [mail]))[0]!
 
 /** Returns the ids of the new rows. One statement. */
 export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<number[]> => {
   const rows = await tx.rows(
     { id: integer },
     sql`
-      insert into mails (recipient, subject, body)
-      select m."to", m.subject, m.body
-      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text)
+      insert into mails (recipient, sender, subject, body, html)
+      select m."to", m."from", m.subject, m.body, m.html
+      from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m (
+        "to" text, "from" jsonb, subject text, body text, html text
+      )
       returning id
     `,
   )
   return rows.map(({ id }) => id)
 }
 
-export const findMail = (db: Db, id: number): Promise<Mail | undefined> =>
-  db.row(
-    { to: text, subject: text, body: text },
-    sql`select recipient as to, subject, body from mails where id = ${id}`,
+/** A mail as it was queued; `html` is null if the HTML part shows the plain text. */
+export async function findMail(
+  db: Db,
+  id: number,
+): Promise<(Omit<Mail, 'html'> & { html: string | null }) | undefined> {
+  const found = await db.row(
+    { to: text, from: nullable(json<NonNullable<Mail['from']>>()), subject: text, body: text, html: nullable(text) },
+    sql`select recipient as to, sender as from, subject, body, html from mails where id = ${id}`,
   )
+  return found && { ...found, from: found.from ?? undefined }
+}
 
 /** Header and footer of every mail, from the appearance; empty unless enabled. */
 export const findFrame = async (db: Db): Promise<{ header: string; footer: string }> =>

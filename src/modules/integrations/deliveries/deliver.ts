@@ -1,10 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { OutboundFailure } from '../../instance/index.ts'
+import { chatBody } from '../chat/templates.ts'
 import type { Trigger } from '../hooks/triggers.ts'
 import { buildPayload } from '../payloads/build.ts'
+import { mailsOf } from '../service-mails/mails.ts'
+import { isChat, type ServiceFlag } from '../services/kinds.ts'
 import { confidentialIssues, messagesOf } from './messages.ts'
 import { type DueRow, eventOf, type Result } from './queue-queries.ts'
-import { type HookTimes, maxAttempts, pauseAfter, pauseMs, retryMs } from './schedule.ts'
+import { aloneAfter, type HookTimes, maxAttempts, pauseAfter, pauseMs, retryMs } from './schedule.ts'
 import { send } from './send.ts'
 
 /** Payloads by event and part: hooks of the same event share one. */
@@ -29,6 +32,7 @@ const noResponse = {
   pause_ms: 0,
   delay_ms: 0,
   sent: false,
+  alone: false,
 } as const
 
 /**
@@ -59,11 +63,23 @@ const payloadOf = (ctx: Ctx, due: DueRow, trigger: Trigger, cache: PayloadCache)
 /** Makes one attempt of a delivery. Rejects only if the service itself fails. */
 export async function deliver(ctx: Ctx, due: DueRow, options: DeliverOptions): Promise<Result> {
   const { times, payloads, signal } = options
-  const base = { id: due.delivery_id, hook_id: due.hook_id, attempts: due.attempts, ...noResponse }
+  const base = {
+    id: due.delivery_id,
+    hook_id: due.hook_id,
+    attempts: due.attempts,
+    ...noResponse,
+    alone: due.failures >= aloneAfter,
+  }
   const trigger = await currentTrigger(ctx, due)
   if (trigger === undefined) return { ...base, state: 'dropped', error: 'The hook may not receive this event any more' }
-  const body = await payloadOf(ctx, due, trigger, payloads)
-  if (body === undefined) return { ...base, state: 'dropped', error: 'What the event is about was deleted' }
+  const payload = await payloadOf(ctx, due, trigger, payloads)
+  if (payload === undefined) return { ...base, state: 'dropped', error: 'What the event is about was deleted' }
+  const { service, properties } = due
+  if (service !== null && !isChat(service)) {
+    const mails = await mailsOf(ctx, service, properties!, payload)
+    return { ...base, state: 'delivered', attempts: due.attempts + 1, sent: true, mails }
+  }
+  const body = service === null ? payload : chatBody(service, properties!, trigger as ServiceFlag, payload)
   const began = performance.now()
   const took = () => Math.round(performance.now() - began)
   try {

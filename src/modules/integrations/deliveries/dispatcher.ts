@@ -6,10 +6,10 @@ import { expandEvents } from './expand.ts'
 import { lockQueue } from './expand-queries.ts'
 import { Loop } from './loop.ts'
 import { type DueRow, dueDeliveries, nextDueMs, type Result, saveResults } from './queue-queries.ts'
-import { type HookTimes, hookTimes, maxAttempts, retryMs } from './schedule.ts'
+import { aloneAfter, type HookTimes, hookTimes, maxAttempts, retryMs } from './schedule.ts'
 
 /** Requests at once: in all, to one host, and of one hook. A slow host or hook takes a share of them. */
-const limits = { all: 32, host: 16, hook: 8 }
+const limits = { all: 128, host: 32, hook: 16 }
 
 /** Without news the queue is read this often, in case a notification was lost. In milliseconds. */
 const maxSleepMs = 60_000
@@ -114,7 +114,7 @@ export class Dispatcher {
     const taken = [...this.#sending.values()].map(({ due }) => due)
     const full = <Key>(keys: readonly Key[], limit: number) =>
       [...Map.groupBy(keys, (key) => key)].filter(([, same]) => same.length >= limit).map(([key]) => key)
-    const failing = taken.filter(({ failures }) => failures > 0).map(({ hook_id }) => hook_id)
+    const failing = taken.filter(({ failures }) => failures >= aloneAfter).map(({ hook_id }) => hook_id)
     const due = await dueDeliveries(
       ctx.db,
       {
@@ -131,7 +131,7 @@ export class Dispatcher {
           limits.host,
         ),
       },
-      { perHook: limits.hook, limit: 4 * limits.all },
+      { perHook: limits.hook, limit: 2 * limits.all },
     )
     const counts = new Map<string, number>()
     const count = (key: string) => counts.get(key) ?? 0
@@ -174,6 +174,7 @@ const ownFailure = (due: DueRow, times: HookTimes): Result => ({
   delay_ms: retryMs(times, due.attempts + 1),
   pause_ms: 0,
   sent: false,
+  alone: false,
   response_status: null,
   response_headers: null,
   response_body: null,

@@ -1,8 +1,9 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { integer, json, listOf, nullable, type RowOf, text } from '../../../db/row.ts'
+import { integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { literal, raw, sql } from '../../../db/sql.ts'
 import { payloadTime } from '../hook-events/facts-queries.ts'
 import type { RecordedEvent } from '../payloads/source.ts'
+import { type Properties, slugs } from '../services/kinds.ts'
 
 export const recordedRow = {
   id: integer,
@@ -75,6 +76,9 @@ export const receiverRow = {
   namespace_id: nullable(integer),
   triggers: listOf(text),
   branch_filter: text,
+  /** Null for hooks. */
+  service: nullable(oneOf(...slugs)),
+  properties: nullable(json<Properties>()),
 }
 export type ReceiverRow = RowOf<typeof receiverRow>
 
@@ -86,7 +90,7 @@ export const receiversOf = (
   db.rows(
     receiverRow,
     sql`
-      select h.id, h.project_id, h.namespace_id, h.triggers, h.branch_filter
+      select h.id, h.project_id, h.namespace_id, h.triggers, h.branch_filter, h.service, h.properties
       from hooks h
       where h.project_id = ${project_id}
         or h.namespace_id = any(

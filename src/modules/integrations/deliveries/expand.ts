@@ -1,5 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { idIn, type RecordedEvent } from '../payloads/source.ts'
+import { ServedBranches } from '../services/branches.ts'
 import {
   hasNewEvents,
   insertDeliveries,
@@ -10,7 +11,7 @@ import {
   type ReceiverRow,
   receiversOf,
 } from './expand-queries.ts'
-import { confidentialIssues, messagesOf, receives } from './messages.ts'
+import { confidentialIssues, type Message, messagesOf, receives } from './messages.ts'
 
 /** Events that become deliveries in one transaction, at most. */
 const batchSize = 100
@@ -23,6 +24,19 @@ function inOrder(events: readonly RecordedEvent[]): RecordedEvent[] {
   const pushes = events.filter(({ kind }) => kind === 'pushed').sort((one, other) => pushIdOf(one) - pushIdOf(other))
   return events.map((event) => (event.kind === 'pushed' ? pushes.shift()! : event))
 }
+
+/** The branches of a project, if one of its services is notified of some of them only. */
+const branchesFor = async (
+  ctx: Ctx,
+  { project_id }: RecordedEvent,
+  hooks: readonly ReceiverRow[],
+  messages: readonly Message[],
+): Promise<ServedBranches | undefined> =>
+  project_id !== null &&
+  hooks.some(({ service }) => service !== null) &&
+  messages.some(({ branch }) => branch !== undefined)
+    ? ServedBranches.load(ctx, project_id)
+    : undefined
 
 /** Adds the deliveries of new events, in order. Resolves with what is left: more of them, some that wait for others, or nothing. */
 export async function expandEvents(ctx: Ctx): Promise<'more' | 'waiting' | 'nothing'> {
@@ -39,9 +53,10 @@ export async function expandEvents(ctx: Ctx): Promise<'more' | 'waiting' | 'noth
   const deliveries = await Promise.all(
     events.map(async (event): Promise<NewDelivery[]> => {
       const [hooks, messages] = await Promise.all([receiversAt(event), messagesOf(ctx, event, confidential)])
+      const branches = await branchesFor(ctx, event, hooks, messages)
       return messages.flatMap((message) =>
         hooks
-          .filter((hook) => receives(hook, event, message))
+          .filter((hook) => receives(hook, event, message, branches))
           .map(({ id }) => ({
             hook_id: id,
             event_id: event.id,

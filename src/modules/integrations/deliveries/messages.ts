@@ -5,6 +5,7 @@ import { changesIn } from '../payloads/changes.ts'
 import { refsOfPush } from '../payloads/push.ts'
 import { confidentialAmong } from '../payloads/queries.ts'
 import { idIn, type RecordedEvent, textIn } from '../payloads/source.ts'
+import type { ServedBranches } from '../services/branches.ts'
 import type { ReceiverRow } from './expand-queries.ts'
 
 /** What an event is for hooks with a flag: one payload about one resource. */
@@ -13,7 +14,7 @@ export type Message = {
   readonly part: number
   /** Deliveries about the same resource are sent in order. */
   readonly resource: string
-  /** Of a pushed branch. */
+  /** Of a pushed branch, or the one that a pipeline ran for. */
   readonly branch?: string
 }
 
@@ -52,12 +53,17 @@ export async function messagesOf(
     case 'note_created': {
       const id = idIn(payload, 'noteable_id')
       const type = textIn(payload, 'noteable_type')
+      // Payloads of notes have a project.
+      if (type === 'Epic') return []
       const hidden = type === 'Issue' && isHidden(id)
       const about = type === 'Commit' ? inProject(`commit ${textIn(payload, 'commit_id')}`) : `${type} ${id}`
       return one(hidden ? 'confidential_note_events' : 'note_events', `notes of ${about}`)
     }
     case 'pipeline_changed':
-      return one('pipeline_events', `pipeline ${idIn(payload, 'pipeline_id')}`)
+      return one('pipeline_events', `pipeline ${idIn(payload, 'pipeline_id')}`).map((message) => ({
+        ...message,
+        ...(facts['tag'] === false && { branch: textIn(facts, 'ref') ?? '' }),
+      }))
     case 'commit_status_changed':
       return one('job_events', `job ${idIn(payload, 'status_id')}`)
     case 'release_created':
@@ -135,10 +141,32 @@ async function pushMessages(ctx: Ctx, event: RecordedEvent): Promise<Message[]> 
   ]
 }
 
-/** Whether a hook receives a message about an event at its place. */
-export function receives(hook: ReceiverRow, event: RecordedEvent, { trigger, branch }: Message): boolean {
+/** Whether a hook or a service receives a message about an event at its place. */
+export function receives(
+  hook: ReceiverRow,
+  event: RecordedEvent,
+  message: Message,
+  branches: ServedBranches | undefined,
+): boolean {
+  const { trigger, branch } = message
   if (!hook.triggers.includes(trigger)) return false
-  if (branch !== undefined && isFiltered(hook.branch_filter, branch)) return false
+  if (hook.service !== null) return isNotified(hook, event, message, branches)
+  if (trigger === 'push_events' && branch !== undefined && isFiltered(hook.branch_filter, branch)) return false
   // A group is a subgroup for the groups above it.
   return trigger !== 'subgroup_events' || hook.namespace_id !== event.group_id
+}
+
+/** Whether a service whose flag is set is notified. */
+function isNotified(
+  { properties }: ReceiverRow,
+  { kind, facts }: RecordedEvent,
+  { trigger, branch }: Message,
+  branches: ServedBranches | undefined,
+): boolean {
+  // A chat would show each edit of a text.
+  if (kind === 'issue_updated' || kind === 'merge_request_updated') return false
+  const { branches_to_be_notified: set, notify_only_broken_pipelines: onlyBroken } = properties!
+  if (trigger === 'pipeline_events' && facts['status'] !== 'failed' && (facts['status'] !== 'success' || onlyBroken))
+    return false
+  return branch === undefined || branches?.has(set, branch) === true
 }

@@ -1,7 +1,11 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, listOf, nullable, type RowOf, text } from '../../../db/row.ts'
-import { literal, sql } from '../../../db/sql.ts'
+import { boolean, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
+import { isDue, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Mail } from '../../../mail/mailer.ts'
+import { sendMails } from '../../instance/index.ts'
+import { type Properties, slugs } from '../services/kinds.ts'
 import { asRecorded, recordedColumns, recordedRow } from './expand-queries.ts'
+import { aloneAfter, pauseAfter } from './schedule.ts'
 
 const dueColumns = {
   delivery_id: integer,
@@ -11,7 +15,11 @@ const dueColumns = {
   attempts: integer,
   is_system: boolean,
   host: text,
-  sealed_url: text,
+  /** Null for hooks. */
+  service: nullable(oneOf(...slugs)),
+  properties: nullable(json<Properties>()),
+  /** Null for services that send mails. */
+  sealed_url: nullable(text),
   sealed_token: nullable(text),
   triggers: listOf(text),
   verifies_tls: boolean,
@@ -32,30 +40,41 @@ export type Taken = {
   readonly hosts: readonly string[]
 }
 
+/** The hooks with ready deliveries: one probe of an index for each, however many deliveries these have. */
+const waitingHooks = raw(`waiting (hook_id) as (
+  (select d.hook_id from hook_deliveries d where d.ready order by d.hook_id limit 1)
+  union all
+  select (select d.hook_id from hook_deliveries d where d.ready and d.hook_id > w.hook_id order by d.hook_id limit 1)
+  from waiting w
+  where w.hook_id is not null
+)`)
+
+/** Those of a hook `h`, at most as many as may be sent at once. `due` restricts the time of a range of an index. */
+const readyOf = (taken: Taken, perHook: number, due: Sql): Sql => sql`
+  (
+    select d.*
+    from hook_deliveries d
+    where d.hook_id = h.id and d.ready and ${due} and d.id <> all(${taken.deliveries}::bigint[])
+    order by d.next_at, d.id
+    limit case when h.failures >= ${literal(aloneAfter)} then 1 else ${literal(perHook)} end
+  )
+`
+
+/** Longer than any retry or pause: a later time was planned before the clock was set back. */
+const longest = raw(`interval '1 day'`)
+
 /**
- * Ready deliveries that are due, at most `perHook` of each hook; of a hook that fails, only the oldest. One probe of an index for each
- * hook with ready deliveries, however many these are.
+ * Ready deliveries that are due, at most `perHook` of each hook; of a hook that fails repeatedly, only
+ * the oldest.
  */
 export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHook: number; limit: number }) =>
   db.rows(
     dueRow,
     sql`
-      with recursive waiting (hook_id) as (
-        (select d.hook_id from hook_deliveries d where d.ready order by d.hook_id limit 1)
-        union all
-        select (
-          select d.hook_id
-          from hook_deliveries d
-          where d.ready and d.hook_id > w.hook_id
-          order by d.hook_id
-          limit 1
-        )
-        from waiting w
-        where w.hook_id is not null
-      )
+      with recursive ${waitingHooks}
       select ${recordedColumns}, q.id as delivery_id, q.hook_id, q.trigger, q.part, q.attempts, h.project_id is null
-        and h.namespace_id is null as is_system, h.host, h.sealed_url, h.sealed_token, h.triggers,
-        h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
+        and h.namespace_id is null as is_system, h.host, h.service, h.properties, h.sealed_url, h.sealed_token,
+        h.triggers, h.enable_ssl_verification as verifies_tls, h.failures, h.namespace_id is null
         or h.namespace_id = any(
           coalesce(
             (
@@ -70,14 +89,16 @@ export const dueDeliveries = (db: Db, taken: Taken, { perHook, limit }: { perHoo
       from waiting w
         join hooks h on h.id = w.hook_id
         cross join lateral (
-          select d.*
-          from hook_deliveries d
-          where d.hook_id = w.hook_id and d.ready and d.next_at <= now() and d.id <> all(${taken.deliveries}::bigint[])
-          order by d.next_at, d.id
-          limit case when h.failures > 0 then 1 else ${literal(perHook)} end
+          select b.*
+          from (
+            ${readyOf(taken, perHook, sql`d.next_at <= now()`)}
+            union all ${readyOf(taken, perHook, sql`d.next_at > now() + ${longest}`)}
+          ) as b
+          order by b.next_at, b.id
+          limit case when h.failures >= ${literal(aloneAfter)} then 1 else ${literal(perHook)} end
         ) as q
         join hook_events e on e.id = q.event_id
-      where (h.disabled_until is null or h.disabled_until <= now())
+      where (h.disabled_until is null or ${isDue(raw('h.disabled_until'), longest)})
         and h.id <> all(${taken.hooks}::bigint[])
         and h.host <> all(${taken.hosts}::text[])
       order by q.next_at, q.id
@@ -91,19 +112,7 @@ export const nextDueMs = async (db: Db, sending: readonly number[]): Promise<num
     await db.row(
       { ms: nullable(integer) },
       sql`
-        with recursive waiting (hook_id) as (
-          (select d.hook_id from hook_deliveries d where d.ready order by d.hook_id limit 1)
-          union all
-          select (
-            select d.hook_id
-            from hook_deliveries d
-            where d.ready and d.hook_id > w.hook_id
-            order by d.hook_id
-            limit 1
-          )
-          from waiting w
-          where w.hook_id is not null
-        )
+        with recursive ${waitingHooks}
         select ceil(1000 * extract(epoch from min(greatest(q.next_at, h.disabled_until)) - now()))::bigint as ms
         from waiting w
           join hooks h on h.id = w.hook_id
@@ -128,33 +137,47 @@ export type Result = {
   readonly delay_ms: number
   /** Whether it says something about the receiver. */
   readonly sent: boolean
+  /** Whether the hook sent one at a time. Failures at the same time are no failures in a row: they do not pause it. */
+  readonly alone: boolean
   readonly pause_ms: number
   readonly response_status: number | null
   readonly response_headers: object | null
   readonly response_body: string | null
   readonly duration_ms: number | null
   readonly error: string | null
+  /** What a service sends by mail: queued with the result, so that a crash sends them neither twice nor never. */
+  readonly mails?: readonly Mail[]
 }
 
 /** Records results, makes the next delivery of each resource ready, and counts the failures of hooks. The queue is locked. */
 export async function saveResults(tx: Tx, results: readonly Result[]): Promise<void> {
   const rows = sql`
-    jsonb_to_recordset(${JSON.stringify(results)}::jsonb) as r (
-      id bigint, hook_id bigint, state text, attempts integer, delay_ms double precision, sent boolean,
+    jsonb_to_recordset(${JSON.stringify(results.map(({ mails: _, ...result }) => result))}::jsonb) as r (
+      id bigint, hook_id bigint, state text, attempts integer, delay_ms double precision, sent boolean, alone boolean,
       pause_ms double precision, response_status integer, response_headers jsonb, response_body text,
       duration_ms integer, error text
     )
   `
-  await tx.run(sql`
-    update hook_deliveries d
-    set state = r.state, ready = r.state = 'pending', attempts = r.attempts,
-      next_at = now() + make_interval(secs => r.delay_ms / 1000),
-      finished_at = case when r.state = 'pending' then null else now() end, attempted_at = now(),
-      response_status = r.response_status, response_headers = r.response_headers, response_body = r.response_body,
-      duration_ms = r.duration_ms, error = r.error
-    from ${rows}
-    where d.id = r.id
-  `)
+  const saved = await tx.rows(
+    { id: integer },
+    sql`
+      update hook_deliveries d
+      set state = r.state, ready = r.state = 'pending', attempts = r.attempts,
+        next_at = now() + make_interval(secs => r.delay_ms / 1000),
+        finished_at = case when r.state = 'pending' then null else now() end, attempted_at = now(),
+        response_status = r.response_status, response_headers = r.response_headers, response_body = r.response_body,
+        duration_ms = r.duration_ms, error = r.error
+      from ${rows}
+      where d.id = r.id and d.state = 'pending'
+      returning d.id
+    `,
+  )
+  // Of a service that was disabled meanwhile nothing is sent.
+  const left = new Set(saved.map(({ id }) => id))
+  await sendMails(
+    tx,
+    results.flatMap(({ id, mails = [] }) => (left.has(id) ? mails : [])),
+  )
   await tx.run(sql`
     update hook_deliveries d
     set ready = true
@@ -174,12 +197,16 @@ export async function saveResults(tx: Tx, results: readonly Result[]): Promise<v
   `)
   await tx.run(sql`
     update hooks h
-    set failures = case when s.delivered then 0 else h.failures + s.failed end,
+    set failures = case
+        when s.delivered then 0
+        when s.alone then h.failures + s.failed
+        else greatest(h.failures, least(h.failures + s.failed, ${literal(pauseAfter - 1)}))
+      end,
       disabled_until = case
         when not s.delivered and s.pause_ms > 0 then now() + make_interval(secs => s.pause_ms / 1000)
       end
     from (
-      select r.hook_id, bool_or(r.state = 'delivered') as delivered, count(*) as failed,
+      select r.hook_id, bool_or(r.state = 'delivered') as delivered, count(*) as failed, bool_or(r.alone) as alone,
         max(r.pause_ms) as pause_ms
       from ${rows}
       where r.sent

@@ -55,7 +55,10 @@ export const deliveryRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf
       allow: 'admin_hook',
       params: logParams.resend,
       returns: HookEvent,
-      handle: ({ subject: held, params: { hook_id, event_id }, ctx }) => resend(ctx, holder(held), hook_id, event_id),
+      async handle({ subject: held, params: { hook_id, event_id }, ctx }) {
+        await getHook(ctx, holder(held), hook_id)
+        return resend(ctx, hook_id, event_id)
+      },
     }),
 
     endpoint({
@@ -68,7 +71,10 @@ export const deliveryRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf
       allow: 'admin_hook',
       params: logParams.replay,
       returns: HookReplay,
-      handle: ({ subject: held, params: { hook_id, since }, ctx }) => replay(ctx, holder(held), hook_id, since),
+      async handle({ subject: held, params: { hook_id, since }, ctx }) {
+        await getHook(ctx, holder(held), hook_id)
+        return replay(ctx, hook_id, since)
+      },
     }),
 
     endpoint({

@@ -24,6 +24,12 @@ export const maxAttempts = 15
 /** Failed requests in a row after which a hook is paused. */
 export const pauseAfter = 10
 
+/**
+ * Failed requests in a row after which the deliveries of a hook are tried one at a time. Fewer change nothing: a receiver that fails at
+ * times gets as much as one that does not, and one that does not answer delays only what waits for it.
+ */
+export const aloneAfter = 5
+
 /** Until the next attempt after this many. */
 export const retryMs = ({ retry, maxRetry }: HookTimes, attempts: number): number =>
   Math.min(retry * 3 ** (attempts - 1), maxRetry)

@@ -24,7 +24,7 @@ const bothNames = (name: string, value: string): Record<string, string> => ({
 export const signatureOf = (token: string, body: string): string =>
   `sha256=${createHmac('sha256', token).update(body).digest('hex')}`
 
-/** Sends a body to the hook of a delivery. Throws `OutboundFailure` without a response. */
+/** Sends a body to the hook or chat of a delivery. Throws `OutboundFailure` without a response. */
 export async function send(
   ctx: Ctx,
   due: DueRow,
@@ -35,16 +35,18 @@ export async function send(
   const event = due.is_system ? systemEventName : eventNames[due.trigger as Exclude<Trigger, 'system_events'> & Flag]
   const key = deliveryKey(due)
   return sendOutbound(ctx, {
-    url: ctx.secrets.open(due.sealed_url, urlPurpose(due.hook_id)),
+    url: ctx.secrets.open(due.sealed_url!, urlPurpose(due.hook_id)),
     rules: addressRules(due.is_system ? 'system' : 'project'),
     headers: {
       'Content-Type': 'application/json',
       'User-Agent': `Stithy/${productVersion}`,
       'Idempotency-Key': key,
-      ...bothNames('Event', event),
-      ...bothNames('Event-UUID', due.uuid),
-      ...bothNames('Webhook-UUID', key),
-      ...bothNames('Instance', ctx.site.url),
+      ...(due.service === null && {
+        ...bothNames('Event', event),
+        ...bothNames('Event-UUID', due.uuid),
+        ...bothNames('Webhook-UUID', key),
+        ...bothNames('Instance', ctx.site.url),
+      }),
     },
     secretHeaders: token
       ? {

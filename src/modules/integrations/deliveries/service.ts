@@ -96,26 +96,22 @@ const queue = (ctx: Ctx, hookId: number, event: Test): Promise<DeliveryRow> =>
     return (await findDelivery(tx, hookId, id))!
   })
 
-/** Sends an event again, with the same ids, also if it was received. */
-export async function resend(ctx: Ctx, holder: HookHolder, hookId: number, id: number): Promise<DeliveryRow> {
-  await getHook(ctx, holder, hookId)
-  return ctx.transaction(async (tx) => {
+/** Sends an event of a hook or service again, with the same ids, also if it was received. */
+export const resend = (ctx: Ctx, hookId: number, id: number): Promise<DeliveryRow> =>
+  ctx.transaction(async (tx) => {
     const again = await resendDelivery(tx, hookId, id)
     if (again === undefined) throw rowNotFound()
     await endPause(tx, hookId)
     await wakeSender(tx)
     return (await findDelivery(tx, hookId, again))!
   })
-}
 
 /** Sends all events since a time again, in order and with the same ids. */
-export async function replay(ctx: Ctx, holder: HookHolder, hookId: number, since: Date): Promise<{ queued: number }> {
-  await getHook(ctx, holder, hookId)
-  return ctx.transaction(async (tx) => {
+export const replay = (ctx: Ctx, hookId: number, since: Date): Promise<{ queued: number }> =>
+  ctx.transaction(async (tx) => {
     await lockQueue(tx)
     const queued = await replayDeliveries(tx, hookId, since)
     await endPause(tx, hookId)
     await wakeSender(tx)
     return { queued }
   })
-}

@@ -119,7 +119,10 @@ export const systemHookRoutes = [
     description: 'With the same ids, also if it was received. Also ends a pause of the hook.',
     params: logParams.resend,
     returns: HookEvent,
-    handle: ({ params: { hook_id, event_id }, ctx }) => resend(ctx, holder, hook_id, event_id),
+    async handle({ params: { hook_id, event_id }, ctx }) {
+      await getHook(ctx, holder, hook_id)
+      return resend(ctx, hook_id, event_id)
+    },
   }),
 
   endpoint({
@@ -130,7 +133,10 @@ export const systemHookRoutes = [
     description: 'Sends the events since a time again, in order and with the same ids.',
     params: logParams.replay,
     returns: HookReplay,
-    handle: ({ params: { hook_id, since }, ctx }) => replay(ctx, holder, hook_id, since),
+    async handle({ params: { hook_id, since }, ctx }) {
+      await getHook(ctx, holder, hook_id)
+      return replay(ctx, hook_id, since)
+    },
   }),
 
   endpoint({

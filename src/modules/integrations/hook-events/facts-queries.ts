@@ -72,7 +72,8 @@ const statements: Readonly<Record<FactsOf, (event: AnyEvent) => Sql>> = {
   pipeline: ({ payload }) => sql`
     (
       select jsonb_build_object(
-        'status', p.status, 'finished_at', ${payloadTime('p.finished_at')}, 'duration', p.duration
+        'ref', p.ref, 'tag', p.tag, 'status', p.status, 'finished_at', ${payloadTime('p.finished_at')},
+        'duration', p.duration
       )
       from pipelines p
       where p.id = ${numberIn(payload, 'pipeline_id')}

@@ -12,18 +12,31 @@ export const addressRules = (kind: HookKind): GuardRules => ({
   purpose: kind === 'system' ? 'system_hook' : 'hook',
 })
 
-/** An accepted URL: whole, for display, and its host. */
-export type Address = { readonly whole: string; readonly shown: string; readonly host: string }
+/** An accepted URL: whole, for display, its scheme and host, and its host. */
+export type Address = {
+  readonly whole: string
+  readonly shown: string
+  readonly origin: string
+  readonly host: string
+}
 
 const mask = '*****'
 
-/** Throws `unprocessable` for a URL to which no hook may send. */
-export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string): Promise<Address> {
+/** Undefined for a URL to which no hook may send. */
+export async function findAddress(ctx: Ctx, kind: HookKind, text: string): Promise<Address | undefined> {
   const trimmed = text.trim()
   const target = trimmed.length > maxUrlLength ? undefined : await guardUrl(ctx, trimmed, addressRules(kind))
-  if (!target || 'blocked' in target) throw new Failure('unprocessable', 'Invalid url given')
+  if (!target || 'blocked' in target) return undefined
   const { url } = target
-  return { whole: url.href, shown: shownUrl(url), host: target.host.toLowerCase() }
+  const shown = shownUrl(url)
+  return { whole: url.href, shown, origin: originOf(shown), host: target.host.toLowerCase() }
+}
+
+/** Throws `unprocessable` for a URL to which no hook may send. */
+export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string): Promise<Address> {
+  const address = await findAddress(ctx, kind, text)
+  if (!address) throw new Failure('unprocessable', 'Invalid url given')
+  return address
 }
 
 /** With asterisks for user name and password. */

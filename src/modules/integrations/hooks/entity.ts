@@ -24,16 +24,26 @@ const received: Readonly<Record<Flag, string>> = {
 /** Description of the flag as a parameter. */
 export const flagDescription = (flag: Flag): string => received[flag].replace('Receives', 'Send')
 
+/** Whether a receiver is paused. */
+export const pauseFields = {
+  alert_status: Type.String({
+    enum: ['executable', 'temporarily_disabled'],
+    description: '`temporarily_disabled`: too many requests in a row failed; events wait until `disabled_until`',
+  }),
+  disabled_until: nullable(timestamp(), { description: 'Time of the next attempt; null if it is not paused' }),
+}
+
+export const pauseOf = ({ paused_until }: Pick<HookRow, 'paused_until'>) => ({
+  alert_status: paused_until === null ? 'executable' : 'temporarily_disabled',
+  disabled_until: paused_until,
+})
+
 const common = {
   id: Type.Integer({ description: 'ID of the hook' }),
   url: Type.String({ description: 'Receiver, with asterisks for user name and password' }),
   created_at: timestamp('Time at which the hook was created'),
   enable_ssl_verification: Type.Boolean({ description: 'False if the certificate of the receiver is not verified' }),
-  alert_status: Type.String({
-    enum: ['executable', 'temporarily_disabled'],
-    description: '`temporarily_disabled`: too many requests in a row failed; events wait until `disabled_until`',
-  }),
-  disabled_until: nullable(timestamp(), { description: 'Time of the next attempt; null if the hook is not paused' }),
+  ...pauseFields,
 }
 
 const branchFilter = {
@@ -42,7 +52,7 @@ const branchFilter = {
   }),
 }
 
-const flags = <F extends Flag>(names: readonly F[]) =>
+export const flagSchemas = <F extends Flag>(names: readonly F[]) =>
   Object.fromEntries(names.map((name) => [name, Type.Boolean({ description: received[name] })])) as Record<
     F,
     ReturnType<typeof Type.Boolean>
@@ -53,8 +63,7 @@ const commonOf = (hook: HookRow) => ({
   url: hook.shown_url,
   created_at: hook.created_at,
   enable_ssl_verification: hook.enable_ssl_verification,
-  alert_status: hook.paused_until === null ? 'executable' : 'temporarily_disabled',
-  disabled_until: hook.paused_until,
+  ...pauseOf(hook),
 })
 
 const flagsIn = ({ triggers }: HookRow, kind: HookKind) =>
@@ -65,7 +74,7 @@ export const ProjectHook = entity({
   schema: Type.Object({
     ...common,
     project_id: Type.Integer({ description: 'ID of the project' }),
-    ...flags(flagsOf.project),
+    ...flagSchemas(flagsOf.project),
     ...branchFilter,
   }),
   present: (hook: HookRow) => ({
@@ -81,7 +90,7 @@ export const GroupHook = entity({
   schema: Type.Object({
     ...common,
     group_id: Type.Integer({ description: 'ID of the group' }),
-    ...flags(flagsOf.group),
+    ...flagSchemas(flagsOf.group),
     ...branchFilter,
   }),
   present: (hook: HookRow) => ({
@@ -94,7 +103,7 @@ export const GroupHook = entity({
 
 export const SystemHook = entity({
   name: 'SystemHook',
-  schema: Type.Object({ ...common, ...flags(flagsOf.system), ...branchFilter }),
+  schema: Type.Object({ ...common, ...flagSchemas(flagsOf.system), ...branchFilter }),
   present: (hook: HookRow) => ({
     ...commonOf(hook),
     ...flagsIn(hook, 'system'),

@@ -22,20 +22,23 @@ export type HookRow = RowOf<typeof hookRow>
 const columns = raw(`h.id, h.project_id, h.namespace_id, h.shown_url, h.triggers, h.branch_filter,
   h.enable_ssl_verification, h.created_at, h.disabled_until as paused_until`)
 
+/** Of the hooks `h` of a holder; services of projects are none of them. */
+const hooksOfHolder = (holder: HookHolder): Sql => sql`(${heldBy('h', holder)} and h.service is null)`
+
 export const hooksOf = (holder: HookHolder): List => ({
   type: 'Hook',
   select: sql`select ${columns} from hooks h`,
   from: raw('from hooks h'),
-  where: [heldBy('h', holder)],
+  where: [hooksOfHolder(holder)],
   order: [{ by: raw('h.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
 
 export const findHook = (db: Db, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
-  db.row(hookRow, sql`select ${columns} from hooks h where h.id = ${id} and ${heldBy('h', holder)}`)
+  db.row(hookRow, sql`select ${columns} from hooks h where h.id = ${id} and ${hooksOfHolder(holder)}`)
 
 export const countHooks = async (tx: Tx, holder: HookHolder): Promise<number> =>
-  (await tx.row({ count: integer }, sql`select count(*) as count from hooks h where ${heldBy('h', holder)}`))!.count
+  (await tx.row({ count: integer }, sql`select count(*) as count from hooks h where ${hooksOfHolder(holder)}`))!.count
 
 /** The id of the next hook: its secrets are encrypted for it before the row exists. */
 export const nextHookId = async (tx: Tx): Promise<number> =>
@@ -95,18 +98,18 @@ export const updateHook = (
         branch_filter = coalesce(${changes.branchFilter ?? null}::text, branch_filter),
         enable_ssl_verification = coalesce(${changes.verifiesTls ?? null}::boolean, enable_ssl_verification),
         updated_at = now(), failures = 0, disabled_until = null
-      where h.id = ${id} and ${heldBy('h', holder)}
+      where h.id = ${id} and ${hooksOfHolder(holder)}
       returning ${columns}
     `,
   )
 
 /** A hook, locked until the transaction ends. */
 export const lockHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
-  tx.row(hookRow, sql`select ${columns} from hooks h where h.id = ${id} and ${heldBy('h', holder)} for no key update`)
+  tx.row(hookRow, sql`select ${columns} from hooks h where h.id = ${id} and ${hooksOfHolder(holder)} for no key update`)
 
 /** With its deliveries. Undefined if it is gone. */
 export const deleteHook = (tx: Tx, holder: HookHolder, id: number): Promise<HookRow | undefined> =>
-  tx.row(hookRow, sql`delete from hooks h where h.id = ${id} and ${heldBy('h', holder)} returning ${columns}`)
+  tx.row(hookRow, sql`delete from hooks h where h.id = ${id} and ${hooksOfHolder(holder)} returning ${columns}`)
 
 /** Locks the project or group, so that its hooks are counted one creation at a time. False if it is gone. */
 export const lockHolder = async (tx: Tx, { of, id }: HookHolder): Promise<boolean> => {

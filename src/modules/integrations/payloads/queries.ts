@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/db.ts'
-import { boolean, bytes, integer, json, nullable, optional, type RowOf, text } from '../../../db/row.ts'
+import { boolean, bytes, integer, json, notNull, nullable, optional, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { timeSpentSql } from '../../discussion/index.ts'
@@ -177,7 +177,7 @@ export const findMergeRequestRow = async (db: Db, id: number): Promise<MergeRequ
 
 export const noteRow = {
   id: integer,
-  project_id: integer,
+  project_id: notNull(integer),
   author_id: integer,
   body: text,
   discussion_id: nullable(text),
@@ -197,6 +197,7 @@ export const noteRow = {
 }
 export type NoteRow = RowOf<typeof noteRow>
 
+/** A note in a project; undefined for one on an epic. */
 export const findNoteRow = (db: Db, id: number): Promise<NoteRow | undefined> =>
   db.row(
     noteRow,
@@ -205,7 +206,7 @@ export const findNoteRow = (db: Db, id: number): Promise<NoteRow | undefined> =>
         ${payloadTime('n.resolved_at')} as resolved_at, n.resolved_by_id, ${payloadTime('n.created_at')} as created_at,
         ${payloadTime('n.updated_at')} as updated_at, n.issue_id, n.merge_request_id, n.snippet_id
       from notes n
-      where n.id = ${id}
+      where n.id = ${id} and n.project_id is not null
     `,
   )
 

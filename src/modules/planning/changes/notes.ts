@@ -59,3 +59,8 @@ export async function peopleNote(
     ...(removed.length > 0 ? [`${takes} ${listed(removed)}`] : []),
   ].join(' and ')
 }
+
+const longDates = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' })
+
+/** `2030-01-02` as `January 2, 2030`. */
+export const longDate = (day: string): string => longDates.format(new Date(day))

@@ -2,11 +2,11 @@ import type { Actor } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
-import { assigneesTableOf, columnOf, type PlannedType, readableRow, tableOf } from '../../discussion/index.ts'
+import { assigneesTableOf, columnOf, readableRow, type ScheduledType, tableOf } from '../../discussion/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 
 /** Open noteables of this kind assigned to a user, in projects that are not archived, as far as the user may read them. */
-export const countAssigned = async (db: Db, type: PlannedType, caller: Actor): Promise<number> =>
+export const countAssigned = async (db: Db, type: ScheduledType, caller: Actor): Promise<number> =>
   (await db.snapshotCache.row(
     { total: integer },
     sql`

@@ -1,7 +1,13 @@
 import type { Caller } from '../../../access/actor.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../../db/sql.ts'
-import { assigneesTableOf, columnOf, labelsTableOf, type PlannedType } from '../../discussion/index.ts'
+import {
+  assigneesTableOf,
+  columnOf,
+  labelsTableOf,
+  type PlannedType,
+  type ScheduledType,
+} from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, Presence, UserFilter } from './filters.ts'
 
 /** Whether rows exist, or do not, as requested. */
@@ -30,6 +36,10 @@ export function byUsers(type: PlannedType, table: Sql, filter: UserFilter): Sql 
   if ('id' in filter) return sql`exists (${rows} and a.user_id = ${filter.id})`
   return and(filter.usernames.map((username) => sql`exists (${rows} and a.user_id = (${userNamed(username)}))`))
 }
+
+/** Lists of kinds without assignees do not have this filter. */
+const byAssignee = (type: PlannedType, filter: UserFilter): Sql =>
+  byUsers(type, assigneesTableOf(type as ScheduledType), filter)
 
 function ofMilestone(filter: NonNullable<MatchingFilters['milestone']>): Sql {
   if (filter === 'None') return raw('m.milestone_id is null')
@@ -63,7 +73,7 @@ function byReaction(type: PlannedType, caller: Caller, filter: NonNullable<Match
 function matching(type: PlannedType, caller: Caller, f: MatchingFilters): Sql[] {
   const where: Sql[] = []
   if (f.author !== undefined) where.push(byAuthor(f.author))
-  if (f.assignee !== undefined) where.push(byUsers(type, assigneesTableOf(type), f.assignee))
+  if (f.assignee !== undefined) where.push(byAssignee(type, f.assignee))
   if (f.labels !== undefined) where.push(labelled(type, f.labels))
   if (f.milestone !== undefined) where.push(ofMilestone(f.milestone))
   if (f.reaction !== undefined) where.push(byReaction(type, caller, f.reaction))
@@ -86,7 +96,7 @@ export function notMatching(
 ): Sql[] {
   const where = matching(type, caller, others).map(negated)
   if (labels !== undefined) where.push(without(labels, (filter) => labelled(type, filter)))
-  if (assignee !== undefined) where.push(without(assignee, (filter) => byUsers(type, assigneesTableOf(type), filter)))
+  if (assignee !== undefined) where.push(without(assignee, (filter) => byAssignee(type, filter)))
   if (reaction !== undefined) where.push(without(reaction, (filter) => byReaction(type, caller, filter)))
   return where
 }
@@ -105,9 +115,7 @@ export const negated = (condition: Sql): Sql => sql`(${condition}) is not true`
 
 function ofScope(type: PlannedType, caller: Caller, scope: NonNullable<NoteableFilters['scope']>): Sql {
   if (caller === null) return raw('false')
-  return scope === 'created_by_me'
-    ? sql`m.author_id = ${caller.id}`
-    : byUsers(type, assigneesTableOf(type), { id: caller.id })
+  return scope === 'created_by_me' ? sql`m.author_id = ${caller.id}` : byAssignee(type, { id: caller.id })
 }
 
 /** Records show milliseconds, but stored times are more precise: a time counts as before its displayed value. */

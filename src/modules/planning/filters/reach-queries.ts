@@ -5,11 +5,12 @@ import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   assigneesTableOf,
   columnOf,
+  featureOf,
   kindOf,
   lowestReader,
   notHidden,
-  type PlannedType,
   readableRow,
+  type ScheduledType,
   tableOf,
 } from '../../discussion/index.ts'
 import { projectParts, within } from '../../namespaces/index.ts'
@@ -25,7 +26,7 @@ type Reach = {
 }
 
 type Reached = {
-  readonly type: PlannedType
+  readonly type: ScheduledType
   readonly caller: Caller
   readonly set: NoteableSet
   /** The conditions of the filters. */
@@ -53,7 +54,7 @@ export function reach(reached: Reached): Reach {
       from,
       where: [
         raw('not p.deleting'),
-        sql`p.${feature(type)} > ${featureLevels.disabled}`,
+        sql`${feature(type)} > ${featureLevels.disabled}`,
         ...(caller.limits ? [withinLimits(caller)] : []),
         ...filters,
       ],
@@ -97,7 +98,7 @@ function partIn(reached: Reached, { traversalIds }: Extract<NoteableSet, { of: '
   return partOfProjects(reached, inGroup, inGroup, sql`p.namespace_id in (${groups})`)
 }
 
-const feature = (type: PlannedType): Sql => raw(kindOf(type).feature)
+const feature = (type: ScheduledType): Sql => raw(`p.${featureOf(type)}`)
 
 /**
  * The noteables of projects that are open to the caller, those of the caller's projects, and the confidential ones that the caller
@@ -108,7 +109,7 @@ function partsOf(reached: Reached, caller: Actor): List['parts'] {
   const open = openVisibility(caller)
   const { enabled } = featureLevels
   const audience = sql`m.audience >= ${open}`
-  const openProject = sql`p.visibility >= ${open} and p.${feature(type)} >= ${enabled}`
+  const openProject = sql`p.visibility >= ${open} and ${feature(type)} >= ${enabled}`
   const counted = { from: sql`from ${tableOf(type)} m`, where: and([audience, ...filters]) }
   const everyones: ListPart = {
     where: sql`${audience} and ${openProject}`,
@@ -138,7 +139,7 @@ function partsOf(reached: Reached, caller: Actor): List['parts'] {
 }
 
 /** Confidential noteables that the caller wrote or is assigned to. */
-const ownConfidential = (type: PlannedType, caller: Actor): Sql =>
+const ownConfidential = (type: ScheduledType, caller: Actor): Sql =>
   join(
     [
       sql`select c.id from ${tableOf(type)} c where c.author_id = ${caller.id} and c.confidential`,

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { insertCrossReference, type NamedRow, type QuickActions, references } from '../../discussion/index.ts'
 import { loadProject } from '../../projects/index.ts'
+import { promoteIssue } from '../epic-promotions/service.ts'
 import type { LinkType } from '../issue-links/queries.ts'
 import { linkIssue } from '../issue-links/service.ts'
 import { cloneIssue, moveIssue } from '../issue-moves/service.ts'
@@ -11,12 +12,18 @@ import { editIssue, type IssueEdit } from '../issues/edit.ts'
 import { asNoteable } from '../issues/noteable.ts'
 import type { IssueSubject } from '../issues/subject.ts'
 import { tracked } from '../issues/tracked.ts'
-import { type Command, type Commanded, commandSet, type Right, type SharedEdit } from '../quick-actions/command.ts'
-import { issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
+import {
+  type Command,
+  commandSet,
+  type Right,
+  type ScheduledCommanded,
+  type SharedEdit,
+} from '../quick-actions/command.ts'
+import { epicNamed, issuesNamed, sharedCommands } from '../quick-actions/shared.ts'
 import { dueDay } from './due-day.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<IssueEdit, keyof SharedEdit>]: IssueEdit[K] }
-type Subject = Commanded<Edit> & { readonly issue: IssueSubject }
+type Subject = ScheduledCommanded<Edit> & { readonly issue: IssueSubject }
 type IssueCommand = Command<Edit, Subject>
 
 const abilities = {
@@ -103,8 +110,8 @@ const linking = (name: string, type: LinkType, says: string): IssueCommand => ({
     return {
       says: `${says} ${argument}.`,
       async run(context) {
-        for (const { project_id, iid } of others)
-          await linkIssue(context, subject.issue, { project: String(project_id), iid, type })
+        for (const { holder, iid } of others)
+          await linkIssue(context, subject.issue, { project: String(holder.id), iid, type })
       },
     }
   },
@@ -133,22 +140,52 @@ async function noteDuplicate(ctx: Ctx, issue: IssueSubject, other: NamedRow): Pr
     from: { id: number; full_path: string },
   ) => references('Issue', named, { of: 'project', ...from }).relative
   const here = { id: project.id, full_path: project.full_path }
-  const there = { id: other.project_id, full_path: other.full_path }
+  const there = { id: other.holder.id, full_path: other.full_path }
   const mine = { iid: issue.iid, project_id: project.id, full_path: project.full_path }
   await ctx.transaction(async (tx) => {
     await insertCrossReference(tx, asNoteable(issue), {
       authorId,
-      body: `marked this issue as a duplicate of ${nameOf(other, here)}`,
-      source: { projectId: other.project_id, noteable: asNoteable(other) },
+      body: `marked this issue as a duplicate of ${nameOf({ ...other, project_id: there.id }, here)}`,
+      source: { noteable: other },
       repeats: true,
     })
-    await insertCrossReference(tx, asNoteable(other), {
+    await insertCrossReference(tx, other, {
       authorId,
       body: `marked ${nameOf(mine, there)} as a duplicate of this issue`,
-      source: { projectId: project.id, noteable: asNoteable(issue) },
+      source: { noteable: asNoteable(issue) },
       repeats: true,
     })
   })
+}
+
+const epic: IssueCommand = {
+  names: ['epic'],
+  needs: 'admin',
+  async plan({ ctx, subject, argument, edit }) {
+    const found = planOffers(ctx.plan, 'ultimate') ? await epicNamed(ctx, subject, argument) : undefined
+    if (!found) return undefined
+    edit.epic_id = found.id
+    return { says: `Added this issue to epic ${argument}.` }
+  },
+}
+
+const removeEpic: IssueCommand = {
+  names: ['remove_epic'],
+  needs: 'admin',
+  plan({ ctx, edit }) {
+    if (!planOffers(ctx.plan, 'ultimate')) return undefined
+    edit.epic_id = null
+    return { says: 'Removed this issue from its epic.' }
+  },
+}
+
+const promote: IssueCommand = {
+  names: ['promote'],
+  needs: 'update',
+  plan({ ctx, subject: { issue, state } }) {
+    if (!planOffers(ctx.plan, 'ultimate') || state !== 'opened') return undefined
+    return { says: 'Promoted this issue to an epic.', run: (context) => promoteIssue(context, issue) }
+  },
 }
 
 const commands = commandSet<Edit, Subject>([
@@ -164,6 +201,9 @@ const commands = commandSet<Edit, Subject>([
   duplicate,
   going('move', 'Moved this issue to'),
   going('clone', 'Cloned this issue to'),
+  epic,
+  removeEpic,
+  promote,
 ])
 
 /** Their names. */
@@ -176,6 +216,7 @@ export const issueActions = (subject: IssueSubject): QuickActions =>
     noun: 'issue',
     tracked: tracked(subject),
     project: subject.project,
+    place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
     state: subject.state,
     may: (ctx, right) => allows(issuePolicy[abilities[right]], ctx.actor, subject.facts),
     update: (ctx, edit) => editIssue(ctx, subject, edit),

@@ -6,6 +6,7 @@ import { conflict, Failure, forbidden, invalid, rowNotFound } from '../../../ker
 import { planOffers } from '../../../kernel/plan.ts'
 import { insertCrossReference, references } from '../../discussion/index.ts'
 import type { IssueShown } from '../issues/entity.ts'
+import { asNoteable } from '../issues/noteable.ts'
 import { touchIssue } from '../issues/queries.ts'
 import { findIssueRecords } from '../issues/record-queries.ts'
 import { type IssueSubject, loadIssue, loadIssueById } from '../issues/subject.ts'
@@ -143,16 +144,12 @@ async function noteOnBoth(
     [issue, other, here],
     [other, issue, there],
   ] as const)
-    await insertCrossReference(
-      tx,
-      { type: 'Issue', id: to.id },
-      {
-        authorId: ctx.actor!.id,
-        body: `${text} ${nameOf(about, to)}`,
-        source: { projectId: about.project_id, noteable: { type: 'Issue', id: about.id } },
-        repeats: true,
-      },
-    )
+    await insertCrossReference(tx, asNoteable(to), {
+      authorId: ctx.actor!.id,
+      body: `${text} ${nameOf(about, to)}`,
+      source: { noteable: asNoteable(about) },
+      repeats: true,
+    })
 }
 
 const nameOf = ({ iid, project_id, project }: IssueSubject, reader: IssueSubject): string =>

@@ -19,7 +19,7 @@ const firstOfMonth = (ahead: number) => {
 }
 
 /** Filters that can also be negated. */
-function negatable({ issues, callers, milestones }: Model): Filter[] {
+function negatable({ issues, callers, milestones, epics }: Model): Filter[] {
   const people = callers.map(({ client }) => client)
   const one = (name: string, value: string | number, matches: Filter['matches']): Filter => ({
     name,
@@ -43,6 +43,8 @@ function negatable({ issues, callers, milestones }: Model): Filter[] {
       issue.awards.some((award) => award.user === client.id && award.name === name)
   const awarded: Filter['matches'] = (issue, caller) => has('thumbsup')(issue, caller) || has('tada')(issue, caller)
   const numbers = [1, 3, 5, 7, 11]
+  // An epic that the caller may not read is the same as none.
+  const hasEpic: Filter['matches'] = ({ epic }, { client }) => epic?.readers.includes(client) === true
   const wordIn = (word: string) => (text: string) => text.toLowerCase().includes(word)
   return [
     one('labels', 'BUG', labelled('bug')),
@@ -77,6 +79,9 @@ function negatable({ issues, callers, milestones }: Model): Filter[] {
     one('weight', 2, ({ weight }) => weight === 2),
     one('weight', 'None', ({ weight }) => weight === null),
     one('weight', 'Any', ({ weight }) => weight !== null),
+    one('epic_id', 'None', (issue, caller) => !hasEpic(issue, caller)),
+    one('epic_id', 'Any', hasEpic),
+    ...epics.map(({ id }) => one('epic_id', id, (issue, caller) => issue.epic?.id === id && hasEpic(issue, caller))),
     {
       name: 'iids',
       query: numbers.map((iid) => ['iids[]', iid] as const),

@@ -17,6 +17,11 @@ export type IssueOrder = { readonly by: (typeof issueOrders)[number]; readonly s
 
 type Key = List['order'][number]
 
+/** Orders that an index of all issues has. */
+const indexed: readonly IssueOrder['by'][] = ['created_at', 'updated_at', 'due_date', 'weight']
+
+export const hasIndex = ({ by }: IssueOrder): boolean => indexed.includes(by)
+
 const milestoneDue = raw('(select o.due_date from milestones o where o.id = m.milestone_id)')
 
 /** The lowest of the priorities that labels of the issue have in its project. */

@@ -4,6 +4,7 @@ import type { Plan } from '../../../kernel/plan.ts'
 import {
   exclusiveUsers,
   given,
+  idOrPresence,
   matchingFiltersOf,
   matchingParams,
   noteableFiltersOf,
@@ -18,12 +19,15 @@ import { type IssueOrder, issueOrders } from './order-queries.ts'
 import { dueFilters, type IssueFilters } from './queries.ts'
 
 const weight = Optional(WholeOr(presences, { tier: 'starter', description: 'Weight of the issue, or None, Any' }))
+const epic_id = Optional(
+  WholeOr(presences, { tier: 'ultimate', description: 'ID of the epic of the issue, or None, Any' }),
+)
 
 /** Mutually exclusive parameters. */
 const rules = { mutuallyExclusive: exclusiveUsers } as const
 
 const negatedParams = Params(
-  { ...matchingParams, in: searchedFields, iids: numbers, weight },
+  { ...matchingParams, in: searchedFields, iids: numbers, weight, epic_id },
   { ...rules, description: 'Leave out the issues that match any of these filters' },
 )
 
@@ -31,6 +35,7 @@ const filterParams = (scope: 'created_by_me' | 'all') => ({
   ...noteableParams(scope),
   iids: numbers,
   weight,
+  epic_id,
   confidential: Optional(Flag({ description: 'Only confidential issues, or only others' })),
   due_date: Optional(
     OneOf(dueFilters, {
@@ -76,18 +81,22 @@ const weightOf = (weight: FilterInput['weight']): IssueFilters['weight'] =>
 
 /** The filters that the parameters of a list or of statistics request. */
 export const filtersOf = (
-  { state, confidential, due_date, weight, not, ...input }: FilterInput & Partial<Pick<ListInput, 'state'>>,
+  { state, confidential, due_date, weight, epic_id, not, ...input }: FilterInput & Partial<Pick<ListInput, 'state'>>,
   plan: Plan,
 ): IssueFilters => ({
   ...noteableFiltersOf(input, plan),
-  ...given<Pick<IssueFilters, 'state' | 'confidential' | 'due' | 'weight' | 'not'>>({
+  ...given<Pick<IssueFilters, 'state' | 'confidential' | 'due' | 'weight' | 'epic' | 'not'>>({
     state: state === 'all' ? undefined : state,
     confidential,
     due: due_date,
     weight: weightOf(weight),
+    epic: idOrPresence(epic_id),
     not: not && {
       ...matchingFiltersOf(not, plan),
-      ...given<Pick<IssueFilters, 'weight'>>({ weight: weightOf(not.weight) }),
+      ...given<Pick<IssueFilters, 'weight' | 'epic'>>({
+        weight: weightOf(not.weight),
+        epic: idOrPresence(not.epic_id),
+      }),
     },
   }),
 })

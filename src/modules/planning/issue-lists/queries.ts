@@ -3,12 +3,13 @@ import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { integer, type RowOf } from '../../../db/row.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
 import { filtered, leavesFew, negated, notMatching } from '../filters/queries.ts'
 import { reach } from '../filters/reach-queries.ts'
 import { issueSelect } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
-import { type IssueOrder, orderKeys } from './order-queries.ts'
+import { hasIndex, type IssueOrder, orderKeys } from './order-queries.ts'
 
 /** Filters by due date: without one (`0`), with one, or by the day. */
 export const dueFilters = [
@@ -23,6 +24,8 @@ export const dueFilters = [
 ] as const
 type DueFilter = (typeof dueFilters)[number]
 
+type EpicFilter = Presence | { readonly id: number }
+
 type WeightFilter = Presence | { readonly is: number }
 
 export type IssueFilters = NoteableFilters & {
@@ -30,8 +33,10 @@ export type IssueFilters = NoteableFilters & {
   readonly confidential?: boolean
   readonly due?: DueFilter
   readonly weight?: WeightFilter
+  /** Of this epic. */
+  readonly epic?: EpicFilter
   /** Issues that match any of these are left out. */
-  readonly not?: MatchingFilters & { readonly weight?: WeightFilter }
+  readonly not?: MatchingFilters & { readonly weight?: WeightFilter; readonly epic?: EpicFilter }
 }
 
 const type = 'Issue'
@@ -59,13 +64,24 @@ function ofWeight(filter: WeightFilter): Sql {
   return filter === 'Any' ? raw('m.weight is not null') : sql`m.weight = ${filter.is}`
 }
 
+/** An epic that the caller may not read is the same as none. */
+function ofEpic(filter: EpicFilter, caller: Caller): Sql {
+  const link = raw('select from epic_issues ei where ei.issue_id = m.id')
+  if (typeof filter === 'object')
+    return sql`(exists (${link} and ei.epic_id = ${filter.id}) and ${readableById('Epic', sql`${filter.id}`, caller)})`
+  const readable = sql`exists (${link} and ${readableById('Epic', raw('ei.epic_id'), caller)})`
+  return filter === 'Any' ? readable : sql`not ${readable}`
+}
+
 function conditions(caller: Caller, f: IssueFilters): Sql[] {
   const where = filtered(type, caller, f)
   if (f.confidential !== undefined) where.push(f.confidential ? raw('m.confidential') : raw('not m.confidential'))
   if (f.due !== undefined) where.push(due[f.due])
   if (f.weight !== undefined) where.push(ofWeight(f.weight))
+  if (f.epic !== undefined) where.push(ofEpic(f.epic, caller))
   if (f.not) where.push(...notMatching(type, caller, f.not))
   if (f.not?.weight !== undefined) where.push(negated(ofWeight(f.not.weight)))
+  if (f.not?.epic !== undefined) where.push(sql`not (${ofEpic(f.not.epic, caller)})`)
   return where
 }
 
@@ -74,9 +90,9 @@ const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     type,
     caller,
     set,
-    ordered: order?.by === 'created_at' || order?.by === 'updated_at',
+    ordered: order !== undefined && hasIndex(order),
     filters: conditions(caller, filters),
-    few: leavesFew(filters),
+    few: leavesFew(filters) || (filters.epic !== undefined && filters.epic !== 'None'),
     confidential: filters.confidential === true,
   })
 

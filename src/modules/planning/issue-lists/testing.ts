@@ -1,3 +1,4 @@
+import { addEpicIssues } from '../../../../test/tables/epics.ts'
 import {
   addDatedMilestones,
   addIssueAssignees,
@@ -10,6 +11,7 @@ import {
 import { changeProject } from '../../../../test/tables/projects.ts'
 import type { Client, TestGroup, TestProject, World } from '../../../../test/world.ts'
 import { type Level, levels, type Visibility } from '../../../access/levels.ts'
+import { openEpic } from '../epics/testing.ts'
 
 /** Random numbers that are the same for the same seed. */
 export class Random {
@@ -74,7 +76,10 @@ export type ModelIssue = {
   readonly created: string
   readonly updated: string
   readonly awards: readonly { readonly user: number; readonly name: string }[]
+  readonly epic?: ModelEpic | undefined
 }
+
+type ModelEpic = { readonly id: number; readonly readers: readonly Client[] }
 
 export type Caller = { readonly client: Client; readonly admin: boolean; readonly external: boolean }
 
@@ -84,6 +89,7 @@ export type Model = {
   readonly callers: readonly Caller[]
   readonly milestones: readonly ModelMilestone[]
   readonly issues: readonly ModelIssue[]
+  readonly epics: readonly ModelEpic[]
 }
 
 const titles = ['Broken pipe', 'Slow engine', 'Wrong colour', 'Missing handle', 'Broken engine']
@@ -254,7 +260,24 @@ export async function makeModel(world: World, random: Random): Promise<Model> {
     world,
     issues.flatMap(({ id, awards }) => awards.map(({ user, name }) => ({ issue_id: id, user_id: user, name }))),
   )
-  return { group, projects, callers, milestones, issues }
+  const epics: ModelEpic[] = []
+  for (const [holder, confidential, readers] of [
+    [group, false, people],
+    [group, true, [world.root, reporter]],
+    [below, false, [world.root, reporter, guest]],
+  ] as const)
+    epics.push({ id: (await openEpic(world, { group: holder, confidential })).id, readers })
+  const withEpics = issues.map((issue) => {
+    const usable = issue.in === projects[1] ? epics : issue.in.inGroup ? epics.slice(0, 2) : []
+    return usable.length > 0 && random.chance(60) ? { ...issue, epic: random.of(usable) } : issue
+  })
+  await addEpicIssues(
+    world,
+    withEpics.flatMap(({ id, epic }, index) =>
+      epic ? [{ epic_id: epic.id, issue_id: id, relative_position: index }] : [],
+    ),
+  )
+  return { group, projects, callers, milestones, issues: withEpics, epics }
 }
 
 /** Whether the caller may read an issue. */

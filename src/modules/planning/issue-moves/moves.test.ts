@@ -14,6 +14,10 @@ async function stage(world: World, attributes: object = {}) {
   return { rita, from, target }
 }
 
+const link = async (who: Client, at: string, to: object) => {
+  await who.post(`${at}/links`, to)
+  return (await who.get(`${at}/links`)).json[0]
+}
 const move = (who: Client, at: string, projectId: number) => who.post(`${at}/move`, { to_project_id: projectId })
 
 const bodies = async (who: Client, at: string): Promise<string[]> =>
@@ -105,6 +109,16 @@ describe('POST /projects/:id/issues/:issue_iid/move', () => {
       { state: 'reopened' },
     ])
     expect((await rita.get(`/projects/${target.id}/labels`)).json.map(({ name }: any) => name)).toEqual(['bug'])
+  })
+
+  test('an issue moves that was linked to the same issue twice', async ({ world }) => {
+    const { rita, from, target } = await stage(world)
+    const other = await openIssue(world, { project: from.project })
+    const to = { target_project_id: from.project.id, target_issue_iid: other.iid }
+    const { issue_link_id } = await link(rita, from.at, to)
+    await rita.delete(`${from.at}/links/${issue_link_id}`)
+    await link(rita, from.at, to)
+    expect((await move(rita, from.at, target.id)).status).toBe(201)
   })
 
   test('uploads named by the texts of a moved issue are found in its new project', async ({ world }) => {

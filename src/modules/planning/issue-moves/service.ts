@@ -16,6 +16,7 @@ import {
   replaceAssigned,
 } from '../../discussion/index.ts'
 import { copyUploads, loadProject, namedUploads, type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import { moveLink } from '../epic-links/queries.ts'
 import { closeIssue } from '../issues/close.ts'
 import { readIssueFacts } from '../issues/event-queries.ts'
 import { emitIssue } from '../issues/events.ts'
@@ -63,6 +64,7 @@ export async function moveIssue(ctx: Ctx, subject: IssueSubject, toProjectId: nu
     await referToEachOther(tx, actorId, row, subject.project, copy, target, 'moved')
     await closeIssue(tx, row.id, actorId)
     await saveMovedTo(tx, row.id, copy.id)
+    await moveLink(tx, row.id, copy.id)
     await recordActivity(tx, target.id)
     await emitIssue(tx, copy.id, { kind: 'issue_opened', actorId })
     return copy.id
@@ -125,7 +127,8 @@ async function arrive(
   const values = { projectId: target.id, description, milestoneId: milestoneId ?? null, clonedBy }
   const made = await insertCopy(tx, row.id, values)
   if (!made) throw notFound('Project')
-  const copy = { ...asNoteable({ id: made.id, project_id: target.id }), iid: made.iid, milestoneId }
+  const placed = { id: made.id, iid: made.iid, project_id: target.id }
+  const copy = { ...placed, ...asNoteable(placed), milestoneId }
   const assignees = await readersAmong(tx, 'Issue', target.id, assignee_ids)
   await replaceAssigned(tx, 'issue_assignees', copy, assignees)
   if (withNotes) await copyDiscussion(tx, asNoteable(row), copy, { around: clonedBy === null, rewrite })
@@ -150,13 +153,13 @@ async function referToEachOther(
   await insertCrossReference(tx, asNoteable(copy), {
     authorId,
     body: `${verb} from ${nameOf(issue, source, target)}`,
-    source: { projectId: source.id, noteable: asNoteable(issue) },
+    source: { noteable: asNoteable(issue) },
     repeats: true,
   })
   await insertCrossReference(tx, asNoteable(issue), {
     authorId,
     body: `${verb} to ${nameOf(copy, target, source)}`,
-    source: { projectId: target.id, noteable: asNoteable(copy) },
+    source: { noteable: asNoteable(copy) },
     repeats: true,
   })
 }

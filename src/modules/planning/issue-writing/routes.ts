@@ -93,6 +93,8 @@ export const issueRoutes = (findFollowUp: FindFollowUp) => [
           'state_event',
           'title',
           'weight',
+          'epic_id',
+          'epic_iid',
         ],
       },
     ),

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
 import { addSystemNote, type Noteable } from '../../discussion/index.ts'
-import { changeNotes } from '../changes/notes.ts'
+import { changeNotes, longDate } from '../changes/notes.ts'
 import type { IssueChangeFacts } from './event-queries.ts'
 
 /** Adds system notes about changed attributes, with the time `at` if given. Labels have events of their own. */
@@ -23,8 +23,3 @@ export async function addChangeNotes(
   for (const note of await changeNotes(tx, 'issue', before, now, { afterAssignees: others }))
     await addSystemNote(tx, noteable, authorId, note, at)
 }
-
-const longDates = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' })
-
-/** `2030-01-02` as `January 2, 2030`. */
-const longDate = (day: string): string => longDates.format(new Date(day))

@@ -15,6 +15,7 @@ import {
 import { recordActivity } from '../../projects/index.ts'
 import { type AttributeChanges, changesOf } from '../changes/attributes.ts'
 import { peopleAfter } from '../changes/people.ts'
+import { changeEpicOfIssue, chosenEpic } from '../epic-links/service.ts'
 import { editLabels, type LabelEdit } from '../labels/assign.ts'
 import { usableMilestone } from '../milestones/service.ts'
 import { addChangeNotes } from './change-notes.ts'
@@ -41,6 +42,9 @@ export type IssueEdit = LabelEdit & {
   readonly due_date?: string | null
   readonly weight?: number | null
   readonly discussion_locked?: boolean | null
+  /** The epic by id, or by number in the group of the project. */
+  readonly epic_id?: number | null
+  readonly epic_iid?: number | null
   /** Ignored unless the caller may set them. */
   readonly created_at?: Date
   readonly updated_at?: Date
@@ -51,6 +55,7 @@ type Prepared = {
   readonly assignees: readonly number[] | undefined
   readonly addedAssignees: readonly number[]
   readonly milestoneId: number | null | undefined
+  readonly epicId: number | null | undefined
   readonly mayReopen: boolean
 }
 
@@ -65,10 +70,11 @@ const attributes = [
   'due_date',
   'weight',
   'discussion_locked',
+  'epic_id',
 ] as const satisfies readonly (keyof IssueChangeFacts)[]
 
 /**
- * Updates an issue. Assignees, labels, milestone, due date, weight and lock require the ability `admin_issue` and are ignored
+ * Updates an issue. Assignees, labels, milestone, due date, weight, epic and lock require the ability `admin_issue` and are ignored
  * otherwise, as are times without `date_note`. `updated_at` is also the time of the notes and label events that follow from the
  * edit. A state event that does not fit the state is ignored, and so is reopening while the discussion is locked. Unchanged values
  * are not written.
@@ -82,13 +88,14 @@ export async function editIssue(ctx: Ctx, subject: IssueSubject, given: IssueEdi
     ...(!may('admin_issue') && unadministered),
     ...(!may('date_note') && { created_at: undefined, updated_at: undefined }),
   }
-  const [assignees, addedAssignees, milestoneId] = await Promise.all([
+  const [assignees, addedAssignees, milestoneId, epicId] = await Promise.all([
     edit.assignee_ids && assignableAmong(ctx, 'Issue', subject.project_id, edit.assignee_ids),
     assignableAmong(ctx, 'Issue', subject.project_id, edit.add_assignee_ids),
     usableMilestone(ctx, subject.project_id, edit.milestone_id),
+    chosenEpic(ctx, subject.project, edit),
   ])
-  const prepared = { assignees, addedAssignees, milestoneId, mayReopen: may('reopen_issue') }
-  await ctx.transaction((tx) => apply(ctx, tx, subject.id, edit, prepared))
+  const prepared = { assignees, addedAssignees, milestoneId, epicId, mayReopen: may('reopen_issue') }
+  await ctx.transaction((tx) => apply(ctx, tx, subject, edit, prepared))
 }
 
 /** What a caller cannot change who may not administer issues. */
@@ -103,12 +110,15 @@ const unadministered = {
   due_date: undefined,
   weight: undefined,
   discussion_locked: undefined,
+  epic_id: undefined,
+  epic_iid: undefined,
 } as const
 
 type Allowed = { readonly [K in keyof IssueEdit]: IssueEdit[K] | undefined }
 
 /** Writes the changed values and their consequences. */
-async function apply(ctx: Ctx, tx: Tx, id: number, edit: Allowed, prepared: Prepared): Promise<void> {
+async function apply(ctx: Ctx, tx: Tx, subject: IssueSubject, edit: Allowed, prepared: Prepared): Promise<void> {
+  const { id } = subject
   const row = await lockIssue(tx, id)
   if (!row) throw rowNotFound()
   const actorId = ctx.actor!.id
@@ -124,6 +134,7 @@ async function apply(ctx: Ctx, tx: Tx, id: number, edit: Allowed, prepared: Prep
   const assigned = assignees && (await replaceAssigned(tx, 'issue_assignees', noteable, assignees))
   await editLabels(tx, ctx, noteable, before.labels, edit, at)
   await changeState(tx, row, edit, prepared, actorId)
+  if (prepared.epicId !== undefined) await changeEpicOfIssue(tx, actorId, subject, prepared.epicId)
   const now = await readIssueFacts(tx, id)
   const changes = changesOf(attributes, before, now)
   const isChanged = Object.keys(changes).length > 0

@@ -12,6 +12,7 @@ import {
   timeStats,
   type Within,
 } from '../../discussion/index.ts'
+import { EpicReferenceSchema, epicReference } from '../epic-links/entity.ts'
 import { ShownLabelsSchema, shownLabels } from '../labels/entity.ts'
 import { MilestoneSchema, milestoneRecord } from '../milestones/entity.ts'
 import { type RenderedTexts, renderedFields, renderedOf, renderTexts } from '../rendered-texts/rendered.ts'
@@ -65,6 +66,15 @@ export const Issue = entity({
     }),
     discussion_locked: nullable(Type.Boolean(), { description: 'Null until it was first set' }),
     weight: Type.Optional(nullable(Type.Integer(), { description: 'Weight; null if there is none', tier: 'starter' })),
+    epic_iid: Type.Optional(
+      nullable(Type.Integer(), { description: 'Number of its epic within the group', tier: 'ultimate' }),
+    ),
+    epic: Type.Optional(
+      nullable(EpicReferenceSchema, {
+        description: 'Its epic; null if there is none that the caller may read',
+        tier: 'ultimate',
+      }),
+    ),
     web_url: url('URL of the issue page'),
     reference: Type.String({ description: 'Same as `references.short`', deprecated: true }),
     references: described(ReferencesSchema, 'How texts refer to the issue'),
@@ -128,6 +138,8 @@ export const Issue = entity({
       confidential: row.confidential,
       discussion_locked: row.discussion_locked,
       weight: row.weight,
+      epic_iid: row.epic?.iid ?? null,
+      epic: row.epic && epicReference(row.epic),
       web_url: `${ctx.site.url}/${row.full_path}/-/issues/${row.iid}`,
       reference: names.short,
       references: names,

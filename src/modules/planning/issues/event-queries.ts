@@ -1,6 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { boolean, date, integer, json, listOf, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import { epicIdOfIssue } from '../epic-links/queries.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { issueStates } from './states.ts'
 
@@ -16,6 +17,7 @@ export const issueFactsRow = {
   milestone_id: nullable(integer),
   due_date: nullable(date),
   weight: nullable(integer),
+  epic_id: nullable(integer),
 }
 export type IssueChangeFacts = RowOf<typeof issueFactsRow>
 
@@ -25,7 +27,7 @@ export const readIssueFacts = async (tx: Tx, id: number): Promise<IssueChangeFac
     sql`
       select m.title, m.description, m.state, m.confidential, m.discussion_locked,
         array(select a.user_id from issue_assignees a where a.issue_id = m.id order by a.user_id) as assignee_ids,
-        ${labelsJson('Issue', raw('m.id'))} as labels, m.milestone_id, m.due_date, m.weight
+        ${labelsJson('Issue', raw('m.id'))} as labels, m.milestone_id, m.due_date, m.weight, ${epicIdOfIssue} as epic_id
       from issues m
       where m.id = ${id}
     `,

@@ -9,16 +9,22 @@ export type IssueHappening = {
   readonly kind: IssueEvent
   readonly actorId: number | null
   readonly changes?: AttributeChanges
+  /** Of a deleted issue. */
+  readonly confidential?: boolean
 }
 
 /** Emits an event of an issue. The line of the activity feed shows the current title to those who may read the issue. */
-export async function emitIssue(tx: Tx, id: number, { kind, actorId, changes }: IssueHappening): Promise<void> {
+export async function emitIssue(
+  tx: Tx,
+  id: number,
+  { kind, actorId, changes, confidential }: IssueHappening,
+): Promise<void> {
   const { project_id, iid, title } = await titleOfIssue(tx, id)
   await emit(tx, {
     kind,
     projectId: project_id,
     actorId,
-    payload: { issue_id: id, iid, ...(changes && { changes }) },
+    payload: { issue_id: id, iid, ...(changes && { changes }), ...(confidential !== undefined && { confidential }) },
     shown: { target: { type: 'Issue', id, iid, title } },
   })
 }

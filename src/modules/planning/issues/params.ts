@@ -16,6 +16,12 @@ export const attributeParams = {
   labels: Optional(CommaList(Text(), { description: 'Label titles; missing labels are created' })),
   due_date: Optional(Nullable(DateOnly({ description: 'Day on which it is due' }))),
   weight: Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description: 'Weight of the issue' }))),
+  epic_id: Optional(
+    Nullable(Id({ tier: 'ultimate', description: 'ID of an epic of a group above the project; 0 removes it' })),
+  ),
+  epic_iid: Optional(
+    Nullable(Id({ tier: 'ultimate', description: 'Number of an epic of the group of the project', deprecated: true })),
+  ),
   discussion_locked: Optional(Flag({ description: 'Only members may comment' })),
 }
 

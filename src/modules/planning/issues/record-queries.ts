@@ -15,6 +15,7 @@ import {
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql } from '../../discussion/index.ts'
+import { type EpicReferenceRow, epicOfIssueJson } from '../epic-links/queries.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
 import { closingCount } from './closing-queries.ts'
@@ -49,6 +50,8 @@ export const issueRecordRow = {
   merge_requests_count: integer,
   time_estimate: integer,
   total_time_spent: integer,
+  /** Null if there is none that the caller may read. */
+  epic: nullable(json<EpicReferenceRow>()),
   /** The caller is subscribed; only in records of one issue. */
   subscribed: optional(boolean),
 }
@@ -61,7 +64,7 @@ const person = (column: string): Sql =>
   sql`(select ${userReferenceJson('u')} from users u where u.id = ${raw(`m.${column}`)})`
 
 /** Of a row named `m` with its project `p` and its milestone `ms`, for a caller. */
-const columnsFor = (caller: Caller): Sql => sql`
+export const issueColumns = (caller: Caller): Sql => sql`
   m.id, m.iid, m.project_id, p.full_path, m.title, m.description, m.state, m.confidential, m.discussion_locked,
   m.due_date, m.weight, m.moved_to_id, m.closed_at, m.created_at, m.updated_at, ${person('author_id')} as author,
   ${person('closed_by_id')} as closed_by,
@@ -73,19 +76,21 @@ const columnsFor = (caller: Caller): Sql => sql`
   ${labelsJson(type, id)} as labels, ${milestoneJson('ms')} as milestone, ${awardsSql(type, id, 'thumbsup')} as upvotes,
   ${awardsSql(type, id, 'thumbsdown')} as downvotes,
   (select count(*)::integer from notes n where n.issue_id = m.id and not n.system) as user_notes_count,
-  ${closingCount(caller)} as merge_requests_count, m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent
+  ${closingCount(caller)} as merge_requests_count, m.time_estimate, ${timeSpentSql(type, id)} as total_time_spent,
+  ${epicOfIssueJson(caller)} as epic
 `
 
-const tables = raw(
+/** The tables of `issueColumns`. */
+export const issueTables = raw(
   'from issues m join projects p on p.id = m.project_id left join milestones ms on ms.id = m.milestone_id',
 )
 
 /** `select … from issues m …` for records in lists. */
-export const issueSelect = (caller: Caller): Sql => sql`select ${columnsFor(caller)} ${tables}`
+export const issueSelect = (caller: Caller): Sql => sql`select ${issueColumns(caller)} ${issueTables}`
 
 /** The same with `subscribed`, for the record of one issue. */
 const detailSelect = (caller: Caller): Sql =>
-  sql`select ${columnsFor(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
+  sql`select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${issueTables}`
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
   db.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`)

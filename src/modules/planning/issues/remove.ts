@@ -7,8 +7,9 @@ import { type IssueSubject, issueNotFound } from './subject.ts'
 /** Deletes an issue with its notes. */
 export async function removeIssue(ctx: Ctx, { id }: IssueSubject): Promise<void> {
   await ctx.transaction(async (tx) => {
-    if (!(await lockIssue(tx, id))) throw issueNotFound()
-    await emitIssue(tx, id, { kind: 'issue_deleted', actorId: ctx.actor!.id })
+    const held = await lockIssue(tx, id)
+    if (!held) throw issueNotFound()
+    await emitIssue(tx, id, { kind: 'issue_deleted', actorId: ctx.actor!.id, confidential: held.confidential })
     await deleteIssue(tx, id)
   })
 }

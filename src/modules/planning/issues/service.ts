@@ -14,6 +14,7 @@ import {
   textViolations,
 } from '../../discussion/index.ts'
 import { type ProjectSubject, recordActivity } from '../../projects/index.ts'
+import { changeEpicOfIssue, chosenEpic } from '../epic-links/service.ts'
 import { setLabels } from '../labels/assign.ts'
 import { findUsableMilestone } from '../milestones/queries.ts'
 import { agentOf } from './agents.ts'
@@ -33,6 +34,9 @@ export type IssueInput = {
   readonly due_date?: string
   readonly weight?: number
   readonly discussion_locked?: boolean
+  /** The epic by id, or by number in the group of the project. */
+  readonly epic_id?: number
+  readonly epic_iid?: number
   /** Ignored unless the caller may set them. */
   readonly iid?: number
   readonly created_at?: Date
@@ -45,7 +49,7 @@ export function requireTexts(written: { readonly title?: string; readonly descri
 }
 
 /**
- * Creates an issue. Assignees, labels, milestone, due date, weight and lock require the ability `admin_issue` and are ignored
+ * Creates an issue. Assignees, labels, milestone, due date, weight, epic and lock require the ability `admin_issue` and are ignored
  * otherwise, as are number and creation time without `date_issue`. Resolves the discussions that it continues.
  */
 export async function createIssue(
@@ -63,9 +67,10 @@ export async function createIssue(
     ...(!may('admin_issue') && unadministered),
     ...(!may('date_issue') && { iid: undefined, created_at: undefined }),
   }
-  const [assignees, milestoneId] = await Promise.all([
+  const [assignees, milestoneId, epicId] = await Promise.all([
     assignableAmong(ctx, 'Issue', project.id, input.assignee_ids),
     input.milestone_id && findUsableMilestone(ctx.db, project.id, input.milestone_id),
+    chosenEpic(ctx, project, input),
   ])
   const authorId = ctx.actor!.id
   return ctx
@@ -88,6 +93,7 @@ export async function createIssue(
       const noteable = asNoteable({ id: made.id, project_id: project.id })
       if (assignees.length > 0) await replaceAssigned(tx, 'issue_assignees', noteable, assignees)
       if (input.labels) await setLabels(tx, ctx, noteable, input.labels, { create: true, at: input.created_at })
+      if (epicId) await changeEpicOfIssue(tx, authorId, { ...made, project_id: project.id, project }, epicId)
       // Before mentions: a user who is both has the todo of an assignee.
       await addTodos(tx, noteable, assignees.map(assignment(authorId)))
       if (input.description) await noteMentions(tx, noteable, { text: input.description, authorId })
@@ -113,4 +119,6 @@ const unadministered = {
   due_date: undefined,
   weight: undefined,
   discussion_locked: undefined,
+  epic_id: undefined,
+  epic_iid: undefined,
 } as const

@@ -2,7 +2,7 @@ import { json, nullable, oneOf, type RowOf } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { isAbout } from '../../discussion/index.ts'
-import { reaching } from '../../groups/index.ts'
+import { reachingHolder } from '../../groups/index.ts'
 import { type LabelReferenceRow, labelJson } from '../labels/queries.ts'
 import { type EventTable, eventColumns, eventRow } from '../resource-events/queries.ts'
 
@@ -24,7 +24,6 @@ export const labelEvents: EventTable<typeof labelEventRow> = {
     from label_events e join users u on u.id = e.user_id left join labels l on l.id = e.label_id
   `,
   from: raw('from label_events e left join labels l on l.id = e.label_id'),
-  // Excludes labels that the project can no longer use, because it moved.
-  shown: (noteable) =>
-    sql`${isAbout('e', noteable)} and (l.id is null or ${reaching('l', sql`${noteable.project_id}`)})`,
+  // Excludes labels that the project or group can no longer use, because it moved.
+  shown: (noteable) => sql`${isAbout('e', noteable)} and (l.id is null or ${reachingHolder('l', noteable.holder)})`,
 }

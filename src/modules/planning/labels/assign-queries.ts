@@ -1,12 +1,12 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, text } from '../../../db/row.ts'
-import { type Sql, sql } from '../../../db/sql.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, isAbout, labelsTableOf, type PlannedNoteable } from '../../discussion/index.ts'
-import { reaching } from '../../groups/index.ts'
+import { holderIds, type ProjectOrGroupHolder, reachingHolder } from '../../groups/index.ts'
 
 /**
- * Ids of the labels with these titles that a project may use, by title. If several have one title: the one that the merge request
- * has already, else the project's own, else that of the nearest group.
+ * Ids of the labels with these titles that a noteable may have, by title. If several have one title: the one that it has already, else
+ * the project's own, else that of the nearest group.
  */
 export const findUsableLabels = (
   db: Db,
@@ -18,7 +18,7 @@ export const findUsableLabels = (
     sql`
       select distinct on (l.title) l.id, l.title
       from labels l left join namespaces g on g.id = l.namespace_id
-      where l.title = any(${titles}::text[]) and ${reaching('l', sql`${noteable.project_id}`)}
+      where l.title = any(${titles}::text[]) and ${reachingHolder('l', noteable.holder)}
       order by l.title,
         exists (
           select from ${labelsTableOf(noteable.type)} ml where ${isAbout('ml', noteable)} and ml.label_id = l.id
@@ -27,22 +27,24 @@ export const findUsableLabels = (
     `,
   )
 
-/** Ids of the project's labels with these titles; creates missing ones. */
+/** Ids of the labels of a project or group with these titles; creates missing ones. */
 export async function ensureLabels(
   tx: Tx,
-  projectId: number,
+  holder: ProjectOrGroupHolder,
   titles: readonly string[],
   color: string,
 ): Promise<number[]> {
+  const { projectId, namespaceId } = holderIds(holder)
+  const column = raw(holder.of === 'project' ? 'project_id' : 'namespace_id')
   const rows = await tx.rows(
     { id: integer },
     sql`
-      insert into labels (project_id, title, color)
-      select ${projectId}, title, ${color}
+      insert into labels (project_id, namespace_id, title, color)
+      select ${projectId}::bigint, ${namespaceId}::bigint, title, ${color}
       from unnest(${titles}::text[]) as title
       order by title
         -- A concurrent transaction may have created it: a row that is not written is not returned.
-      on conflict (project_id, title) where project_id is not null do update set title = excluded.title
+      on conflict (${column}, title) where ${column} is not null do update set title = excluded.title
       returning id
     `,
   )

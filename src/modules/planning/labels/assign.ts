@@ -33,8 +33,8 @@ export async function editLabels(
 const most = 1000
 
 /**
- * Replaces the labels of a noteable, whose row is locked, by those with these titles, found among the labels of the project and of
- * its groups. With `create`, valid titles that do not exist become labels of the project; others are ignored. Emits an event for
+ * Replaces the labels of a noteable, whose row is locked, by those with these titles, found among the labels of its project
+ * or group and of the groups above. With `create`, valid titles that do not exist become labels of the project or group; others are ignored. Emits an event for
  * each added or removed label, with the time `at` if given. Resolves to whether anything changed.
  */
 export async function setLabels(
@@ -51,7 +51,7 @@ export async function setLabels(
   const found = await findUsableLabels(tx, noteable, wanted)
   const known = new Set(found.map(({ title }) => title))
   const unknown = create ? wanted.filter((title) => !known.has(title)) : []
-  const made = unknown.length > 0 ? await ensureLabels(tx, noteable.project_id, unknown, defaultColor) : []
+  const made = unknown.length > 0 ? await ensureLabels(tx, noteable.holder, unknown, defaultColor) : []
   const labelIds = [...found.map(({ id }) => id), ...made]
   return (await replaceLabels(tx, noteable, labelIds, { userId: ctx.actor!.id, at })) > 0
 }

@@ -1,12 +1,12 @@
 import type { Tx } from '../../../db/db.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
-import { columnOf, labelsTableOf, type PlannedType, plannedTypes, tableOf } from '../../discussion/index.ts'
+import { columnOf, labelsTableOf, type ScheduledType, scheduledTypes, tableOf } from '../../discussion/index.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
 
 /** Uses of group labels `l` in moved projects that the projects can no longer use: rows (project_id, label_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
   ${join(
-    plannedTypes.map(
+    scheduledTypes.map(
       (type) => sql`
         select m.project_id, l.id as label_id
         from labels l
@@ -43,7 +43,7 @@ export const copyLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
   `)
 
 /** Parts of a statement that replace labels `replaced` of noteables of this kind, and in their label events. */
-function replacementIn(type: PlannedType): Sql {
+function replacementIn(type: ScheduledType): Sql {
   const [table, column] = [labelsTableOf(type), columnOf(type)]
   return sql`
     removed_${column} as (
@@ -74,7 +74,7 @@ export const replaceLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
         left join namespaces g on g.id = l.namespace_id
       order by used.project_id, used.label_id, l.project_id is null, cardinality(g.traversal_ids) desc
     ),
-    ${join(plannedTypes.map(replacementIn), ' ')} removed_priorities as (
+    ${join(scheduledTypes.map(replacementIn), ' ')} removed_priorities as (
       delete from label_priorities lp using replaced r
       where r.project_id = lp.project_id and r.old_id = lp.label_id
       returning lp.project_id, r.new_id, lp.priority

@@ -4,7 +4,14 @@ import type { Db, Tx } from '../../../db/db.ts'
 import { fuzzy } from '../../../db/fuzzy.ts'
 import { boolean, integer, nullable, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
-import { columnOf, labelsTableOf, type PlannedType, readableRow, tableOf } from '../../discussion/index.ts'
+import {
+  columnOf,
+  labelsTableOf,
+  type PlannedType,
+  readableRow,
+  type ScheduledType,
+  tableOf,
+} from '../../discussion/index.ts'
 import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
 
@@ -62,7 +69,7 @@ const columns = ({ holder, caller }: Place): Sql => sql`
   } as priority
 `
 
-const counted = ({ holder, caller }: Place, type: PlannedType, state: 'opened' | 'closed'): Sql => sql`
+const counted = ({ holder, caller }: Place, type: ScheduledType, state: 'opened' | 'closed'): Sql => sql`
   (
     select count(*)
     from (

@@ -4,7 +4,7 @@ import { raw, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { columnOf, isAbout, type NoteableType, tableOf } from '../../discussion/index.ts'
-import { reaching } from '../../groups/index.ts'
+import { reachingHolder } from '../../groups/index.ts'
 import type { AttributeChanges } from '../changes/attributes.ts'
 import { type MilestoneRow, milestoneJson } from '../milestones/queries.ts'
 import { type EventTable, eventColumns, eventRow } from '../resource-events/queries.ts'
@@ -28,8 +28,7 @@ export const milestoneEvents: EventTable<typeof milestoneEventRow> = {
   `,
   from: raw('from milestone_events e left join milestones ms on ms.id = e.milestone_id'),
   // Excludes milestones that the project can no longer use, because it moved.
-  shown: (noteable) =>
-    sql`${isAbout('e', noteable)} and (ms.id is null or ${reaching('ms', sql`${noteable.project_id}`)})`,
+  shown: (noteable) => sql`${isAbout('e', noteable)} and (ms.id is null or ${reachingHolder('ms', noteable.holder)})`,
 }
 
 /** Records a changed milestone: the new one is added, or the old one removed if there is none. */

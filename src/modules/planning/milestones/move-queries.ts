@@ -1,14 +1,14 @@
 import type { Tx } from '../../../db/db.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Reaction } from '../../../events/reaction.ts'
-import { columnOf, type PlannedType, plannedTypes, tableOf } from '../../discussion/index.ts'
+import { columnOf, type ScheduledType, scheduledTypes, tableOf } from '../../discussion/index.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
 import { nextNumbers } from '../../projects/index.ts'
 
 /** Uses of group milestones in moved projects that the projects can no longer use: rows (project_id, milestone_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
   ${join(
-    plannedTypes.map(
+    scheduledTypes.map(
       (type) => sql`
         select m.project_id, ms.id as milestone_id
         from milestones ms join ${tableOf(type)} m on m.milestone_id = ms.id
@@ -66,7 +66,7 @@ export const projectsOf = ({ projectId, groupId }: { readonly projectId?: number
 
 /** The reactions of a kind of noteable to milestones that others take the place of. The module of the kind uses them for its table. */
 export const milestoneReactionsOf = (
-  type: PlannedType,
+  type: ScheduledType,
 ): {
   /** Assigns the replacement where a milestone is replaced. */
   readonly follow: Reaction<'milestones_replaced'>

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { Failure, type FailureKind } from '../../../kernel/failure.ts'
-import type { Applied, PlannedNoteable, QuickAction, QuickActions, Tracked } from '../../discussion/index.ts'
+import type { Applied, PlannedNoteable, QuickAction, QuickActions, TextPlace, Tracked } from '../../discussion/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 
 /** Attributes that quick actions of all kinds change. Absent fields stay unchanged. */
@@ -25,12 +25,18 @@ export type Commanded<E extends SharedEdit> = {
   readonly noteable: PlannedNoteable & { readonly iid: number }
   /** `merge request` */
   readonly noun: string
-  readonly tracked: Tracked
-  readonly project: ProjectSubject
+  /** Where references of its texts are read. */
+  readonly place: TextPlace
   readonly state: string
   readonly may: (ctx: Ctx, right: Right) => boolean
   /** Updates it, with the consequences of an update through the API. */
   readonly update: (ctx: Ctx, edit: E) => Promise<unknown>
+}
+
+/** The same with milestones, assignees and time tracking. */
+export type ScheduledCommanded<E extends SharedEdit> = Commanded<E> & {
+  readonly tracked: Tracked
+  readonly project: ProjectSubject
 }
 
 /** The effect of one action: a change of the common update, or something done after it. */

@@ -5,6 +5,7 @@ import {
   finishTodos,
   formatDuration,
   insertTodos,
+  type NamedRow,
   namedNoteables,
   parseDuration,
   readableNamed,
@@ -19,9 +20,10 @@ import { findIssueRecords } from '../issues/record-queries.ts'
 import { findUsableLabels } from '../labels/assign-queries.ts'
 import { findMilestoneByTitle } from '../milestones/queries.ts'
 import { namedLabels, namedMilestone, namedUsers } from './arguments.ts'
-import type { Command, Commanded, SharedEdit } from './command.ts'
+import type { Command, Commanded, ScheduledCommanded, SharedEdit } from './command.ts'
 
-type Shared = Command<SharedEdit>
+type Common = Command<SharedEdit>
+type Shared = Command<SharedEdit, ScheduledCommanded<SharedEdit>>
 type Subject = Commanded<SharedEdit>
 
 const listed = (words: readonly string[]): string =>
@@ -30,7 +32,7 @@ const listed = (words: readonly string[]): string =>
 /** The users that an argument names and that may read the noteable's project. */
 export async function usersNamed(ctx: Ctx, { noteable }: Subject, argument: string) {
   const names = namedUsers(argument, ctx.actor!.username)
-  const users = names.length > 0 ? await readersByName(ctx.db, noteable.type, noteable.project_id, names) : []
+  const users = names.length > 0 ? await readersByName(ctx.db, noteable.type, noteable.holder.id, names) : []
   return { ids: users.map(({ id }) => id), text: listed(users.map(({ username }) => `@${username}`)) }
 }
 
@@ -44,7 +46,7 @@ async function labelsNamed(ctx: Ctx, { noteable }: Subject, argument: string) {
   }
 }
 
-const close: Shared = {
+const close: Common = {
   names: ['close'],
   needs: 'update',
   plan({ subject, edit }) {
@@ -54,7 +56,7 @@ const close: Shared = {
   },
 }
 
-const reopen: Shared = {
+const reopen: Common = {
   names: ['reopen'],
   needs: 'reopen',
   plan({ subject, edit }) {
@@ -64,7 +66,7 @@ const reopen: Shared = {
   },
 }
 
-const title: Shared = {
+const title: Common = {
   names: ['title'],
   needs: 'update',
   plan({ argument, edit }) {
@@ -113,7 +115,7 @@ const reassign: Shared = {
   },
 }
 
-const label: Shared = {
+const label: Common = {
   names: ['label', 'labels'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
@@ -124,7 +126,7 @@ const label: Shared = {
   },
 }
 
-const unlabel: Shared = {
+const unlabel: Common = {
   names: ['unlabel', 'remove_label'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
@@ -140,7 +142,7 @@ const unlabel: Shared = {
   },
 }
 
-const relabel: Shared = {
+const relabel: Common = {
   names: ['relabel'],
   needs: 'admin',
   async plan({ ctx, subject, argument, edit }) {
@@ -174,8 +176,15 @@ const removeMilestone: Shared = {
 }
 
 /** The issues that an argument names, such as `#1` or `group/project#1`, and that the caller may read. */
-export const issuesNamed = (ctx: Ctx, { project }: Pick<Subject, 'project'>, argument: string) =>
-  readableNamed(ctx, 'Issue', namedNoteables(argument, ctx.site.url), project.full_path)
+export const issuesNamed = (ctx: Ctx, { place }: Pick<Subject, 'place'>, argument: string) =>
+  readableNamed(ctx, 'Issue', namedNoteables(argument, ctx.site.url), place)
+
+/** The first epic that an argument names, such as `&1` or `group&1`, and that the caller may read. */
+export const epicNamed = async (
+  ctx: Ctx,
+  { place }: Pick<Subject, 'place'>,
+  argument: string,
+): Promise<NamedRow | undefined> => (await readableNamed(ctx, 'Epic', namedNoteables(argument, ctx.site.url), place))[0]
 
 /** Adds the labels of an issue, and sets its milestone. */
 const copyMetadata: Shared = {
@@ -200,7 +209,7 @@ const locking = (name: 'lock' | 'unlock', says: string): Shared => ({
   },
 })
 
-const subscribing = (name: 'subscribe' | 'unsubscribe', verb: string): Shared => ({
+const subscribing = (name: 'subscribe' | 'unsubscribe', verb: string): Common => ({
   names: [name],
   needs: 'read',
   plan({ subject }) {
@@ -216,7 +225,7 @@ const subscribing = (name: 'subscribe' | 'unsubscribe', verb: string): Shared =>
   },
 })
 
-const todo: Shared = {
+const todo: Common = {
   names: ['todo'],
   needs: 'read',
   plan: ({ subject: { noteable } }) => ({
@@ -228,7 +237,7 @@ const todo: Shared = {
   }),
 }
 
-const done: Shared = {
+const done: Common = {
   names: ['done'],
   needs: 'read',
   plan: ({ subject: { noteable } }) => ({
@@ -238,7 +247,7 @@ const done: Shared = {
 }
 
 /** `:tada:`, or `tada`. */
-const award: Shared = {
+const award: Common = {
   names: ['award'],
   needs: 'award',
   plan({ subject: { noteable }, argument }) {
@@ -285,27 +294,32 @@ const removeSpent: Shared = {
   plan: ({ subject: { tracked } }) => ({ says: 'Removed spent time.', run: (ctx) => resetSpent(ctx, tracked) }),
 }
 
-/** Quick actions of every kind of noteable with labels, assignees and time tracking. */
-export const sharedCommands: readonly Shared[] = [
+/** Quick actions of every kind of noteable with states and labels. */
+export const commonCommands: readonly Common[] = [
   close,
   reopen,
   title,
-  assign,
-  unassign,
-  reassign,
   label,
   unlabel,
   relabel,
-  milestone,
-  removeMilestone,
-  copyMetadata,
-  locking('lock', 'Locked the discussion.'),
-  locking('unlock', 'Unlocked the discussion.'),
   subscribing('subscribe', 'Subscribed to'),
   subscribing('unsubscribe', 'Unsubscribed from'),
   todo,
   done,
   award,
+]
+
+/** Quick actions of every kind with milestones, assignees and time tracking, too. */
+export const sharedCommands: readonly Shared[] = [
+  ...commonCommands,
+  assign,
+  unassign,
+  reassign,
+  milestone,
+  removeMilestone,
+  copyMetadata,
+  locking('lock', 'Locked the discussion.'),
+  locking('unlock', 'Unlocked the discussion.'),
   estimate,
   removeEstimate,
   spend,

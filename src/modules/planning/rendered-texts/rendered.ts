@@ -4,8 +4,10 @@ import type { MarkdownText } from '../../../api/markdown.ts'
 import { Flag } from '../../../api/params/types.ts'
 import type { LabelReferenceRow } from '../labels/queries.ts'
 
-/** What the record of an issue or merge request shows as HTML. */
+/** What the record of a noteable shows as HTML. */
 export type Rendering = {
+  /** What the path in the row is of; a project if absent. */
+  readonly of?: 'project' | 'group'
   readonly row: {
     readonly full_path: string
     readonly title: string
@@ -18,7 +20,7 @@ export type Rendering = {
   readonly labelDetails?: boolean | undefined
 }
 
-/** HTML of texts in a project. */
+/** HTML of texts in a project or group. */
 export type RenderedTexts = {
   /** A line without Markdown. */
   line(fullPath: string, text: string | null): string
@@ -30,15 +32,16 @@ const keyOf = (fullPath: string, text: string, inline: boolean): string => JSON.
 /** Renders what the records of a page show as HTML, equal texts once. Does nothing for records that show none. */
 export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promise<RenderedTexts> {
   const wanted = new Map<string, MarkdownText>()
-  const add = (fullPath: string, text: string | null, inline: boolean): void => {
-    if (text) wanted.set(keyOf(fullPath, text, inline), { text, inline, place: { of: 'project', full_path: fullPath } })
-  }
-  for (const { row, renderHtml, labelDetails } of shown) {
-    if (renderHtml) {
-      add(row.full_path, row.title, true)
-      add(row.full_path, row.description, false)
+  for (const { row, of: kind = 'project', renderHtml, labelDetails } of shown) {
+    const place = { of: kind, full_path: row.full_path }
+    const add = (text: string | null, inline: boolean): void => {
+      if (text) wanted.set(keyOf(row.full_path, text, inline), { text, inline, place })
     }
-    if (labelDetails) for (const { description } of row.labels) add(row.full_path, description, true)
+    if (renderHtml) {
+      add(row.title, true)
+      add(row.description, false)
+    }
+    if (labelDetails) for (const { description } of row.labels) add(description, true)
   }
   const html = wanted.size === 0 ? [] : await ctx.markdown.html(ctx, [...wanted.values()])
   const found = new Map([...wanted.keys()].map((key, index) => [key, html[index]!]))

@@ -46,6 +46,12 @@ export const recordIssueState =
   (tx, { payload, actorId }) =>
     insertStateEvent(tx, 'Issue', payload.issue_id, { userId: actorId, state })
 
+/** Records the new state of an epic. */
+export const recordEpicState =
+  (state: EventState): Reaction<'epic_closed' | 'epic_reopened'> =>
+  (tx, { payload, actorId }) =>
+    insertStateEvent(tx, 'Epic', payload.epic_id, { userId: actorId, state })
+
 /** Records the new state of a merge request. */
 export const recordMergeRequestState =
   (state: EventState): Reaction<'merge_request_closed' | 'merge_request_reopened' | 'merge_request_merged'> =>

@@ -1,7 +1,7 @@
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 
 /** Kinds of records that are numbered within a project or group. A number is never given twice, even after a deletion. */
-type Numbered = 'deployments' | 'issues' | 'merge_requests' | 'milestones'
+type Numbered = 'deployments' | 'epics' | 'issues' | 'merge_requests' | 'milestones'
 
 /**
  * Fragment that takes as many numbers for each project as `rows` has rows with its `project_id`. Returns rows (project_id, last) with

@@ -89,7 +89,9 @@ describe('DELETE /projects/:id', () => {
     expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(201)
     const events = await eventsOf(world, { project: id }, 'kind', 'payload')
     // Other events of the project are deleted with it.
-    expect(events).toEqual([{ kind: 'project_deleted', payload: {} }])
+    expect(events).toEqual([
+      { kind: 'project_deleted', payload: { namespace_id: expect.any(Number), visibility: expect.any(Number) } },
+    ])
     const [audited] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${id}`)).json
     expect(audited).toMatchObject({ event_name: 'project_deleted', details: { facts: { full_path: path } } })
   })

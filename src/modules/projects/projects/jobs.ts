@@ -78,7 +78,8 @@ export const removeMarkedProjects = job({
         const due = await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period)
         if (!due) return
         await enqueue(tx, removeProject, { projectId })
-        await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload: {}, facts: due })
+        const { full_path, ...payload } = due
+        await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload, facts: { full_path } })
       })
   },
 })

@@ -1,31 +1,38 @@
 import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { boolean, integer, text } from '../../../db/row.ts'
+import { boolean, integer, type RowOf, text } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
 import type { Located } from '../repositories/location.ts'
 import { locatedRow } from '../repositories/location.ts'
 import { countingTopics } from '../topics/count.ts'
 
-/** Hides a project; a job deletes it. False if it is hidden already. */
-export const markDeleting = (tx: Tx, id: number): Promise<boolean> =>
-  countingTopics(
-    tx,
-    sql`p.id = ${id}`,
-    async () =>
-      (await tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)) >
-      0,
+const deletingRow = { namespace_id: integer, visibility: integer, full_path: text }
+type DeletingRow = RowOf<typeof deletingRow>
+
+/** Hides a project; a job deletes it. Returns where it was; undefined if it is hidden already. */
+export const markDeleting = (tx: Tx, id: number): Promise<DeletingRow | undefined> =>
+  countingTopics(tx, sql`p.id = ${id}`, () =>
+    tx.row(
+      deletingRow,
+      sql`
+        update projects
+        set deleting = true, updated_at = now()
+        where id = ${id} and not deleting
+        returning namespace_id, visibility, full_path
+      `,
+    ),
   )
 
 /** As `markDeleting`, if the project is still marked for deletion since at least `days` ago; otherwise `undefined`. */
-export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ full_path: string } | undefined> =>
+export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<DeletingRow | undefined> =>
   countingTopics(tx, sql`p.id = ${id}`, () =>
     tx.row(
-      { full_path: text },
+      deletingRow,
       sql`
         update projects
         set deleting = true, updated_at = now()
         where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer
-        returning full_path
+        returning namespace_id, visibility, full_path
       `,
     ),
   )

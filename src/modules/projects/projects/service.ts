@@ -326,21 +326,18 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
   const waits =
     planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {
+    const about = { projectId: project.id, actorId: ctx.actor!.id, facts: { full_path: project.full_path } }
     if (waits) {
       const newly = await markForDeletion(tx, project.id)
       if (newly === undefined) throw notFound('Project')
       // Repeating the request succeeds without an event.
-      if (!newly) return
-    } else {
-      if (!(await markDeleting(tx, project.id))) throw notFound('Project')
-      await enqueue(tx, removeProject, { projectId: project.id })
+      if (newly) await emit(tx, { kind: 'project_marked_for_deletion', ...about, payload: {} })
+      return
     }
-    await emit(tx, {
-      kind: waits ? 'project_marked_for_deletion' : 'project_deleted',
-      projectId: project.id,
-      actorId: ctx.actor!.id,
-      payload: {},
-      facts: { full_path: project.full_path },
-    })
+    const deleting = await markDeleting(tx, project.id)
+    if (!deleting) throw notFound('Project')
+    await enqueue(tx, removeProject, { projectId: project.id })
+    const { namespace_id, visibility } = deleting
+    await emit(tx, { kind: 'project_deleted', ...about, payload: { namespace_id, visibility } })
   })
 }

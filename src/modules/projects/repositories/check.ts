@@ -13,41 +13,74 @@ import { setAside } from './set-aside.ts'
 
 const page = 500
 
-/**
- * Runs `git fsck` on every repository and compares repositories with projects: missing default branches, repositories
- * without a project or with another key. Returns one sentence for each problem. Reads all data; run it when load is
- * low.
- */
+/** Repositories of one kind, as a check walks them. */
+export type CheckedKind<R extends Checked> = {
+  /** The folder of each storage that has them. */
+  readonly folder: 'projects' | 'side'
+  /** For messages: `project`. */
+  readonly holder: string
+  /** Those with an id above `after`, in order. */
+  readonly after: (after: number, limit: number) => Promise<readonly R[]>
+  /** Those that are being deleted with their holders. */
+  readonly leaving: () => Promise<readonly Omit<Located, 'repository_key'>[]>
+  readonly nameOf: (row: R) => string
+  /** Saves whether git found something broken. */
+  readonly save: (row: R, failed: boolean) => Promise<unknown>
+}
+
+type Checked = Located & { readonly id: number; readonly default_branch: string | null }
+
+/** Checks all repositories of projects, as `checkAll` does. */
 export async function checkRepositories(
   ctx: Ctx,
   storages: readonly string[],
   progress: (line: string) => void,
 ): Promise<string[]> {
-  const problems: string[] = []
-  const known = new Set<string>()
-  let after = 0
-  for (;;) {
-    const projects = await projectsAfter(ctx.db, after, page)
-    if (projects.length === 0) break
-    for (const project of projects) {
-      known.add(projectRepositoryDir(ctx, project))
-      after = project.id
-      const { broken, others } = await inspectRepository(ctx, project)
-      problems.push(...[...(broken ?? []), ...others].map((line) => `${project.full_path}: ${line}`))
-      if (broken) await saveCheck(ctx.db, project.id, broken.length > 0)
-    }
-    progress(`checked repositories up to project ${after}`)
-  }
-  // The repositories of projects that are being deleted are deleted with them.
-  for (const project of await removedProjects(ctx.db)) known.add(projectRepositoryDir(ctx, project))
-  for (const storage of storages)
-    problems.push(
-      ...(await unownedRepositories(await shardsOf(join(ctx.repositoriesDir, storage), 'projects'), known)).map(
-        (path) => `${path} belongs to no project`,
-      ),
-    )
+  const problems = await checkAll<Checked & { readonly full_path: string }>(ctx, storages, progress, {
+    folder: 'projects',
+    holder: 'project',
+    after: (after, limit) => projectsAfter(ctx.db, after, limit),
+    leaving: () => removedProjects(ctx.db),
+    nameOf: ({ full_path }) => full_path,
+    save: ({ id }, failed) => saveCheck(ctx.db, id, failed),
+  })
   for (const name of await readdir(lostAndFound(ctx.repositoriesDir)).catch(() => []))
     problems.push(`${join(lostAndFound(ctx.repositoriesDir), name)} was in the place of another repository`)
+  return problems
+}
+
+/**
+ * Runs `git fsck` on every repository of a kind and compares repositories with their holders: missing default branches,
+ * repositories without a holder or with another key. Returns one sentence for each problem. Reads all data; run it when load
+ * is low.
+ */
+export async function checkAll<R extends Checked>(
+  ctx: Ctx,
+  storages: readonly string[],
+  progress: (line: string) => void,
+  { folder, holder, after, leaving, nameOf, save }: CheckedKind<R>,
+): Promise<string[]> {
+  const problems: string[] = []
+  const known = new Set<string>()
+  for (let last = 0; ; ) {
+    const rows = await after(last, page)
+    if (rows.length === 0) break
+    for (const row of rows) {
+      last = row.id
+      known.add(projectRepositoryDir(ctx, row))
+      const { broken, others } = await inspectRepository(ctx, row)
+      if (broken) await save(row, broken.length > 0)
+      problems.push(...[...(broken ?? []), ...others].map((line) => `${nameOf(row)}: ${line}`))
+    }
+    progress(`checked repositories up to ${holder} ${last}`)
+  }
+  for (const row of await leaving()) known.add(projectRepositoryDir(ctx, row))
+  for (const storage of storages)
+    problems.push(
+      ...(await unownedRepositories(await shardsOf(join(ctx.repositoriesDir, storage), folder), known)).map(
+        (path) => `${path} belongs to no ${holder}`,
+      ),
+    )
   return problems
 }
 
@@ -55,7 +88,7 @@ export async function checkRepositories(
  * Checks one repository: the findings of `git fsck`, undefined if there is nothing to read, and other problems. Moves a
  * repository with another key to lost+found.
  */
-export async function inspectRepository(
+async function inspectRepository(
   ctx: Ctx,
   located: Located & { readonly default_branch: string | null },
 ): Promise<{ readonly broken: readonly string[] | undefined; readonly others: readonly string[] }> {
@@ -76,7 +109,7 @@ export async function inspectRepository(
 }
 
 /** Paths of the repositories in these folders that are not `known`. */
-export async function unownedRepositories(shards: readonly string[], known: ReadonlySet<string>): Promise<string[]> {
+async function unownedRepositories(shards: readonly string[], known: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = []
   for (const shard of shards) {
     for (const name of await readdir(shard)) {

@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { fsck } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
@@ -6,31 +8,37 @@ import { openRepository } from '../repositories/open.ts'
 import { saveCheck } from '../repositories/queries.ts'
 import { projectsDueForCheck, recordCheck } from './queries.ts'
 
-const periodDays = 30
-/** Maximum checks per hour, because a check reads the whole repository. */
-const maxChecks = 50
+/** How often repositories are checked. A check reads the whole repository, so only some are checked in an hour. */
+export const checkSchedule = { periodDays: 30, maxPerHour: 50, cron: '40 * * * *' }
+/** The queue of all checks: one at a time in the whole installation. */
+export const checkQueue = () => 'repository_checks'
 const loggedProblems = 10
+
+/** Whether git finds something broken in a repository, which is logged with what names it. */
+export async function isDamaged(
+  ctx: Ctx,
+  repo: Repository,
+  named: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
+  const problems = (await repo.exists()) ? await fsck(repo) : []
+  if (problems.length > 0)
+    ctx.log.error({ ...named, problems: problems.slice(0, loggedProblems) }, 'the repository is damaged')
+  return problems.length > 0
+}
 
 /** Checks all objects of a repository; saves and logs the result. */
 export const checkRepository = job({
   name: 'check_repository',
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `check_repository:${projectId}`,
-  // One at a time in the whole installation.
-  queue: () => 'repository_checks',
+  queue: checkQueue,
   attempts: 3,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return
-    const repo = openRepository(ctx, project)
-    const problems = (await repo.exists()) ? await fsck(repo) : []
-    if (problems.length > 0)
-      ctx.log.error(
-        { project: project.full_path, problems: problems.slice(0, loggedProblems) },
-        'the repository is damaged',
-      )
+    const failed = await isDamaged(ctx, openRepository(ctx, project), { project: project.full_path })
     await ctx.transaction(async (tx) => {
-      await saveCheck(tx, projectId, problems.length > 0)
+      await saveCheck(tx, projectId, failed)
       await recordCheck(tx, projectId)
     })
   },
@@ -42,10 +50,10 @@ export const checkDueRepositories = job({
   input: Type.Object({}),
   key: () => 'check_due_repositories',
   attempts: 3,
-  every: { cron: '40 * * * *', input: {} },
+  every: { cron: checkSchedule.cron, input: {} },
   async run(_input, ctx) {
     if (!ctx.settings.repository_checks_enabled) return
-    const due = await projectsDueForCheck(ctx.db, periodDays, maxChecks)
+    const due = await projectsDueForCheck(ctx.db, checkSchedule.periodDays, checkSchedule.maxPerHour)
     await ctx.transaction(async (tx) => {
       for (const projectId of due) await enqueue(tx, checkRepository, { projectId })
     })

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -8,6 +7,7 @@ import { compileExpression, type Expression } from '../../../kernel/expression.t
 import { addressesOf, addressesOfUsers } from '../../accounts/index.ts'
 import type { Offence } from './offence.ts'
 import type { EnforcedRule } from './queries.ts'
+import { Turns } from './turns.ts'
 
 /** Larger commits are refused, because expressions would take too long. */
 export const maxCommitBytes = 256 * 1024
@@ -25,9 +25,6 @@ export type ReadCommit = Commit | { readonly oid: Oid; readonly tooLarge: true }
 
 type Check = { readonly rule: Offence['rule']; violation(commit: Commit): string | undefined }
 
-/** Maximum milliseconds of expressions before other requests have their turn. */
-const turnMs = 20
-
 const maxKnownAddresses = 10_000
 
 /** Checks single commits, in the order of the specification (supplement 7.2, rules 3 to 8). */
@@ -38,7 +35,7 @@ export class CommitChecks {
   readonly #known: Map<string, boolean> | undefined
   #own: { readonly confirmed: ReadonlySet<string>; readonly unconfirmed: ReadonlySet<string> } | undefined
   readonly #asksOwn: boolean
-  #turnBegan = performance.now()
+  readonly #turns = new Turns()
 
   constructor(ctx: Ctx, rule: EnforcedRule, { byApi, merges }: CommitOrigin) {
     this.#ctx = ctx
@@ -96,10 +93,7 @@ export class CommitChecks {
         const text = violation(commit)
         if (text !== undefined) return { text, rule, commit: commit.oid }
       }
-      if (performance.now() - this.#turnBegan > turnMs) {
-        await setImmediate()
-        this.#turnBegan = performance.now()
-      }
+      if (this.#turns.isOver) await this.#turns.next()
     }
     return undefined
   }

@@ -1,6 +1,7 @@
 import { compileExpression, type Expression } from '../../../kernel/expression.ts'
 import type { Offence } from './offence.ts'
 import type { EnforcedRule } from './queries.ts'
+import { Turns } from './turns.ts'
 
 /** Paths of files that are likely to contain secrets (supplement 7.3). */
 const secrets = [
@@ -19,6 +20,7 @@ type Pattern = { readonly text: string; readonly rule: Offence['rule']; readonly
 /** Checks the paths of added and renamed files. */
 export class FileNames {
   readonly #patterns: readonly Pattern[]
+  readonly #turns = new Turns()
 
   constructor(rule: EnforcedRule) {
     this.#patterns = [
@@ -35,7 +37,18 @@ export class FileNames {
     return this.#patterns.length > 0
   }
 
-  offence(path: string): Omit<Offence, 'commit'> | undefined {
+  /** The first offence in the order of the paths. */
+  async firstOffence(paths: Iterable<string>): Promise<Omit<Offence, 'commit'> | undefined> {
+    if (!this.areChecked) return undefined
+    for (const path of paths) {
+      const offence = this.#offenceOf(path)
+      if (offence) return offence
+      if (this.#turns.isOver) await this.#turns.next()
+    }
+    return undefined
+  }
+
+  #offenceOf(path: string): Omit<Offence, 'commit'> | undefined {
     const found = this.#patterns.find(({ matches }) => matches(path))
     return found && { text: `File name ${path} was blacklisted by the pattern ${found.text}.`, rule: found.rule, path }
   }

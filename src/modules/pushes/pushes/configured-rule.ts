@@ -120,10 +120,8 @@ async function offenceOfTagged(
       text: `The tree ${oid} has more than ${maxTagged} files, which push rules cannot check`,
       rule: names.areChecked ? 'file_name_regex' : 'max_file_size',
     }
-  for (const { path } of type === 'tree' ? files : []) {
-    const offence = names.offence(path)
-    if (offence) return offence
-  }
+  const ofName = type === 'tree' ? await names.firstOffence(files.map(({ path }) => path)) : undefined
+  if (ofName) return ofName
   const maxBytes = rule.max_file_size * mebibyte
   const large = maxBytes === 0 ? [] : files.filter(({ sizeBytes }) => sizeBytes > maxBytes)
   if (large.length === 0) return undefined
@@ -203,21 +201,19 @@ class Search {
       const offence = await this.#checks.firstOffence(await Promise.all(unchecked.map(read)))
       if (offence) return offence
     }
-    if (!this.#ofName) this.#checkNames(commits)
+    if (!this.#ofName) await this.#checkNames(commits)
     if (this.#maxBytes > 0 && !this.#ofName && !this.#ofSize) await this.#checkSizes(commits)
     return undefined
   }
 
-  #checkNames(commits: readonly NewCommit[]): void {
-    if (!this.#names.areChecked) return
-    for (const { oid, files } of commits)
-      for (const { path, isAdded } of files) {
-        const offence = isAdded ? this.#names.offence(path) : undefined
-        if (offence) {
-          this.#ofName = { ...offence, commit: oid }
-          return
-        }
+  async #checkNames(commits: readonly NewCommit[]): Promise<void> {
+    for (const { oid, files } of commits) {
+      const offence = await this.#names.firstOffence(files.flatMap(({ path, isAdded }) => (isAdded ? path : [])))
+      if (offence) {
+        this.#ofName = { ...offence, commit: oid }
+        return
       }
+    }
   }
 
   async #checkSizes(commits: readonly NewCommit[]): Promise<void> {

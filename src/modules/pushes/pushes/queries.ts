@@ -33,7 +33,7 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
     { id: integer },
     sql`
       with push as (
-        insert into pushes (project_id, side_repository_id, actor_id, door, token_id, options)
+        insert into pushes (project_id, side_repository_id, actor_id, transport, token_id, options)
         values (
           ${projectOf(push)}, ${sideRepositoryOf(push)}, ${push.actorId}, ${push.transport},
           ${push.tokenId ?? null}, ${push.options}
@@ -86,7 +86,7 @@ export const findPush = (db: Db, id: number, target: PushTarget): Promise<PushRo
   db.row(
     pushRow,
     sql`
-      select p.id, p.actor_id, p.door as transport, p.state, p.options,
+      select p.id, p.actor_id, p.transport, p.state, p.options,
         coalesce(
           (
             select json_agg(

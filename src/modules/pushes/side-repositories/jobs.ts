@@ -4,15 +4,27 @@ import { deleteFiles } from '../../../db/held-files.ts'
 import { countLooseRefs } from '../../../git/refs/ref-files.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { packRefs, repositorySize } from '../../../git/transfer/maintenance.ts'
-import { job } from '../../../jobs/job.ts'
-import { dueHousekeeping, packRepository, projectRepositoryDir, saveWikiSize, setAside } from '../../projects/index.ts'
+import { enqueue, job } from '../../../jobs/job.ts'
+import {
+  checkQueue,
+  checkSchedule,
+  dueHousekeeping,
+  isDamaged,
+  packRepository,
+  projectRepositoryDir,
+  saveWikiCheck,
+  saveWikiSize,
+  setAside,
+} from '../../projects/index.ts'
 import { openSideRepository } from './open.ts'
 import {
   deleteSideRepository,
   findSideHousekeeping,
   findSideRepositoryById,
+  saveSideCheck,
   saveSideHousekeeping,
   saveSideSize,
+  sideRepositoriesDueForCheck,
   sideRepositoriesWithoutHolder,
 } from './queries.ts'
 
@@ -75,5 +87,40 @@ export const removeSideRepositories = job({
       }
       if (rows.length < atOnce) return
     }
+  },
+})
+
+/** Checks all objects of a repository; logs the result, and saves that of a project's wiki. */
+export const checkSideRepository = job({
+  name: 'check_side_repository',
+  input: Type.Object({ sideRepositoryId: Type.Integer() }),
+  key: ({ sideRepositoryId }) => `check_side_repository:${sideRepositoryId}`,
+  queue: checkQueue,
+  attempts: 3,
+  async run({ sideRepositoryId }, ctx) {
+    const row = await findSideRepositoryById(ctx.db, sideRepositoryId)
+    if (!row) return
+    const { kind, project_id, group_id, snippet_id } = row
+    const failed = await isDamaged(ctx, openSideRepository(ctx, row), { kind, project_id, group_id, snippet_id })
+    await ctx.transaction(async (tx) => {
+      if (project_id !== null) await saveWikiCheck(tx, project_id, failed)
+      await saveSideCheck(tx, sideRepositoryId)
+    })
+  },
+})
+
+/** Queues checks of repositories that were last checked a month ago, a few at a time. */
+export const checkDueSideRepositories = job({
+  name: 'check_due_side_repositories',
+  input: Type.Object({}),
+  key: () => 'check_due_side_repositories',
+  attempts: 3,
+  every: { cron: checkSchedule.cron, input: {} },
+  async run(_input, ctx) {
+    if (!ctx.settings.repository_checks_enabled) return
+    const due = await sideRepositoriesDueForCheck(ctx.db, checkSchedule.periodDays, checkSchedule.maxPerHour)
+    await ctx.transaction(async (tx) => {
+      for (const sideRepositoryId of due) await enqueue(tx, checkSideRepository, { sideRepositoryId })
+    })
   },
 })

@@ -117,6 +117,29 @@ export const sideRepositoriesAfter = (db: Db, after: number, limit: number): Pro
     `,
   )
 
+/** Repositories that were not checked for `days` days: never checked ones first, then the oldest check. */
+export async function sideRepositoriesDueForCheck(db: Db, days: number, limit: number): Promise<number[]> {
+  const rows = await db.rows(
+    { id: integer },
+    sql`
+      select s.id
+      from side_repositories s
+      where ${hasHolder}
+        and s.default_branch is not null
+        and (
+          coalesce(s.checked_at + make_interval(days => ${days}), s.created_at + interval '1 day') < now()
+          or s.checked_at > now() + interval '1 day'
+        )
+      order by s.checked_at nulls first, s.id
+      limit ${literal(limit)}
+    `,
+  )
+  return rows.map(({ id }) => id)
+}
+
+export const saveSideCheck = (db: Db, id: number): Promise<number> =>
+  db.run(sql`update side_repositories set checked_at = now() where id = ${id}`)
+
 /** Repositories whose holder was deleted, at most `limit`. */
 export const sideRepositoriesWithoutHolder = (db: Db, limit: number): Promise<SideRepository[]> =>
   db.rows(

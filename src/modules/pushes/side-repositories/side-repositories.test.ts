@@ -3,14 +3,20 @@ import { chmod, mkdir, readdir, readFile, truncate, utimes, writeFile } from 'no
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { jobKeysLike } from '../../../../test/jobs.ts'
 import { deleteProject } from '../../../../test/tables/projects.ts'
-import { hasSideRepository, manySidePushes, sideRepositoryRows } from '../../../../test/tables/side-repositories.ts'
+import {
+  ageSideCheck,
+  hasSideRepository,
+  manySidePushes,
+  sideRepositoryRows,
+} from '../../../../test/tables/side-repositories.ts'
 import { test, World } from '../../../../test/world.ts'
 import { removeRepositoryLeftovers } from '../../projects/repositories/jobs.ts'
 import { projectRepositoryDir } from '../../projects/repositories/location.ts'
 import { commitToSideRepository } from '../side-commits/commit.ts'
 import { checkSideRepositories } from './check.ts'
-import { refreshSideRepository, removeSideRepositories } from './jobs.ts'
+import { checkDueSideRepositories, checkSideRepository, refreshSideRepository, removeSideRepositories } from './jobs.ts'
 import { openSideRepository } from './open.ts'
 import { createSideRepository, findSideRepositoryById, type SideHolder, saveSideSize } from './queries.ts'
 
@@ -95,18 +101,43 @@ describe('side repositories', () => {
   test('a check lists a project whose wiki is damaged until it is intact again', async () => {
     await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
     const { id } = await world.project()
-    const { ctx, dir } = await written(world, { kind: 'project_wiki', id })
+    const { ctx, row, dir } = await written(world, { kind: 'project_wiki', id })
     const blob = join(dir, 'objects', '2e', '65efe2a145dda7ee51d1741299f848e5bf752e')
     const content = await readFile(blob)
     const listed = async () =>
       (await world.root.get('/projects?wiki_checksum_failed=true')).json.map((each: { id: number }) => each.id)
+    const checks = {
+      command: () => checkSideRepositories(ctx, ['default'], () => {}),
+      monthly: () => checkSideRepository.run({ sideRepositoryId: row.id }, ctx),
+    }
     await chmod(blob, 0o600)
-    await truncate(blob, 3)
-    expect(await checkSideRepositories(ctx, ['default'], () => {})).not.toEqual([])
-    expect(await listed()).toEqual([id])
-    await writeFile(blob, content)
-    expect(await checkSideRepositories(ctx, ['default'], () => {})).toEqual([])
-    expect(await listed()).toEqual([])
+    for (const check of [checks.command, checks.monthly]) {
+      await truncate(blob, 3)
+      await check()
+      expect(await listed()).toEqual([id])
+      await writeFile(blob, content)
+      await check()
+      expect(await listed()).toEqual([])
+    }
+  })
+
+  test('a check starts a month after the last one unless repository_checks_enabled is off', async ({ world }) => {
+    const [due, recent, young] = [
+      await written(world, { kind: 'project_wiki', id: (await world.project()).id }),
+      await written(world, { kind: 'group_wiki', id: (await world.group()).id }),
+      await written(world, { kind: 'project_wiki', id: (await world.project()).id }),
+    ]
+    await ageSideCheck(world, due.row.id, '31 days')
+    await ageSideCheck(world, recent.row.id, '29 days')
+    const started = async () => {
+      await checkDueSideRepositories.run({}, await contextFor(world, null))
+      const rows = await jobKeysLike(world, 'check_side_repository:%')
+      return [due, recent, young].map(({ row }) => rows.some(({ key }) => key === `check_side_repository:${row.id}`))
+    }
+    await world.settings({ repository_checks_enabled: false })
+    expect(await started()).toEqual([false, false, false])
+    await world.settings({ repository_checks_enabled: true })
+    expect(await started()).toEqual([true, false, false])
   })
 
   test('a wiki over the size limit of repositories takes no pages', async ({ world }) => {

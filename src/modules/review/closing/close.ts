@@ -16,6 +16,7 @@ import {
 } from '../../discussion/index.ts'
 import { closeIssue, loadIssue } from '../../planning/index.ts'
 import { openRepository } from '../../projects/index.ts'
+import { asNoteable } from '../merge-requests/noteable.ts'
 import { commitIdsOf } from '../merge-requests/version-queries.ts'
 import {
   type ClosingMergeRequest,
@@ -54,8 +55,8 @@ async function closable(
   named: readonly NamedNoteable[],
   { full_path, forked_from_project_id }: Pick<ClosingMergeRequest, 'full_path' | 'forked_from_project_id'>,
 ): Promise<NamedRow[]> {
-  const rows = await readableNamed(ctx, 'Issue', named, full_path)
-  return rows.filter(({ project_id }) => project_id !== forked_from_project_id)
+  const rows = await readableNamed(ctx, 'Issue', named, { of: 'project', full_path })
+  return rows.filter(({ holder }) => holder.id !== forked_from_project_id)
 }
 
 /** Stores which issues an unmerged merge request closes, of those that its author may read. */
@@ -83,8 +84,8 @@ export async function closeByMergeRequest(ctx: Ctx, mergeRequestId: number, user
   const actor = named.length > 0 ? await asAccount(ctx, userId) : undefined
   if (!actor) return
   const from: Source = {
-    project: { id: row.project_id, full_path: row.full_path },
-    source: { projectId: row.project_id, noteable: { type: 'MergeRequest', id: row.id } },
+    place: { of: 'project', id: row.project_id, full_path: row.full_path },
+    source: { noteable: asNoteable(row) },
     nameWithin: (path) => `merge request ${path}!${row.iid}`,
   }
   for (const issue of await closable(actor, named, row))
@@ -105,16 +106,16 @@ export async function closeByCommit(ctx: Ctx, commit: ClosingCommit): Promise<Re
   const named = closingReferences(commit.message, ctx.site.url)
   const actor = named.length > 0 ? await asAccount(ctx, commit.userId) : undefined
   if (!actor) return new Set()
-  const { project, forked_from_project_id } = commit
-  const issues = await closable(actor, named, { full_path: project.full_path, forked_from_project_id })
+  const { place, forked_from_project_id } = commit
+  const issues = await closable(actor, named, { full_path: place.full_path, forked_from_project_id })
   for (const issue of issues) await close(actor, issue, commit, (tx) => takeTurnOfCommit(tx, issue.id, commit.oid))
   const ids = issues.map(({ id }) => id)
-  return new Set(await closedByCommit(ctx.db, project.id, commit.oid, ids))
+  return new Set(await closedByCommit(ctx.db, place.id, commit.oid, ids))
 }
 
 /** Closes an issue if the caller may change it at this moment, and if it is the first turn of the source. */
 async function close(ctx: Ctx, issue: NamedRow, from: Source, takesTurn: (tx: Tx) => Promise<boolean>): Promise<void> {
-  const subject = await loadIssue({ id: String(issue.project_id), issue_iid: issue.iid }, ctx)
+  const subject = await loadIssue({ id: String(issue.holder.id), issue_iid: issue.iid }, ctx)
   if (!subject || !allows(issuePolicy.update_issue, ctx.actor, subject.facts)) return
   const authorId = ctx.actor!.id
   const body = `closed via ${sourceName(from, issue)}`

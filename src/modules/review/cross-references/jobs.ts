@@ -31,7 +31,7 @@ export const referToNamedByCommits = job({
         : undefined
     for (const { oid, message } of found.commits) {
       const source = {
-        project: { id: push.project_id, full_path },
+        place: { of: 'project' as const, id: push.project_id, full_path },
         source: { projectId: push.project_id, commit: oid },
         nameWithin: (path: string) => `commit ${path === '' ? '' : `${path}@`}${oid}`,
       }

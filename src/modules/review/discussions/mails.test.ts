@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { addNotes, unsubscribe } from '../../../../test/tables/discussion.ts'
+import { mailRows } from '../../../../test/tables/instance.ts'
 import { changeProject } from '../../../../test/tables/projects.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { mailNoteJob, mailTodosJob } from '../../discussion/subscriptions/jobs.ts'
@@ -76,6 +77,41 @@ Sent by ${world.origin} to ${author!.username}@example.com.
       [stranger, 0],
     ] as const)
       expect(await inbox(world, who!), who!.username).toHaveLength(count)
+  })
+
+  test('the HTML part shows the Markdown of a note, with links to what each recipient may see', async ({ world }) => {
+    const [insider, outsider, commenter] = await people(world, 3)
+    const secret = await world.project({ visibility: 'private', members: [[insider!, 'reporter']] })
+    const { iid } = (await world.root.post(`/projects/${secret.id}/issues`, { title: 'Secret plans' })).json
+    const { at, project, record } = await openMergeRequest(world, {
+      members: [insider!, outsider!].map((who): [Client, 'developer'] => [who, 'developer']),
+    })
+    for (const who of [insider!, outsider!]) await who.post(`${at}/subscribe`)
+    const reference = `${secret.full_path}#${iid}`
+    await addNote(world, commenter!, at, `**Look** <img src=x onerror=alert(1)> !${record.iid} ${reference}`)
+    const htmlTo = async (who: Client) =>
+      (await mailRows(world, `${who.username}@example.com`, 'html')).at(-1)!.html as string
+    for (const who of [insider!, outsider!]) {
+      const html = await htmlTo(who)
+      expect(html).toContain('<strong>Look</strong>')
+      expect(html).toContain(`href="${world.origin}/${project.full_path}/-/merge_requests/${record.iid}"`)
+      expect(html).toContain(`<a href="${record.web_url}#note_`)
+      expect(html).not.toContain('onerror')
+    }
+    expect(await htmlTo(insider!)).toContain('title="Secret plans"')
+    expect(await htmlTo(outsider!)).toContain(reference)
+    expect(await htmlTo(outsider!)).not.toContain('Secret plans')
+  })
+
+  test('without html_emails_enabled notes are not rendered for mails', async ({ world }) => {
+    const [reader, commenter] = await people(world, 2)
+    const { at } = await openMergeRequest(world, { author: reader!, members: [[reader!, 'developer']] })
+    await world.settings({ html_emails_enabled: false })
+    await addNote(world, commenter!, at, '**Look**')
+    expect((await mailRows(world, `${reader!.username}@example.com`, 'body', 'html')).at(-1)).toEqual({
+      body: expect.stringContaining('> **Look**'),
+      html: null,
+    })
   })
 
   test.for([

@@ -6,9 +6,9 @@ import { planOffers } from '../../../kernel/plan.ts'
 import type { QuickActions } from '../../discussion/index.ts'
 import {
   type Command,
-  type Commanded,
   commandSet,
   type Right,
+  type ScheduledCommanded,
   type SharedEdit,
   sharedCommands,
   usersNamed,
@@ -23,7 +23,7 @@ import { merge } from '../merging/merge-service.ts'
 import { requestRebase } from '../merging/rebase.ts'
 
 type Edit = SharedEdit & { -readonly [K in keyof Omit<MergeRequestEdit, keyof SharedEdit>]: MergeRequestEdit[K] }
-type Subject = Commanded<Edit> & { readonly mergeRequest: MergeRequestSubject }
+type Subject = ScheduledCommanded<Edit> & { readonly mergeRequest: MergeRequestSubject }
 type MergeRequestCommand = Command<Edit, Subject>
 
 const abilities = {
@@ -167,6 +167,7 @@ export const mergeRequestActions = (subject: MergeRequestSubject): QuickActions 
     noun: 'merge request',
     tracked: tracked(subject),
     project: subject.project,
+    place: { of: 'project', id: subject.project.id, full_path: subject.project.full_path },
     state: subject.state,
     may: (ctx, right) => may(ctx, abilities[right], subject),
     update: (ctx, edit) => editMergeRequest(ctx, subject, edit),

@@ -2,7 +2,15 @@ import type { Caller } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { type NoteableType, numberOf, readableRow, tableOf } from '../../discussion/index.ts'
+import {
+  isHeld,
+  joinHolder,
+  type NoteableType,
+  numberOf,
+  readableRow,
+  tableOf,
+  visibleHolder,
+} from '../../discussion/index.ts'
 import { reaching } from '../../groups/index.ts'
 import { visibleGroups } from '../../namespaces/index.ts'
 import { columns, projectRow, readableCode, visibleProjects } from '../../projects/index.ts'
@@ -58,6 +66,28 @@ export const findNamedNoteables = (
       select ${place}, m.id, ${numberOf(type, 'm')} as iid, m.title
       from ${named(names)} join ${tableOf(type)} m on m.project_id = p.id and ${numberOf(type, 'm')} = named.number
       where ${visibleProjects(caller)} and ${readableRow(type, caller)}
+    `,
+  )
+
+const epicRow = { ...noteableRow, full_path: text }
+export type NamedEpicRow = RowOf<typeof epicRow>
+
+/** Epics by the full path of their group, in lower case, and their number, of those that the caller may read. */
+export const findNamedEpics = (
+  db: Db,
+  caller: Caller,
+  names: readonly { readonly path: string; readonly number: number }[],
+): Promise<readonly NamedEpicRow[]> =>
+  db.snapshotCache.rows(
+    epicRow,
+    sql`
+      select ${place}, m.id, m.iid, m.title, g.full_path
+      from unnest(
+          ${names.map(({ path }) => path)}::text[], ${names.map(({ number }) => number)}::bigint[]
+        ) with ordinality as named (path, number, place)
+        join routes r on r.path_key = named.path ${joinHolder('Epic', 'r')}
+        join epics m on ${isHeld('Epic')} and m.iid = named.number
+      where ${visibleHolder('Epic', caller)} and ${readableRow('Epic', caller)}
     `,
   )
 

@@ -43,9 +43,12 @@ async function projectsOf(
   texts: readonly Placed[],
   targets: ReadonlyMap<string, Target>,
 ): Promise<ReadonlyMap<string, NamedProjectRow>> {
-  const named = new Set([...targets.values()].flatMap(({ path }) => path ?? []))
+  const all = [...targets.values()]
+  const named = new Set(all.flatMap(({ kind, path }) => (path === undefined || kind === '&' ? [] : path)))
+  // How a link to an epic is named depends on the project of the text.
+  if (named.size > 0 || all.some(({ kind }) => kind === '&'))
+    for (const { place } of texts) if (place.of === 'project') named.add(place.full_path.toLowerCase())
   if (named.size === 0) return new Map()
-  for (const { place } of texts) if (place.of === 'project') named.add(place.full_path.toLowerCase())
   const rows = await findNamedProjects(ctx.db, ctx.actor, [...named].sort())
   return new Map(rows.map((row) => [row.path_key, row]))
 }
@@ -61,8 +64,10 @@ async function linksOf(
     sources.map(async ({ kinds, find }) => {
       const wanted: (Wanted & { readonly key: string })[] = []
       for (const [key, target] of targets) {
+        if (!kinds.includes(target.kind)) continue
         const project = target.path === undefined ? undefined : projects.get(target.path)
-        if (kinds.includes(target.kind) && (target.kind === '@' || project)) wanted.push({ key, target, project })
+        if (project || target.kind === '@' || (target.kind === '&' && target.path !== undefined))
+          wanted.push({ key, target, project })
       }
       if (wanted.length === 0) return
       const found = await find(ctx, wanted)

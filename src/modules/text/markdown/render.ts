@@ -14,8 +14,10 @@ function linksIn(place: MarkdownPlace, siteUrl: string): RelativeLinks | undefin
       const { folder, ...of } = place.at ?? defaultBranch
       return { home: `${siteUrl}/${place.full_path}`, of, folder }
     }
-    case 'group':
-      return { home: `${siteUrl}/groups/${place.full_path}`, folder: '' }
+    case 'group': {
+      const { folder, ...of } = place.at ?? { folder: '' }
+      return { home: `${siteUrl}/groups/${place.full_path}`, ...('kind' in of && { of }), folder }
+    }
     case 'instance':
       return undefined
   }

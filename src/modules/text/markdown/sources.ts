@@ -1,11 +1,12 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { ReferenceKind } from '../../../markdown/types.ts'
-import { type NoteableType, references, type Within } from '../../discussion/index.ts'
+import { type NoteableType, noteableUrl, references, type Within } from '../../discussion/index.ts'
 import { openRepository } from '../../projects/index.ts'
 import { findCommitId } from '../../repository/index.ts'
 import type { Link } from './links.ts'
 import {
   findNamedAccounts,
+  findNamedEpics,
   findNamedLabels,
   findNamedMilestones,
   findNamedNoteables,
@@ -14,7 +15,7 @@ import {
 } from './queries.ts'
 import type { Target } from './targets.ts'
 
-/** A target in a project that the caller may see; for users and groups there is none. */
+/** A target in a project that the caller may see; for users, groups and epics there is none. */
 export type Wanted = { readonly target: Target; readonly project: NamedProjectRow | undefined }
 
 /** A link, short as seen from a place. */
@@ -60,6 +61,20 @@ const noteables = (kind: ReferenceKind, type: NoteableType, noun: string, segmen
     }))
   },
 })
+
+const epics: Source = {
+  kinds: ['&'],
+  async find(ctx, wanted) {
+    const names = wanted.map(({ target }) => ({ path: target.path!, number: Number(target.name) }))
+    const rows = await findNamedEpics(ctx.db, ctx.actor, names)
+    return placed(wanted, rows, ({ iid, title, full_path }) => (within) => ({
+      kind: 'epic',
+      href: noteableUrl(ctx.site.url, 'Epic', full_path, iid),
+      title,
+      short: references('Epic', { iid, full_path }, within).relative,
+    }))
+  },
+}
 
 const labels: Source = {
   kinds: ['~'],
@@ -152,13 +167,12 @@ const commits: Source = {
   },
 }
 
-/**
- * What references can lead to. A kind without a source stays text: a module that adds what is referred to by `&` adds a source.
- */
+/** What references can lead to. */
 export const sources: readonly Source[] = [
   noteables('#', 'Issue', 'issue', 'issues'),
   noteables('!', 'MergeRequest', 'merge-request', 'merge_requests'),
   noteables('$', 'Snippet', 'snippet', 'snippets'),
+  epics,
   labels,
   milestones,
   accounts,

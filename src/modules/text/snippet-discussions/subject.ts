@@ -6,7 +6,7 @@ import { type SnippetSubject, snippet } from '../snippets/subject.ts'
 const discussed = (subject: SnippetSubject): Discussed => ({
   type: 'Snippet',
   id: subject.id,
-  project_id: subject.project.id,
+  holder: { of: 'project', id: subject.project.id },
   iid: subject.id,
   title: subject.title,
   facts: subject.facts,

@@ -7,4 +7,9 @@ export const mentionPeople = (
   { id, project_id }: { readonly id: number; readonly project_id: number },
   authorId: number,
   description: string | null,
-): Promise<void> => noteMentions(tx, { type: 'Snippet', id, project_id }, { text: description ?? '', authorId })
+): Promise<void> =>
+  noteMentions(
+    tx,
+    { type: 'Snippet', id, holder: { of: 'project', id: project_id } },
+    { text: description ?? '', authorId },
+  )

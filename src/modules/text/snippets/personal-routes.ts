@@ -1,30 +1,24 @@
-import { endpoint, raw } from '../../../api/endpoint.ts'
+import { endpoint } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
 import { Optional, Params } from '../../../api/params/types.ts'
-import { notFound } from '../../../kernel/failure.ts'
-import { UserAgentDetail } from '../../planning/index.ts'
-import { findSnippetAgent } from './edit-queries.ts'
 import { Snippet } from './entity.ts'
 import { allSnippets, createdBetween, publicSnippets, snippetsOfUser } from './list-queries.ts'
-import {
-  changedFiles,
-  createdParams,
-  createParams,
-  createRules,
-  editParams,
-  editRules,
-  maxBodyBytes,
-  newFiles,
-  visibility,
-} from './params.ts'
+import { oneSnippetRoutes } from './one-routes.ts'
+import { createdParams, createParams, createRules, maxBodyBytes, newFiles, visibility } from './params.ts'
 import { personalSnippet, personalSnippets } from './personal-subject.ts'
 import { snippetRow } from './queries.ts'
-import { rawFile, rawSnippet } from './raw.ts'
-import { fileParams, rawHeaders } from './routes.ts'
-import { createSnippet, editSnippet, removeSnippet } from './service.ts'
+import { createSnippet } from './service.ts'
 
 const path = '/snippets'
-const one = `${path}/:id` as const
+
+const one = oneSnippetRoutes(`${path}/:id`, personalSnippet, {
+  get: 'Get a personal snippet',
+  update: 'Update a personal snippet',
+  delete: 'Delete a personal snippet',
+  raw: 'Get raw personal snippet content',
+  file: 'Get raw personal snippet file',
+  agent: 'Get user agent of personal snippet',
+})
 
 export const personalSnippetRoutes = [
   endpoint({
@@ -92,75 +86,5 @@ export const personalSnippetRoutes = [
       }),
   }),
 
-  endpoint({
-    method: 'GET',
-    path: one,
-    summary: 'Get a personal snippet',
-    subject: personalSnippet,
-    allow: 'read_snippet',
-    returns: Snippet,
-    handle: async ({ subject }) => subject,
-  }),
-
-  endpoint({
-    method: 'PUT',
-    path: one,
-    summary: 'Update a personal snippet',
-    subject: personalSnippet,
-    allow: 'update_snippet',
-    bodyLimit: maxBodyBytes,
-    params: Params(editParams, editRules),
-    returns: Snippet,
-    handle: ({ subject, params, ctx }) => editSnippet(ctx, subject.id, { ...params, files: changedFiles(params) }),
-  }),
-
-  endpoint({
-    method: 'DELETE',
-    path: one,
-    summary: 'Delete a personal snippet',
-    subject: personalSnippet,
-    allow: 'remove_snippet',
-    changedAt: ({ updated_at }) => updated_at,
-    returns: null,
-    handle: ({ subject, ctx }) => removeSnippet(ctx, subject.id),
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: `${one}/raw`,
-    summary: 'Get raw personal snippet content',
-    description: 'The content of its first file.',
-    subject: personalSnippet,
-    allow: 'read_snippet',
-    headers: rawHeaders,
-    returns: raw('text/plain'),
-    handle: ({ subject, ...wanted }) => rawSnippet(subject, wanted),
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: `${one}/files/:ref/:file_path/raw`,
-    summary: 'Get raw personal snippet file',
-    subject: personalSnippet,
-    allow: 'read_snippet',
-    params: fileParams,
-    headers: rawHeaders,
-    returns: raw('text/plain'),
-    handle: ({ subject, params, ...wanted }) => rawFile(subject, { ref: params.ref, path: params.file_path }, wanted),
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: `${one}/user_agent_detail`,
-    summary: 'Get user agent of personal snippet',
-    description: 'Address and client of the request that created the snippet; only for administrators.',
-    subject: personalSnippet,
-    allow: 'read_user_agent',
-    returns: UserAgentDetail,
-    async handle({ subject, ctx }) {
-      const agent = await findSnippetAgent(ctx.db, subject.id)
-      if (!agent) throw notFound('UserAgentDetail')
-      return agent
-    },
-  }),
+  ...one,
 ]

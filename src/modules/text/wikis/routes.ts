@@ -7,6 +7,7 @@ import { WikiAttachment, WikiPage } from './entity.ts'
 import { openWiki } from './holder.ts'
 import { writableFormats } from './page-names.ts'
 import { listPages, withContents } from './pages.ts'
+import { renderPage } from './render.ts'
 import { createPage, editPage, getPage, removePage, storeAttachment } from './service.ts'
 
 const slug = FilePath({ maxLength: maxPathLength, description: 'Slug of the page, URL-encoded, such as `docs%2Fhome`' })
@@ -53,9 +54,16 @@ export const wikiRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
       params: Params({
         slug,
         version: Optional(Text({ description: 'Commit of the wiki in which to read the page; default: the latest' })),
+        render_html: Flag({
+          default: false,
+          description: 'Return the content as HTML; markup other than Markdown as it is written',
+        }),
       }),
       returns: WikiPage,
-      handle: ({ subject: held, params, ctx }) => getPage(ctx, holderOf(held), params.slug, params.version),
+      async handle({ subject: held, params, ctx }) {
+        const page = await getPage(ctx, holderOf(held), params.slug, params.version)
+        return params.render_html ? renderPage(ctx, { of, full_path: held.full_path }, page) : page
+      },
     }),
 
     endpoint({

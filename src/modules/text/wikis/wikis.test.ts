@@ -49,6 +49,37 @@ const files = async (world: World, held: Held): Promise<string[]> => {
 }
 
 describe('wiki pages', () => {
+  test.for(kinds)(
+    'render_html shows a page of a %s as HTML, with links to its pages and for the reader',
+    async (of, { world }) => {
+      const held = await holder(world, of)
+      const project = await world.project({ visibility: 'private' })
+      const issue = (await world.root.post(`/projects/${project.id}/issues`, { title: 'Secret plans' })).json
+      const reference = `${project.full_path}#${issue.iid}`
+      const content = `# Start\n\n[next](next) <script>alert(1)</script> ${reference}\n`
+      await world.root.post(held.at, { title: 'docs/start', content })
+      const home = of === 'project' ? held.full_path : `groups/${held.full_path}`
+      const read = async (who: Client) =>
+        (await who.get(`${held.at}/docs%2Fstart?render_html=true`)).json.content as string
+      const html = await read(world.root)
+      expect(html).toContain(`href="${world.origin}/${home}/-/wikis/docs/next"`)
+      expect(html).toContain('title="Secret plans"')
+      expect(html).not.toContain('<script')
+      const ann = await world.user()
+      await world.root.post(`/${of}s/${held.id}/members`, { user_id: ann.id, access_level: 20 })
+      expect(await read(ann)).toContain(reference)
+      expect(await read(ann)).not.toContain('Secret plans')
+      expect((await world.root.get(`${held.at}/docs%2Fstart`)).json.content).toBe(content)
+    },
+  )
+
+  test('render_html shows a page that is not Markdown as it is written', async ({ world }) => {
+    const held = await holder(world, 'project')
+    await world.root.post(held.at, { title: 'plain', content: '= <b>', format: 'asciidoc' })
+    const { json } = await world.root.get(`${held.at}/plain?render_html=true`)
+    expect(json.content).toBe('<pre><code>= &lt;b&gt;</code></pre>')
+  })
+
   test.for(kinds)('pages of a %s are created, listed, read, changed and deleted', async (of, { world }) => {
     const held = await holder(world, of)
     expect(await world.root.get(held.at)).toMatchObject({ status: 200, json: [] })

@@ -1,0 +1,77 @@
+// Joins the modules of src/ into few files: `node bundle.js <folder>`. The launcher runs it when the sources have changed.
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+/** After this time in ms no process is left that would load the rest of a bundle of older sources. */
+const keptMs = 24 * 3600 * 1000
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const target = resolve(process.argv[2])
+const building = `${target}.${process.pid}`
+
+/** `new URL('./thread.ts', import.meta.url)`: a file that a thread or a process runs. */
+const entry = /new URL\('(\.[^']*\.ts)', import\.meta\.url\)/g
+
+/** A UTF-16 unit as literals of strings and regular expressions may write it. */
+const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+const bundle = await rolldown({
+  input: { main },
+  platform: 'node',
+  // Packages stay where they are, because some find files of theirs by their own path. typebox has hundreds of small modules.
+  external: (id) => !/^([./]|typebox\b)/.test(id),
+  plugins: [
+    {
+      name: 'escapes',
+      // V8 needs two bytes for each character of a file that has a single one beyond Latin-1.
+      generateBundle(_, files) {
+        for (const file of Object.values(files))
+          if (file.type === 'chunk') file.code = file.code.replace(/[^\x00-\xff]/g, escaped)
+      },
+    },
+    {
+      name: 'urls of sources',
+      transform(code, id) {
+        if (!code.includes('import.meta.url')) return null
+        const withEntries = code.replace(entry, (_, path) => {
+          const file = this.emitFile({ type: 'chunk', id: join(dirname(id), path) })
+          return `new URL(import.meta.ROLLUP_FILE_URL_${file})`
+        })
+        // Other files, such as migrations, are read where they are.
+        const source = JSON.stringify(relative(building, id))
+        // No line moves, so that line numbers in stack traces stay right.
+        return {
+          code: withEntries.replaceAll('import.meta.url', `new URL(${source}, import.meta.url).href`),
+          map: null,
+        }
+      },
+    },
+  ],
+  onLog(level, log) {
+    if (level !== 'debug' && level !== 'info') throw new Error(log.message)
+  },
+})
+await bundle.write({
+  dir: building,
+  format: 'esm',
+  // V8 keeps the text in memory, comments included.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  entryFileNames: '[name].js',
+  sourcemap: true,
+  sourcemapExcludeSources: true,
+})
+await bundle.close()
+
+try {
+  renameSync(building, target)
+} catch (error) {
+  // Another start has finished the same bundle before.
+  rmSync(building, { recursive: true, force: true })
+  if (!['ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error
+}
+for (const name of readdirSync(dirname(target))) {
+  const other = join(dirname(target), name)
+  if (other !== target && statSync(other).mtimeMs < Date.now() - keptMs) rmSync(other, { recursive: true, force: true })
+}

@@ -1,0 +1,1 @@
+alter table pushes rename column door to transport;

@@ -1,0 +1,119 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import {
+  commitBlock,
+  currentProject,
+  hooked,
+  longRepositoryBlock,
+  nullOid,
+  number,
+  oid,
+  projectBlock,
+  text,
+  time,
+  tipOf,
+  userBlock,
+  withContent,
+} from './testing.ts'
+
+describe('payloads of pipelines and releases', () => {
+  test('pipelines and jobs have all keys, with the status of the event', async ({ world }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    await withContent(world, project)
+    for (const state of ['running', 'success'])
+      await world.root.post(`/projects/${project.id}/statuses/main`.replace('main', await tipOf(world, project)), {
+        state,
+        name: 'build',
+      })
+    const pipeline = await receiver.request(({ json }) => json.object_attributes?.status === 'success')
+    expect(pipeline.headers['x-service-event']).toBe('Pipeline Hook')
+    expect(pipeline.json).toEqual({
+      object_kind: 'pipeline',
+      object_attributes: {
+        id: number,
+        ref: 'main',
+        tag: false,
+        sha: oid,
+        before_sha: nullOid,
+        source: 'external',
+        status: 'success',
+        detailed_status: 'passed',
+        stages: ['external'],
+        created_at: time,
+        finished_at: time,
+        duration: number,
+        variables: [],
+      },
+      merge_request: null,
+      user: userBlock,
+      project: currentProject,
+      commit: commitBlock,
+      builds: [],
+    })
+    const job = await receiver.request(({ json }) => json.build_status === 'running')
+    expect(job.headers['x-service-event']).toBe('Job Hook')
+    expect(job.json).toEqual({
+      object_kind: 'build',
+      ref: 'main',
+      tag: false,
+      before_sha: nullOid,
+      sha: oid,
+      build_id: number,
+      build_name: 'build',
+      build_stage: 'external',
+      build_status: 'running',
+      build_started_at: time,
+      build_finished_at: null,
+      build_duration: null,
+      build_allow_failure: false,
+      build_failure_reason: 'unknown_failure',
+      pipeline_id: number,
+      project_id: project.id,
+      project_name: text,
+      user: { id: 1, name: text, email: '' },
+      commit: {
+        id: number,
+        sha: oid,
+        message: 'first\n',
+        author_name: 'Test Author',
+        author_email: 'author@example.com',
+        author_url: 'mailto:author@example.com',
+        status: text,
+        duration: expect.toBeOneOf([null, number]),
+        started_at: expect.toBeOneOf([null, time]),
+        finished_at: expect.toBeOneOf([null, time]),
+      },
+      repository: longRepositoryBlock,
+      runner: null,
+      environment: null,
+    })
+  })
+
+  test('releases have all keys, also when they are deleted', async ({ world }) => {
+    await using made = await hooked(world)
+    const { receiver, project } = made
+    await withContent(world, project)
+    const at = `/projects/${project.id}/releases`
+    await world.root.post(at, { tag_name: 'v1', ref: 'main', name: 'One', description: 'First' })
+    const created = (await receiver.request(({ json }) => json.action === 'create')).json
+    const release = {
+      object_kind: 'release',
+      id: number,
+      created_at: time,
+      description: 'First',
+      name: 'One',
+      released_at: time,
+      tag: 'v1',
+      project: projectBlock,
+      url: text,
+      action: 'create',
+      assets: { count: 4, links: [], sources: expect.any(Array) },
+      commit: commitBlock,
+    }
+    expect(created).toEqual(release)
+    await world.root.delete(`${at}/v1`)
+    const deleted = (await receiver.request(({ json }) => json.action === 'delete')).json
+    expect(deleted).toEqual({ ...release, action: 'delete' })
+  })
+})

@@ -1,0 +1,142 @@
+import { describe, expect } from 'vitest'
+import { HookReceiver } from '../../../../test/hook-receiver.ts'
+import { test, unique } from '../../../../test/world.ts'
+import { nullOid, ofKind, oid, projectBlock, text, time, withContent } from './testing.ts'
+
+describe('hooks of groups and of the installation', () => {
+  test('a hook of a group receives events of projects below, of members and of subgroups', async ({ world }) => {
+    await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+    await using receiver = await HookReceiver.start()
+    const group = await world.group()
+    const flags = { issues_events: true, member_events: true, subgroup_events: true }
+    await world.root.post(`/groups/${group.id}/hooks`, { url: receiver.url, ...flags })
+    await world.runJobs()
+    const ann = await world.user()
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 30 })
+    const subgroup = await world.group({ parent: group })
+    const project = await world.project({ group: subgroup })
+    await world.root.post(`/projects/${project.id}/issues`, { title: 'Below' })
+    await world.root.delete(`/groups/${group.id}/members/${ann.id}`)
+    const member = await receiver.request(({ json }) => json.event_name === 'user_add_to_group')
+    expect(member.headers['x-service-event']).toBe('Member Hook')
+    expect(member.json).toEqual({
+      event_name: 'user_add_to_group',
+      created_at: time,
+      updated_at: time,
+      group_name: group.path,
+      group_path: group.path,
+      group_id: group.id,
+      user_id: ann.id,
+      user_name: text,
+      user_username: ann.username,
+      user_email: '',
+      group_access: 'Developer',
+      expires_at: null,
+    })
+    const removed = await receiver.request(({ json }) => json.event_name === 'user_remove_from_group')
+    expect(removed.json).toMatchObject({ user_id: ann.id, group_access: 'Developer' })
+    const made = await receiver.request(({ json }) => json.event_name === 'subgroup_create')
+    expect(made.headers['x-service-event']).toBe('Subgroup Hook')
+    expect(made.json).toEqual({
+      created_at: time,
+      updated_at: time,
+      event_name: 'subgroup_create',
+      name: subgroup.path,
+      path: subgroup.path,
+      full_path: subgroup.full_path,
+      group_id: subgroup.id,
+      parent_group_id: group.id,
+      parent_name: group.path,
+      parent_path: group.path,
+      parent_full_path: group.full_path,
+    })
+    expect((await receiver.request(ofKind('issue'))).json.project.id).toBe(project.id)
+  })
+
+  test('a system hook receives events of accounts, keys, groups, projects and members, also when they are gone', async ({
+    world,
+  }) => {
+    await world.settings({ deletion_adjourned_period: 0 })
+    await using receiver = await HookReceiver.start()
+    const hook = (await world.root.post('/hooks', { url: receiver.url, push_events: true, tag_push_events: true })).json
+    await world.runJobs()
+    const named = async (name: string, fits: (json: any) => boolean) => {
+      const { headers, json } = await receiver.request(({ json }) => json.event_name === name && fits(json))
+      expect(headers['x-gitlab-event']).toBe('System Hook')
+      return json
+    }
+    const ann = await world.user()
+    const ofAnn = (json: any) => json.user_id === ann.id
+    expect(await named('user_create', ofAnn)).toEqual({
+      event_name: 'user_create',
+      created_at: time,
+      updated_at: time,
+      name: text,
+      email: `${ann.username}@example.com`,
+      user_id: ann.id,
+      username: ann.username,
+    })
+    const renamed = unique('renamed')
+    await world.root.put(`/users/${ann.id}`, { username: renamed })
+    expect(await named('user_rename', ofAnn)).toMatchObject({ username: renamed, old_username: ann.username })
+    const group = await world.group()
+    const ofGroup = (json: any) => json.group_id === group.id
+    expect(await named('group_create', ofGroup)).toMatchObject({ path: group.path, full_path: group.path })
+    await world.root.put(`/groups/${group.id}`, { path: `${group.path}-2` })
+    expect(await named('group_rename', ofGroup)).toMatchObject({ full_path: `${group.path}-2`, old_path: group.path })
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 40 })
+    expect(await named('user_add_to_group', ofGroup)).toMatchObject({
+      user_email: `${ann.username}@example.com`,
+      group_access: 'Maintainer',
+    })
+    const project = await world.project({ group })
+    const ofProject = (json: any) => json.project_id === project.id
+    expect(await named('project_create', ofProject)).toEqual({
+      event_name: 'project_create',
+      created_at: time,
+      updated_at: time,
+      name: project.name,
+      path: project.path,
+      path_with_namespace: project.full_path,
+      project_id: project.id,
+      owner_name: text,
+      owner_email: '',
+      owners: [{ name: text, email: '' }],
+      project_visibility: 'private',
+    })
+    await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })
+    expect(await named('user_add_to_team', ofProject)).toMatchObject({
+      user_id: ann.id,
+      access_level: 'Maintainer',
+      project_path: project.path,
+      project_path_with_namespace: project.full_path,
+      project_visibility: 'private',
+    })
+    await withContent(world, project)
+    expect(await named('push', ofProject)).toMatchObject({ object_kind: 'push' })
+    const update = await named('repository_update', ofProject)
+    expect(update).toEqual({
+      event_name: 'repository_update',
+      user_id: 1,
+      user_name: text,
+      user_email: '',
+      user_avatar: expect.toBeOneOf([null, text]),
+      project_id: project.id,
+      project: projectBlock,
+      changes: [{ before: nullOid, after: oid, ref: 'refs/heads/main' }],
+      refs: ['refs/heads/main'],
+    })
+    await world.root.put(`/projects/${project.id}`, { path: `${project.path}-2`, description: 'Changed' })
+    expect(await named('project_rename', ofProject)).toMatchObject({ old_path_with_namespace: project.full_path })
+    await named('project_update', ofProject)
+    await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
+    expect(await named('user_remove_from_team', ofProject)).toMatchObject({ access_level: 'Maintainer' })
+    await world.root.delete(`/projects/${project.id}`)
+    expect(await named('project_destroy', ofProject)).toMatchObject({ path: `${project.path}-2` })
+    await world.root.delete(`/groups/${group.id}`)
+    expect(await named('group_destroy', ofGroup)).toMatchObject({ path: `${group.path}-2` })
+    await world.root.delete(`/users/${ann.id}`)
+    expect(await named('user_destroy', ofAnn)).toMatchObject({ username: renamed })
+    await world.root.delete(`/hooks/${hook.id}`)
+  })
+})

@@ -1,0 +1,96 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { invalid } from '../../../kernel/failure.ts'
+import { insertCrossReference, noteableAs, references } from '../../discussion/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { asNoteable } from '../epics/noteable.ts'
+import { findEpic, lockEpic } from '../epics/queries.ts'
+import { epicNotFound } from '../epics/subject.ts'
+import { changeableEpic } from '../epics/tree.ts'
+import { findNamedEpic, type NamedEpicRow } from '../epics/tree-queries.ts'
+import { countIssuesOf, deleteLink, findLinkOfIssue, type LinkRow, saveLink } from './queries.ts'
+
+/** Maximum issues of one epic. */
+const mostIssues = 5000
+
+/** An issue with what references name it by. */
+export type LinkedIssue = {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  readonly project: { readonly full_path: string }
+}
+
+/** How a request names the epic of an issue: by id, or by number in the group of the project. Null or 0 is none. */
+export type EpicChoice = {
+  readonly epic_id?: number | null | undefined
+  readonly epic_iid?: number | null | undefined
+}
+
+/** The id of the epic that a request names, which the caller must be allowed to change; undefined if it names none. */
+export async function chosenEpic(
+  ctx: Ctx,
+  { namespace_id }: Pick<ProjectSubject, 'namespace_id'>,
+  { epic_id, epic_iid }: EpicChoice,
+): Promise<number | null | undefined> {
+  if (epic_id !== undefined) return epic_id ? (await changeableEpic(ctx, epic_id)).id : null
+  if (epic_iid === undefined) return undefined
+  if (!epic_iid) return null
+  const found = await findEpic(ctx.db, ctx.actor, namespace_id, epic_iid)
+  if (!found) throw epicNotFound()
+  return (await changeableEpic(ctx, found.id)).id
+}
+
+/**
+ * Puts an issue, whose row is locked, into an epic, or takes it out of its epic, with notes on both sides. The caller has checked the
+ * permissions. Undefined if it has no epic afterwards.
+ */
+export async function changeEpicOfIssue(
+  tx: Tx,
+  actorId: number,
+  issue: LinkedIssue,
+  epicId: number | null,
+): Promise<LinkRow | undefined> {
+  const was = await findLinkOfIssue(tx, issue.id)
+  if ((was?.epic_id ?? null) === epicId) return was
+  const before = was && (await findNamedEpic(tx, was.epic_id))
+  if (before) await noteBoth(tx, actorId, issue, before, ['removed from', 'removed'])
+  if (epicId === null) {
+    await deleteLink(tx, issue.id)
+    return undefined
+  }
+  if (!(await lockEpic(tx, epicId))) throw epicNotFound()
+  if ((await countIssuesOf(tx, epicId)) >= mostIssues) throw invalid(`An epic can have ${mostIssues} issues`)
+  const link = await saveLink(tx, epicId, issue.id)
+  if (!link) throw invalid('The group of the epic must be above the project of the issue')
+  await noteBoth(tx, actorId, issue, (await findNamedEpic(tx, epicId))!, ['added to', 'added'])
+  return link
+}
+
+const issueAsNoteable = noteableAs('Issue')
+
+/** Adds a note to the issue and one to the epic; each is shown to users who may read the other side. */
+async function noteBoth(
+  tx: Tx,
+  authorId: number,
+  issue: LinkedIssue,
+  epic: NamedEpicRow,
+  [onIssue, onEpic]: readonly [string, string],
+): Promise<void> {
+  const { project_id, iid } = issue
+  const { full_path } = issue.project
+  const nameOfIssue = references('Issue', { iid, project_id, full_path }, { of: 'group', full_path: epic.full_path })
+  const nameOfEpic = references('Epic', epic, { of: 'project', id: project_id, full_path })
+  await insertCrossReference(tx, issueAsNoteable(issue), {
+    authorId,
+    body: `${onIssue} epic ${nameOfEpic.relative}`,
+    source: { noteable: asNoteable(epic) },
+    repeats: true,
+  })
+  await insertCrossReference(tx, asNoteable(epic), {
+    authorId,
+    body: `${onEpic} issue ${nameOfIssue.relative}`,
+    source: { noteable: issueAsNoteable(issue) },
+    repeats: true,
+  })
+}

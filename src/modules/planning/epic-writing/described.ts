@@ -1,0 +1,30 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import type { QuickAction } from '../../discussion/index.ts'
+import type { GroupSubject } from '../../groups/index.ts'
+import { epicActionNames, epicActions } from '../epic-actions/commands.ts'
+import { createEpic, type EpicEdit, type EpicInput, editEpic } from '../epics/service.ts'
+import { type EpicSubject, loadEpicById } from '../epics/subject.ts'
+import { withoutQuickActions } from '../quick-actions/description.ts'
+
+/** Applies quick actions of a description to an epic, as it is now. */
+async function apply(ctx: Ctx, id: number, actions: readonly QuickAction[]): Promise<void> {
+  const subject = await loadEpicById(id, ctx)
+  if (!subject) throw rowNotFound()
+  await epicActions(subject).apply(ctx, actions)
+}
+
+/** Creates an epic and applies the quick actions of its description, which does not keep them. Returns its id. */
+export async function createDescribed(ctx: Ctx, group: GroupSubject, given: EpicInput): Promise<number> {
+  const { input, actions } = withoutQuickActions(given, epicActionNames)
+  const { id } = await createEpic(ctx, group, input)
+  if (actions.length > 0) await apply(ctx, id, actions)
+  return id
+}
+
+/** Updates an epic and applies the quick actions of a new description, which does not keep them. */
+export async function editDescribed(ctx: Ctx, subject: EpicSubject, given: EpicEdit): Promise<void> {
+  const { input: edit, actions } = withoutQuickActions(given, epicActionNames)
+  await editEpic(ctx, subject, edit)
+  if (actions.length > 0) await apply(ctx, subject.id, actions)
+}

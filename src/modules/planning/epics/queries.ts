@@ -1,0 +1,57 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { boolean, date, integer, nullable, omit, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { notHidden } from '../../discussion/index.ts'
+import { epicStates } from './states.ts'
+
+/** Columns that every operation on an epic needs. */
+export const epicRow = {
+  id: integer,
+  /** Its number in the group. */
+  iid: integer,
+  group_id: integer,
+  parent_id: nullable(integer),
+  title: text,
+  description: nullable(text),
+  author_id: integer,
+  state: oneOf(...epicStates),
+  confidential: boolean,
+  start_date_is_fixed: boolean,
+  start_date_fixed: nullable(date),
+  due_date_is_fixed: boolean,
+  due_date_fixed: nullable(date),
+  created_at: timestamp,
+  updated_at: timestamp,
+  /** It is confidential, and the caller may not read confidential epics of the group. */
+  hidden: boolean,
+}
+export type EpicRow = RowOf<typeof epicRow>
+
+/** Of a row named `m`. */
+const columns = raw(`m.id, m.iid, m.namespace_id as group_id, m.parent_id, m.title, m.description, m.author_id, m.state,
+  m.confidential, m.start_date_is_fixed, m.start_date_fixed, m.due_date_is_fixed, m.due_date_fixed, m.created_at,
+  m.updated_at`)
+
+const found = (caller: Caller, condition: Sql): Sql => sql`
+  select ${columns}, not ${notHidden('Epic', caller)} as hidden
+  from epics m join namespaces g on g.id = m.namespace_id
+  where ${condition}
+`
+
+export const findEpic = (db: Db, caller: Caller, groupId: number, iid: number): Promise<EpicRow | undefined> =>
+  db.row(epicRow, found(caller, sql`m.namespace_id = ${groupId} and m.iid = ${iid}`))
+
+export const findEpicById = (db: Db, caller: Caller, id: number): Promise<EpicRow | undefined> =>
+  db.row(epicRow, found(caller, sql`m.id = ${id}`))
+
+const lockedEpicRow = omit(epicRow, 'hidden')
+export type LockedEpic = RowOf<typeof lockedEpicRow>
+
+/** Locks the row of an epic until the transaction ends; undefined if it is deleted. */
+export const lockEpic = (tx: Tx, id: number): Promise<LockedEpic | undefined> =>
+  tx.row(lockedEpicRow, sql`select ${columns} from epics m where m.id = ${id} for no key update of m`)
+
+/** Sets the time of its last change, and so locks its row for concurrent changes and notes. False if it is deleted. */
+export const touchEpic = async (tx: Tx, id: number, at?: Date): Promise<boolean> =>
+  (await tx.run(sql`update epics set updated_at = coalesce(${at ?? null}::timestamptz, now()) where id = ${id}`)) > 0

@@ -1,0 +1,2 @@
+export const epicStates = ['opened', 'closed'] as const
+export type EpicState = (typeof epicStates)[number]

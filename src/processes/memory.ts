@@ -1,0 +1,21 @@
+import { setForChildrenUnlessSet } from '../config.ts'
+
+/**
+ * V8's settings for the HTTP workers and the jobs process. Its default of up to 48 MB for young objects does not measurably speed up
+ * anything here. By default it lets the old objects of a large machine grow to a multiple of those in use before it collects them.
+ */
+export const childFlags = ['--max-semi-space-size=4', '--initial-old-space-size=32', '--heap-growing-percent=40']
+
+/** Settings of glibc, by default tuned for speed of programs with many threads; Node allocates in few. */
+const malloc = {
+  // Each arena keeps what it once had.
+  MALLOC_ARENA_MAX: '2',
+  // Buffers from 256 KB are returned to the system when they are freed, instead of leaving holes.
+  MALLOC_MMAP_THRESHOLD_: '262144',
+  MALLOC_TRIM_THRESHOLD_: '1048576',
+}
+
+/** Applies to all processes started from now on; variables of the operator have precedence. */
+export function saveMemoryInChildren(): void {
+  for (const [name, value] of Object.entries(malloc)) setForChildrenUnlessSet(name, value)
+}

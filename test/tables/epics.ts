@@ -1,0 +1,33 @@
+import type { World } from '../world.ts'
+import { addAll } from './statements.ts'
+
+export type NewEpicRow = {
+  readonly iid: number
+  readonly namespace_id: number
+  readonly title: string
+  readonly description: string
+  readonly author_id: number
+  readonly state: 'opened' | 'closed'
+  readonly confidential: boolean
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export const addEpics = (world: World, rows: readonly NewEpicRow[]) =>
+  addAll(
+    world,
+    'epics',
+    ['iid', 'namespace_id', 'title', 'description', 'author_id', 'state', 'confidential', 'created_at', 'updated_at'],
+    rows,
+  )
+
+export const addEpicLabels = (world: World, rows: readonly { epic_id: number; label_id: number }[]) =>
+  addAll(world, 'epic_labels', ['epic_id', 'label_id'], rows)
+
+export const addEpicAwards = (world: World, rows: readonly { epic_id: number; user_id: number; name: string }[]) =>
+  addAll(world, 'award_emoji', ['epic_id', 'user_id', 'name'], rows)
+
+export const addEpicIssues = (
+  world: World,
+  rows: readonly { epic_id: number; issue_id: number; relative_position: number }[],
+) => addAll(world, 'epic_issues', ['epic_id', 'issue_id', 'relative_position'], rows)
