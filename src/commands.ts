@@ -30,6 +30,7 @@ import { resealAnswers } from './modules/instance/index.ts'
 import { resealHooks } from './modules/integrations/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
+import { resealUploads } from './modules/portability/index.ts'
 import {
   adoptInstallation,
   checkRepositories,
@@ -143,6 +144,7 @@ const reseals = [
   resealPullMirrors,
   resealPushMirrors,
   resealHooks,
+  resealUploads,
 ]
 
 /**

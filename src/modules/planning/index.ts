@@ -52,6 +52,7 @@ export {
   milestonesWith,
 } from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
+export { planningOfGroups, planningOfMergeRequests, planningRelations } from './portable/queries.ts'
 export { type Command, type Commanded, commandSet, type Right, type SharedEdit } from './quick-actions/command.ts'
 export { withoutQuickActions } from './quick-actions/description.ts'
 export { sharedCommands, usersNamed } from './quick-actions/shared.ts'

@@ -1,11 +1,15 @@
 export { adoptInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
 export { refreshLanguages } from './languages/jobs.ts'
-export { nextGroupNumber, nextNumber, nextNumbers, reachNumber } from './numbers/queries.ts'
+export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumber, reachNumber } from './numbers/queries.ts'
+export { findPortableProject, type PortableProject } from './portable/project-queries.ts'
+export { uploadRelation } from './portable/queries.ts'
+export { type GivenAttributes, restoreProject } from './portable/restore.ts'
 export {
   countLinkedFiles,
   type RepositoryFacts,
   recordActivity,
   recordPush,
+  saveLargeFilesSize,
   saveRegistrySize,
   saveRepositoryFacts,
   saveSnippetsSize,

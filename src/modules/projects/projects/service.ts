@@ -52,10 +52,12 @@ import { topicsOf, topicViolations } from './topics.ts'
 
 const maxDescriptionLength = 2000
 
-const descriptionViolations = (description: string | null | undefined): string[] =>
+/** Errors of a description. */
+export const descriptionViolations = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
 
-function visibilityViolations(
+/** Errors of a visibility in a namespace, for the caller. */
+export function visibilityViolations(
   ctx: Ctx,
   visibility: Visibility,
   namespace: { kind: string; visibility: number },

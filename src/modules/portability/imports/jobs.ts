@@ -1,0 +1,123 @@
+import { Type } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { job } from '../../../jobs/job.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { type Filling, fillRepository, type Place, RemoteRefusal } from '../../lifecycle/index.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
+import { inWorkFolder } from '../archive/work-folder.ts'
+import { tellRequester } from '../exports/mails.ts'
+import * as entries from '../layout/names.ts'
+import { databaseRefusal } from './database-refusal.ts'
+import { avatarIn, storeFiles } from './files.ts'
+import { importProject, type Prepared, relationsFor } from './import-project.ts'
+import { jsonOf, openArchive, readPeople } from './open-archive.ts'
+import { checkRecords, ownRecords } from './own-records.ts'
+import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport } from './queries.ts'
+import { fillFromBundle, fillSides } from './repositories.ts'
+
+/** Imports an uploaded archive into a new project. At most two run at once. */
+export const importArchive = job({
+  name: 'import_archive',
+  input: Type.Object({ projectId: Type.Integer(), storage: Type.String() }),
+  key: ({ projectId }) => `import_archive:${projectId}`,
+  queue: ({ projectId }) => `imports:${projectId % 2}`,
+  attempts: 10,
+  async run(place, ctx) {
+    const holder = { of: 'project', id: place.projectId } as const
+    const pending = await findArchiveImport(ctx.db, holder)
+    if (!pending) return
+    await inWorkFolder(ctx, `import-${place.projectId}`, (folder) => fill(ctx, place, pending, folder))
+    await deleteArchiveImport(ctx.db, holder)
+  },
+})
+
+async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: string): Promise<void> {
+  let prepared: Prepared | undefined
+  const chosen = new Set(pending.chosen)
+  await fillRepository(
+    ctx,
+    place,
+    (repo) =>
+      refusing(async () => {
+        const made = await prepare(ctx, place, pending, repo, folder)
+        prepared = made.prepared
+        return made.filling
+      }),
+    (tx) =>
+      refusing(async () => {
+        const leftOut = await importProject(ctx, tx, place.projectId, prepared!, chosen)
+        await deleteArchiveImport(tx, { of: 'project', id: place.projectId })
+        const lines = [...leftOut].map(([name, count]) => `${name}: ${count}`)
+        if (lines.length > 0)
+          await tellRequester(
+            ctx,
+            tx,
+            pending.user_id,
+            'Parts of an archive were not imported',
+            `The import of project ${place.projectId} is complete. These parts of the archive could not be imported:`,
+            lines.join('\n'),
+          )
+      }),
+  )
+}
+
+/** Turns what the archive is to blame for into the failure that ends the import. */
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ArchiveRefusal) throw new RemoteRefusal(error.message)
+    const sentence = databaseRefusal(error)
+    if (sentence !== undefined) throw new RemoteRefusal(sentence)
+    throw error
+  }
+}
+
+/** Checks the archive, and stores what nothing refers to until the import is complete. */
+async function prepare(
+  ctx: Ctx,
+  { projectId }: Place,
+  pending: ArchiveImportRow,
+  repo: Repository,
+  folder: string,
+): Promise<{ prepared: Prepared; filling: Filling }> {
+  const { importer } = await permitted(ctx, projectId, pending.user_id)
+  if (pending.digest === null) throw new ArchiveRefusal('The archive is not there any more')
+  const unpacked = await openArchive(ctx, pending.digest, folder)
+  const project = unpacked.get(entries.projectEntry)
+  if (!project) throw new ArchiveRefusal('The archive has no project')
+  const attributes = await jsonOf(project, entries.projectEntry)
+  const records = ownRecords(unpacked, entries.relationEntry)
+  await checkRecords(records, relationsFor(importer))
+  const people = await readPeople(ctx, importer, unpacked)
+  const refs = await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry)
+  const files = await storeFiles(ctx, unpacked)
+  const avatar = await avatarIn(ctx, unpacked, 'avatar/')
+  const sides = await fillSides(ctx, unpacked)
+  const defaultBranch = attributes['default_branch']
+  return {
+    prepared: { importer, attributes, records, people, files, avatar, sides },
+    filling: {
+      refs,
+      defaultBranch: typeof defaultBranch === 'string' ? defaultBranch : undefined,
+      bringsProtections: true,
+    },
+  }
+}
+
+/** The importer, who must still be allowed to change the project. */
+async function permitted(
+  ctx: Ctx,
+  projectId: number,
+  userId: number,
+): Promise<{ importer: Ctx; project: ProjectSubject }> {
+  const importer = await asAccount(ctx, userId)
+  const project = importer && (await loadProject(String(projectId), importer))
+  if (!importer || !project || !allows(projectPolicy.admin_project, importer.actor, project.facts))
+    throw new ArchiveRefusal('The importer is not allowed to change the project any more')
+  return { importer, project }
+}

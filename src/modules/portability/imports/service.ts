@@ -1,0 +1,95 @@
+import { createReadStream } from 'node:fs'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { Failure, forbidden, invalid, notFound } from '../../../kernel/failure.ts'
+import { scheduleImport } from '../../lifecycle/index.ts'
+import {
+  findNamespace,
+  mayCreateProjects,
+  type NamespaceWithLevel,
+  personalNamespaceOf,
+} from '../../namespaces/index.ts'
+import { createProject, loadProject, type ProjectInput, type ProjectSubject } from '../../projects/index.ts'
+import { looksLikeArchive } from '../archive/unpack.ts'
+import { importArchive } from './jobs.ts'
+import { insertArchiveImport } from './queries.ts'
+
+export type ImportInput = {
+  readonly path: string
+  readonly namespace?: number | string | undefined
+  readonly name?: string | undefined
+  readonly overwrite: boolean
+  /** Attributes that win over those of the archive. */
+  readonly override_params?: ProjectInput | undefined
+}
+
+/** Throws 403 if an administrator has disabled imports of archives. */
+export function requireArchiveImports({ settings }: Ctx): void {
+  if (!settings.import_sources.includes('gitlab_project')) throw forbidden()
+}
+
+/** Stores an uploaded archive; throws `invalid` for a file that cannot be one. */
+export async function acceptArchive(ctx: Ctx, file: UploadedFile): Promise<Digest> {
+  if (!(await looksLikeArchive(file.path))) throw invalid('The file is invalid')
+  return (await ctx.blobs.put(createReadStream(file.path))).digest
+}
+
+/** Where the bytes of an archive are: in the blob store, or still at a URL, encrypted for the new project. */
+export type ArchiveSource = { readonly digest: Digest } | { readonly seal: (projectId: number) => string }
+
+/** Creates the project that an archive becomes, and the job that fills it. */
+export async function startImport(
+  ctx: Ctx,
+  { path, namespace, name, override_params: given = {} }: ImportInput,
+  source: ArchiveSource,
+): Promise<ProjectSubject> {
+  const target = await targetOf(ctx, namespace)
+  const userId = ctx.actor!.id
+  const { name: _name, path: _path, ...chosen } = given
+  const attributes = { visibility: 'private' as const, ...chosen, path, name: name ?? path, namespace_id: target.id }
+  const { id } = await createProject(ctx, attributes, userId, async (tx, projectId) => {
+    const storage = await scheduleImport(tx, projectId, { actorId: userId })
+    await insertArchiveImport(
+      tx,
+      { of: 'project', id: projectId },
+      {
+        userId,
+        digest: 'digest' in source ? source.digest : null,
+        sealedUrl: 'seal' in source ? source.seal(projectId) : null,
+        chosen: Object.keys(chosen),
+        replacesId: null,
+      },
+    )
+    await enqueue(tx, importArchive, { projectId, storage })
+  }).catch(asSentence)
+  return (await loadProject(String(id), ctx))!
+}
+
+async function targetOf(ctx: Ctx, name: number | string | undefined): Promise<NamespaceWithLevel> {
+  const actor = ctx.actor!
+  const found =
+    name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await findNamespace(ctx.db, actor, name)
+  if (!found || !mayKnow(ctx, found)) throw notFound('Namespace')
+  if (!(mayCreateProjects(actor, found) || (actor.admin && found.kind === 'user')))
+    throw invalid('Namespace is not valid')
+  return found
+}
+
+const mayKnow = ({ actor }: Ctx, { kind, level, owner_id, visibility }: NamespaceWithLevel): boolean =>
+  actor!.admin ||
+  level !== null ||
+  owner_id === actor!.id ||
+  (kind === 'group' && (visibility === 20 || (visibility === 10 && !actor!.external)))
+
+/** Compat: the answer has the first sentence only. */
+function asSentence(error: unknown): never {
+  if (error instanceof Failure && error.kind === 'invalid' && error.fields) {
+    const [field, violations] = Object.entries(error.fields).find(([, each]) => each.length > 0) ?? []
+    if (field !== undefined) throw invalid(`${sentenceCase(field)} ${violations![0]}`)
+  }
+  throw error
+}
+
+const sentenceCase = (field: string): string => `${field[0]!.toUpperCase()}${field.slice(1).replaceAll('_', ' ')}`

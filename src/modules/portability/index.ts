@@ -1,0 +1,1 @@
+export { resealUploads } from './exports/reseal-queries.ts'

@@ -1,0 +1,29 @@
+import type { Relation } from '../../../db/portable/relation.ts'
+import { environmentRelations, pipelineRelation } from '../../ci/index.ts'
+import { discussionRelations } from '../../discussion/index.ts'
+import { groupHoldings, projectHoldings } from '../../groups/index.ts'
+import { planningOfGroups, planningOfMergeRequests, planningRelations } from '../../planning/index.ts'
+import { uploadRelation } from '../../projects/index.ts'
+import { largeFilesRelation, pushesRelations } from '../../pushes/index.ts'
+import { repositoryRelations } from '../../repository/index.ts'
+import { reviewRelations } from '../../review/index.ts'
+import { snippetRelation } from '../../text/index.ts'
+
+/** What an archive has of a project. A relation comes after those that it refers to. */
+export const projectRelations: readonly Relation[] = [
+  uploadRelation,
+  largeFilesRelation,
+  ...pushesRelations,
+  ...planningRelations,
+  snippetRelation,
+  ...reviewRelations,
+  ...planningOfMergeRequests,
+  ...discussionRelations(['Issue', 'MergeRequest', 'Snippet']),
+  pipelineRelation,
+  ...repositoryRelations,
+  ...environmentRelations,
+  ...projectHoldings,
+]
+
+/** What an archive has of each group. */
+export const groupRelations: readonly Relation[] = [...planningOfGroups, ...groupHoldings]
