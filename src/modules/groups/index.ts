@@ -14,5 +14,6 @@ export { addFirstMember, insertFirstMember } from './members/first-member-querie
 export { mailAddress, type Recipient, recipientRow } from './members/recipient-queries.ts'
 export { levelNumber, type NotificationEvent } from './notification-settings/levels.ts'
 export { type PortableGroup, portableGroups } from './portable/group-queries.ts'
+export { copyHoldings } from './portable/holding-queries.ts'
 export { groupHoldings, projectHoldings } from './portable/queries.ts'
 export { resealVariables } from './variables/reseal-queries.ts'

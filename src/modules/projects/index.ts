@@ -3,6 +3,7 @@ export { refreshLanguages } from './languages/jobs.ts'
 export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumber, reachNumber } from './numbers/queries.ts'
 export { findPortableProject, type PortableProject } from './portable/project-queries.ts'
 export { uploadRelation } from './portable/queries.ts'
+export { replaceProject } from './portable/replacement.ts'
 export { type GivenAttributes, restoreProject } from './portable/restore.ts'
 export {
   countLinkedFiles,
@@ -57,6 +58,7 @@ export {
   movedConcurrently,
   type ProjectInput,
   requireRoom,
+  requireUnprotected,
 } from './projects/service.ts'
 export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
 export { sharedWithGroups } from './projects/shared-groups.ts'

@@ -10,7 +10,7 @@ import { credentialsOf } from './url.ts'
 /** Bytes that are too many for memory. A redirect opens them again. */
 export type StreamedBody = { readonly sizeBytes: number; open(): Promise<Readable> }
 
-/** A POST or PUT on a user's behalf. */
+/** A request on a user's behalf. */
 export type OutboundRequest = {
   readonly url: string
   readonly rules: GuardRules
@@ -18,8 +18,11 @@ export type OutboundRequest = {
   /** Headers that only the host of `url` gets, not one that it redirects to. */
   readonly secretHeaders?: Readonly<Record<string, string>>
   /** Default: POST. */
-  readonly method?: 'POST' | 'PUT'
-  readonly body: string | Buffer | StreamedBody
+  readonly method?: 'POST' | 'PUT' | 'GET'
+  /** Of a POST or PUT. */
+  readonly body?: string | Buffer | StreamedBody
+  /** Reads the body of a response with a status below 300; without it, only the first characters are read. */
+  readonly receive?: (body: Readable) => Promise<void>
   readonly verifiesTls: boolean
   /** For the whole request, redirects and response included. */
   readonly timeoutMs: number
@@ -53,7 +56,7 @@ const maxHeaderBytes = 16 * 1024
 const secretResponseHeaders: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'www-authenticate'])
 
 /**
- * Sends a POST or PUT to a URL of a user: the SSRF guard checks the URL and every redirect, and the request connects to the checked address
+ * Sends a request to a URL of a user: the SSRF guard checks the URL and every redirect, and the request connects to the checked address
  * only. User name and password in the URL are sent as Basic credentials. Throws `OutboundFailure` without a response.
  */
 export async function sendOutbound(
@@ -164,7 +167,7 @@ function exchange(
   sent.on('close', () => hasResponse || reject(new OutboundFailure('The receiver closed the connection')))
   sent.on('response', (response) => {
     hasResponse = true
-    readAnswer(response).then(
+    readAnswer(response, request.receive).then(
       (answer) => {
         sent.destroy()
         resolve(answer)
@@ -203,15 +206,18 @@ function pinned(ctx: Pick<Ctx, 'settings'>, target: Destination): { lookup?: Loo
 const basic = ({ username, password }: { username: string; password: string }): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
-async function readAnswer(response: IncomingMessage): Promise<Answer> {
+async function readAnswer(response: IncomingMessage, receive: OutboundRequest['receive']): Promise<Answer> {
   const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= maxBodyBytes) break
-  }
   const status = response.statusCode ?? 0
+  if (receive && status >= 200 && status < 300) await receive(response)
+  else {
+    let bytes = 0
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= maxBodyBytes) break
+    }
+  }
   const headers = Object.entries(response.headers)
     .filter(([name]) => !secretResponseHeaders.has(name))
     .slice(0, maxHeaders)

@@ -2,21 +2,28 @@ import { Type } from 'typebox'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import type { Tx } from '../../../db/db.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { job } from '../../../jobs/job.ts'
 import { asAccount } from '../../accounts/index.ts'
+import { copyHoldings } from '../../groups/index.ts'
 import { type Filling, fillRepository, type Place, RemoteRefusal } from '../../lifecycle/index.ts'
-import { loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { lockAccess, projectPlaced } from '../../namespaces/index.ts'
+import { loadProject, type ProjectSubject, replaceProject } from '../../projects/index.ts'
+import { linkAllFrom } from '../../pushes/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { inWorkFolder } from '../archive/work-folder.ts'
 import { tellRequester } from '../exports/mails.ts'
 import * as entries from '../layout/names.ts'
 import { databaseRefusal } from './database-refusal.ts'
+import { downloadArchive, downloadPurpose } from './download.ts'
 import { avatarIn, storeFiles } from './files.ts'
 import { importProject, type Prepared, relationsFor } from './import-project.ts'
+import { archiveLimit } from './limit.ts'
 import { jsonOf, openArchive, readPeople } from './open-archive.ts'
 import { checkRecords, ownRecords } from './own-records.ts'
-import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport } from './queries.ts'
+import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport, saveDownloaded } from './queries.ts'
 import { fillFromBundle, fillSides } from './repositories.ts'
 
 /** Imports an uploaded archive into a new project. At most two run at once. */
@@ -50,6 +57,7 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
     (tx) =>
       refusing(async () => {
         const leftOut = await importProject(ctx, tx, place.projectId, prepared!, chosen)
+        if (pending.replaces_id !== null) await replace(ctx, tx, place.projectId, pending.replaces_id, pending.user_id)
         await deleteArchiveImport(tx, { of: 'project', id: place.projectId })
         const lines = [...leftOut].map(([name, count]) => `${name}: ${count}`)
         if (lines.length > 0)
@@ -63,6 +71,20 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
           )
       }),
   )
+}
+
+/** Puts the imported project into the place of another, which the importer must still be allowed to delete. */
+async function replace(ctx: Ctx, tx: Tx, projectId: number, replacedId: number, userId: number): Promise<void> {
+  const importer = await asAccount(ctx, userId)
+  const replaced = importer && (await loadProject(String(replacedId), importer))
+  if (!importer || !replaced || !allows(projectPolicy.remove_project, importer.actor, replaced.facts))
+    throw new ArchiveRefusal('The importer is not allowed to replace the project any more')
+  await lockAccess(tx)
+  await copyHoldings(tx, replacedId, projectId)
+  await linkAllFrom(tx, replacedId, projectId)
+  if (!(await replaceProject(tx, projectId, replacedId, userId)))
+    throw new ArchiveRefusal('The project that was to be replaced is not there any more')
+  await projectPlaced(tx, projectId)
 }
 
 /** Turns what the archive is to blame for into the failure that ends the import. */
@@ -86,8 +108,7 @@ async function prepare(
   folder: string,
 ): Promise<{ prepared: Prepared; filling: Filling }> {
   const { importer } = await permitted(ctx, projectId, pending.user_id)
-  if (pending.digest === null) throw new ArchiveRefusal('The archive is not there any more')
-  const unpacked = await openArchive(ctx, pending.digest, folder)
+  const unpacked = await openArchive(ctx, await digestOf(ctx, projectId, pending), folder)
   const project = unpacked.get(entries.projectEntry)
   if (!project) throw new ArchiveRefusal('The archive has no project')
   const attributes = await jsonOf(project, entries.projectEntry)
@@ -107,6 +128,19 @@ async function prepare(
       bringsProtections: true,
     },
   }
+}
+
+/** The archive in the blob store, where a remote one is put first. */
+async function digestOf(
+  ctx: Ctx,
+  projectId: number,
+  { digest, sealed_url: sealed }: ArchiveImportRow,
+): Promise<Digest> {
+  if (digest !== null) return digest
+  const url = ctx.secrets.open(sealed!, downloadPurpose(projectId))
+  const downloaded = await downloadArchive(ctx, url, archiveLimit(ctx.settings))
+  await saveDownloaded(ctx.db, { of: 'project', id: projectId }, downloaded)
+  return downloaded
 }
 
 /** The importer, who must still be allowed to change the project. */

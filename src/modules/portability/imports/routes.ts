@@ -1,16 +1,10 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { File, Filled, Flag, IdOrName, Optional, Params, Text } from '../../../api/params/types.ts'
-import type { Settings } from '../../../settings/settings.ts'
 import { instance } from '../../instance/index.ts'
 import { findImportState, ProjectImport } from '../../lifecycle/index.ts'
 import { writeParams } from '../../projects/index.ts'
-import { acceptArchive, requireArchiveImports, startImport } from './service.ts'
-
-const mebibyte = 1024 * 1024
-
-/** Maximum size of an archive in bytes. */
-export const archiveLimit = ({ max_import_size }: Settings): number =>
-  max_import_size === 0 ? Number.MAX_SAFE_INTEGER : max_import_size * mebibyte
+import { archiveLimit } from './limit.ts'
+import { acceptArchive, acceptRemote, requireArchiveImports, startImport } from './service.ts'
 
 const { name: _name, path: _path, avatar: _avatar, ...attributes } = writeParams
 
@@ -43,6 +37,23 @@ export const projectImportRoutes = [
     async handle({ params: { file, ...input }, ctx }) {
       requireArchiveImports(ctx)
       const project = await startImport(ctx, input, { digest: await acceptArchive(ctx, file) })
+      return { state: await findImportState(ctx.db, project.id), project }
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/remote-import',
+    summary: 'Import a project from a URL',
+    description:
+      'As an import of an uploaded archive. The archive is downloaded in the background, and its size is limited as that of uploads.',
+    subject: instance,
+    allow: 'use',
+    params: Params({ url: Filled({ description: 'URL of the archive, http or https' }), ...importParams }),
+    returns: ProjectImport,
+    async handle({ params: { url, ...input }, ctx }) {
+      requireArchiveImports(ctx)
+      const project = await startImport(ctx, input, await acceptRemote(ctx, url))
       return { state: await findImportState(ctx.db, project.id), project }
     },
   }),

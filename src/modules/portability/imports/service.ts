@@ -1,9 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { Failure, forbidden, invalid, notFound } from '../../../kernel/failure.ts'
+import { Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { guardUrl } from '../../instance/index.ts'
 import { scheduleImport } from '../../lifecycle/index.ts'
 import {
   findNamespace,
@@ -11,8 +15,15 @@ import {
   type NamespaceWithLevel,
   personalNamespaceOf,
 } from '../../namespaces/index.ts'
-import { createProject, loadProject, type ProjectInput, type ProjectSubject } from '../../projects/index.ts'
+import {
+  createProject,
+  loadProject,
+  type ProjectInput,
+  type ProjectSubject,
+  requireUnprotected,
+} from '../../projects/index.ts'
 import { looksLikeArchive } from '../archive/unpack.ts'
+import { downloadPurpose, downloadRules } from './download.ts'
 import { importArchive } from './jobs.ts'
 import { insertArchiveImport } from './queries.ts'
 
@@ -39,16 +50,32 @@ export async function acceptArchive(ctx: Ctx, file: UploadedFile): Promise<Diges
 /** Where the bytes of an archive are: in the blob store, or still at a URL, encrypted for the new project. */
 export type ArchiveSource = { readonly digest: Digest } | { readonly seal: (projectId: number) => string }
 
+/** Checks the URL of an archive. Throws `invalid` if it is blocked. */
+export async function acceptRemote(ctx: Ctx, url: string): Promise<ArchiveSource> {
+  const guarded = await guardUrl(ctx, url, downloadRules)
+  if ('blocked' in guarded) throw invalidFields({ url: [`is blocked: ${guarded.blocked}`] })
+  return { seal: (projectId) => ctx.secrets.seal(url, downloadPurpose(projectId)) }
+}
+
 /** Creates the project that an archive becomes, and the job that fills it. */
 export async function startImport(
   ctx: Ctx,
-  { path, namespace, name, override_params: given = {} }: ImportInput,
+  { path, namespace, name, overwrite, override_params: given = {} }: ImportInput,
   source: ArchiveSource,
 ): Promise<ProjectSubject> {
   const target = await targetOf(ctx, namespace)
   const userId = ctx.actor!.id
   const { name: _name, path: _path, ...chosen } = given
-  const attributes = { visibility: 'private' as const, ...chosen, path, name: name ?? path, namespace_id: target.id }
+  const replaced = overwrite ? await replacedProject(ctx, `${target.full_path}/${path}`) : undefined
+  // Until the import is complete, the new project is beside the one that it replaces.
+  const beside = replaced ? `${path.slice(0, 200)}-${randomBytes(8).toString('hex')}` : undefined
+  const attributes = {
+    visibility: 'private' as const,
+    ...chosen,
+    path: beside ?? path,
+    name: beside ?? name ?? path,
+    namespace_id: target.id,
+  }
   const { id } = await createProject(ctx, attributes, userId, async (tx, projectId) => {
     const storage = await scheduleImport(tx, projectId, { actorId: userId })
     await insertArchiveImport(
@@ -59,12 +86,21 @@ export async function startImport(
         digest: 'digest' in source ? source.digest : null,
         sealedUrl: 'seal' in source ? source.seal(projectId) : null,
         chosen: Object.keys(chosen),
-        replacesId: null,
+        replacesId: replaced?.id ?? null,
       },
     )
     await enqueue(tx, importArchive, { projectId, storage })
   }).catch(asSentence)
   return (await loadProject(String(id), ctx))!
+}
+
+/** The project at a path that an import replaces, which the caller must be allowed to delete; undefined if there is none. */
+async function replacedProject(ctx: Ctx, fullPath: string): Promise<ProjectSubject | undefined> {
+  const found = await loadProject(fullPath, ctx)
+  if (!found || found.full_path.toLowerCase() !== fullPath.toLowerCase()) return undefined
+  if (!allows(projectPolicy.remove_project, ctx.actor, found.facts)) throw forbidden()
+  requireUnprotected(ctx)
+  return found
 }
 
 async function targetOf(ctx: Ctx, name: number | string | undefined): Promise<NamespaceWithLevel> {

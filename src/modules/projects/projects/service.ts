@@ -323,8 +323,7 @@ async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): P
  * is hidden from this commit on; a job deletes its data.
  */
 export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
-  if (planOffers(ctx.plan, 'premium') && ctx.settings.default_project_deletion_protection && !ctx.actor?.admin)
-    throw forbidden()
+  requireUnprotected(ctx)
   const waits =
     planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {
@@ -345,4 +344,9 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
       facts: { full_path: project.full_path },
     })
   })
+}
+
+/** Throws `forbidden` if only administrators may delete projects and the caller is none. */
+export function requireUnprotected({ plan, settings, actor }: Ctx): void {
+  if (planOffers(plan, 'premium') && settings.default_project_deletion_protection && !actor?.admin) throw forbidden()
 }
