@@ -104,6 +104,8 @@ import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
 import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
 import { exportRoutes } from './portability/exports/routes.ts'
+import { importGroupArchive } from './portability/imports/group-jobs.ts'
+import { groupImportRoutes } from './portability/imports/group-routes.ts'
 import { importArchive } from './portability/imports/jobs.ts'
 import { projectImportRoutes } from './portability/imports/routes.ts'
 import { archivingRoutes } from './projects/archiving/routes.ts'
@@ -239,7 +241,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   groups: groupRoutes,
   hooks: [...hookRoutes, ...deliveryRoutes, ...systemHookRoutes],
   housekeeping: housekeepingRoutes,
-  imports: [...importRoutes, ...projectImportRoutes],
+  imports: [...importRoutes, ...projectImportRoutes, ...groupImportRoutes],
   invitations: invitationRoutes,
   'issue-links': issueLinkRoutes,
   'issue-order': issueOrderRoutes,
@@ -330,6 +332,7 @@ export const jobs: readonly Job<any>[] = [
   tidyContainerUploads,
   exportArchive,
   importArchive,
+  importGroupArchive,
   removeOldArchives,
   copySource,
   copyTemplate,

@@ -66,9 +66,9 @@ export const below = (parent: string, column: string, table: string): Pick<Relat
   where: ({ id }) => sql`m.project_id = ${id}`,
 })
 
-/** Where rows of a table `t` with the id of their project or group are found. */
+/** Where rows of a table `t` with the id of their project are found. */
 export const heldBy = (table: string): Pick<Relation, 'from' | 'where' | 'table'> => ({
   table,
   from: raw(`from ${table} t`),
-  where: ({ of, id }) => sql`${raw(of === 'project' ? 't.project_id' : 't.namespace_id')} = ${id}`,
+  where: ({ id }) => sql`t.project_id = ${id}`,
 })

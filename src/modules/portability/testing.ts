@@ -6,6 +6,7 @@ import { contextFor } from '../../../test/contexts.ts'
 import { type Answer, type Client, unique, type World } from '../../../test/world.ts'
 import { readTar } from './archive/tar-reader.ts'
 import { exportArchive } from './exports/jobs.ts'
+import { importGroupArchive } from './imports/group-jobs.ts'
 import { importArchive } from './imports/jobs.ts'
 
 /** Runs the exports that wait, as the jobs process does. */
@@ -86,4 +87,20 @@ export async function importOf(
   await runImport(world, made.json.id)
   const { json } = await who.get(`/projects/${made.json.id}/import`)
   return { ...json, path }
+}
+
+/** Runs the imports of groups that wait, as the jobs process does. */
+export async function runGroupImports(world: World): Promise<void> {
+  for (const { payload } of await world.takeJobs('import_group_archive:%'))
+    await importGroupArchive.run(payload, await contextFor(world, null))
+}
+
+/** Exports a group and returns the archive. */
+export async function groupExportOf(world: World, groupId: number, who?: Client): Promise<Buffer> {
+  const by = who ?? (await freshAdministrator(world))
+  expect((await by.post(`/groups/${groupId}/export`)).status).toBe(202)
+  await runExports(world)
+  const { status, body } = await download(world, by, `/groups/${groupId}/export/download`)
+  expect(status).toBe(200)
+  return body
 }

@@ -1,6 +1,6 @@
 export { adoptInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
 export { refreshLanguages } from './languages/jobs.ts'
-export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumber, reachNumber } from './numbers/queries.ts'
+export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumbers, reachNumber } from './numbers/queries.ts'
 export { findPortableProject, type PortableProject } from './portable/project-queries.ts'
 export { uploadRelation } from './portable/queries.ts'
 export { replaceProject } from './portable/replacement.ts'

@@ -24,8 +24,8 @@ import {
   type Relation,
 } from '../../../db/portable/relation.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { reaching } from '../../groups/index.ts'
-import { reachGroupNumber, reachNumber } from '../../projects/index.ts'
+import { groupOrder, groupsBelow, heldByGroups, reaching } from '../../groups/index.ts'
+import { reachGroupNumbers, reachNumber } from '../../projects/index.ts'
 
 const times = { created_at: moment, updated_at: moment }
 const title = words(255)
@@ -257,7 +257,7 @@ const board = { board: { ...partOf('boards'), column: 'board_id' } }
 const ofBoards = (table: string): Pick<Relation, 'from' | 'where' | 'table'> => ({
   table,
   from: raw(`from boards m join ${table} t on t.board_id = m.id`),
-  where: ({ of, id }) => sql`${raw(of === 'project' ? 'm.project_id' : 'm.namespace_id')} = ${id}`,
+  where: ({ id }) => sql`m.project_id = ${id}`,
 })
 
 const boardParts: readonly Relation[] = [
@@ -309,28 +309,48 @@ export const planningRelations: readonly Relation[] = [
 /** What `planning` has of the merge requests of a project. */
 export const planningOfMergeRequests: readonly Relation[] = ofNoteables(kinds[1])
 
-/** What `planning` has of a group. */
+/** Rows of a group and all groups below it, which are in the order of their lines. */
+const group = { group: { ...partOf('groups'), column: 'namespace_id' } }
+
+/** What `planning` has of a group and all groups below it. */
 export const planningOfGroups: readonly Relation[] = [
   {
     name: 'labels',
-    ...heldBy('labels'),
-    order: ['t.id'],
-    columns: labelColumns,
+    ...heldByGroups('labels'),
+    order: [...groupOrder, 't.id'],
+    columns: { ...group, ...labelColumns },
     hasId: true,
-    holder: ['namespace_id'],
   },
   {
     name: 'milestones',
-    ...heldBy('milestones'),
-    order: ['t.id'],
-    columns: milestoneColumns,
+    ...heldByGroups('milestones'),
+    order: [...groupOrder, 't.id'],
+    columns: { ...group, ...milestoneColumns },
     hasId: true,
-    holder: ['namespace_id'],
     batch: 50,
     after: ({ id }) => [
-      sql`${reachGroupNumber('milestones', sql`(select coalesce(max(iid), 0) from milestones where namespace_id = ${id})`, id)}`,
+      reachGroupNumbers(
+        'milestones',
+        sql`
+          select t.namespace_id, max(t.iid) as last
+          from milestones t
+          where t.namespace_id in (${groupsBelow(id)})
+          group by t.namespace_id
+        `,
+      ),
     ],
   },
-  { ...boards, holder: ['namespace_id'] },
-  ...boardParts,
+  {
+    ...boards,
+    ...heldByGroups('boards'),
+    order: [...groupOrder, 't.id'],
+    columns: { ...group, ...boards.columns },
+    holder: [],
+  },
+  ...boardParts.map((part) => ({
+    ...part,
+    from: sql`${part.from} join namespaces n on n.id = m.namespace_id`,
+    where: ({ id }: Holder) => sql`m.namespace_id in (${groupsBelow(id)})`,
+    order: [...groupOrder, ...part.order],
+  })),
 ]

@@ -69,7 +69,7 @@ async function subjectOf(ctx: Ctx, request: RequestRow): Promise<Exported | unde
       entries: (folder) => writeProject(requester, project, { folder, description: request.description }),
     }
   }
-  const group = await loadGroup(String(request.namespace_id), requester)
+  const group = await loadGroup(request.namespace_id!, requester)
   if (!group || !allows(groupPolicy.export_group, requester.actor, group.facts)) return undefined
   return {
     holder: { of: 'group', id: group.id },

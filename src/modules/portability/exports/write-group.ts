@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type GroupSubject, type PortableGroup, portableGroups } from '../../groups/index.ts'
@@ -18,29 +18,26 @@ export async function writeGroup(ctx: Ctx, group: GroupSubject, folder: string):
   await writeFile(version, content, { mode: 0o600 })
   const made: PackedEntry[] = [fileEntry(entries.versionEntry, version, content.length)]
   const groups = new LineFile(join(folder, 'groups'))
-  const people = new Set<string>()
   await snapshotOf(ctx, async (tx) => {
     const all = await portableGroups(tx, group.id)
     if (all.length === 0) throw new ProjectGone()
     const lines = new Map(all.map(({ id }, index) => [id, index + 1]))
     await groups.add(all.map((each) => JSON.stringify(recordOf(each, lines))))
+    const known = new Map([['groups', lines]])
+    const written = await writeRecords(tx, { of: 'group', id: group.id }, groupRelations, folder, { known })
+    for (const [name, { path, size }] of written.files)
+      made.push(fileEntry(entries.groupRelationEntry(name), path, size))
     for (const [id, line] of lines) {
-      const below = join(folder, String(line))
-      await mkdir(below)
-      const written = await writeRecords(tx, { of: 'group', id }, groupRelations, below)
-      for (const [name, { path, size }] of written.files)
-        made.push(fileEntry(entries.groupRelationEntry(line, name), path, size))
-      for (const name of written.people) people.add(name)
       const avatar = await findOwnedAvatar(tx, 'group', id)
       const size = avatar && (await ctx.blobs.size(avatar.digest))
       if (avatar && size !== undefined)
         made.push(blobEntry(ctx, entries.groupAvatarEntry(line, avatar.filename), avatar.digest, size))
     }
+    const people = await writePeople(ctx, written.people, folder, ctx.actor?.admin === true)
+    if (people) made.push(fileEntry(entries.groupPeopleEntry, people.path, people.bytes))
   })
   await groups.close()
   made.push(fileEntry(entries.groupsEntry, groups.path, groups.bytes))
-  const written = await writePeople(ctx, people, folder, ctx.actor?.admin === true)
-  if (written) made.push(fileEntry(entries.peopleEntry, written.path, written.bytes))
   return made
 }
 

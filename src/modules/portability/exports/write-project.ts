@@ -75,15 +75,17 @@ export async function writeProject(
     const attributes = await findPortableProject(tx, project.id)
     if (!attributes) throw new ProjectGone()
     await add(entries.projectEntry, `${JSON.stringify(attributesOf(attributes, description))}\n`)
-    const written = await writeRecords(tx, holder, relationsFor(isAdministrator), folder, ({ name }, { values }) => {
-      if (name === 'uploads')
-        addBlob(
-          entries.uploadEntry(values['secret'] as string, values['filename'] as string),
-          values['digest'] as Digest,
-          values['size'] as number,
-        )
-      if (name === 'lfs_objects')
-        addBlob(entries.largeFileEntry(values['oid'] as string), values['oid'] as Digest, values['size'] as number)
+    const written = await writeRecords(tx, holder, relationsFor(isAdministrator), folder, {
+      seen({ name }, { values }) {
+        if (name === 'uploads')
+          addBlob(
+            entries.uploadEntry(values['secret'] as string, values['filename'] as string),
+            values['digest'] as Digest,
+            values['size'] as number,
+          )
+        if (name === 'lfs_objects')
+          addBlob(entries.largeFileEntry(values['oid'] as string), values['oid'] as Digest, values['size'] as number)
+      },
     })
     for (const [name, { path, size }] of written.files) made.push(fileEntry(entries.relationEntry(name), path, size))
     const people = await writePeople(ctx, written.people, folder, isAdministrator)

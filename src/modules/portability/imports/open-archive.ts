@@ -38,8 +38,13 @@ const peoplePerStatement = 1000
  * The people of an archive. Administrators decide who they are here: by address, else by user name. For other importers everyone but the
  * importer is unknown, so that no archive puts words into the mouths of others.
  */
-export async function readPeople(ctx: Ctx, importer: Ctx, unpacked: Unpacked): Promise<People> {
-  const file = unpacked.get(entries.peopleEntry)
+export async function readPeople(
+  ctx: Ctx,
+  importer: Ctx,
+  unpacked: Unpacked,
+  entry = entries.peopleEntry,
+): Promise<People> {
+  const file = unpacked.get(entry)
   const people: Person[] = []
   if (file)
     for await (const { record, line } of recordsIn(file.path, 'users')) {

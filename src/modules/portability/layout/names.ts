@@ -9,9 +9,10 @@ export const projectEntry = 'tree/project.json'
 export const peopleEntry = 'tree/project/users.ndjson'
 export const relationEntry = (name: string): string => `tree/project/${name}.ndjson`
 /** The groups of an archive, parents first; the first is the one that was exported. */
-export const groupsEntry = 'tree/groups/_all.ndjson'
+export const groupsEntry = 'tree/group/groups.ndjson'
+export const groupPeopleEntry = 'tree/group/users.ndjson'
+export const groupRelationEntry = (name: string): string => `tree/group/${name}.ndjson`
 /** `line` is that of the group. */
-export const groupRelationEntry = (line: number, name: string): string => `tree/groups/${line}/${name}.ndjson`
 export const groupAvatarEntry = (line: number, filename: string): string => `avatars/${line}/${filename}`
 
 export const bundleEntry = 'project.bundle'

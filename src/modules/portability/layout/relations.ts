@@ -25,5 +25,5 @@ export const projectRelations: readonly Relation[] = [
   ...projectHoldings,
 ]
 
-/** What an archive has of each group. */
+/** What an archive has of a group and all groups below it. */
 export const groupRelations: readonly Relation[] = [...planningOfGroups, ...groupHoldings]

@@ -55,11 +55,18 @@ export async function writeRecords(
   holder: Holder,
   relations: readonly Relation[],
   folder: string,
-  seen: (relation: Relation, row: ReadRow, line: number) => void = () => {},
+  {
+    seen = () => {},
+    known = new Map(),
+  }: {
+    readonly seen?: (relation: Relation, row: ReadRow, line: number) => void
+    /** Lines of records that are written elsewhere. */
+    readonly known?: LinesById
+  } = {},
 ): Promise<WrittenRecords> {
   const files = new Map<string, { path: string; size: number }>()
   const people = new Set<string>()
-  const lines = new Map<string, Map<number, number>>()
+  const lines = new Map<string, ReadonlyMap<number, number>>(known)
   const referred = new Set(
     relations.flatMap(({ columns }) =>
       Object.values(columns).flatMap((each) => (each.is === 'reference' ? [each.to] : [])),

@@ -43,10 +43,11 @@ export const nextGroupNumber = (what: Numbered, groupId: number): Sql =>
     returning i.last
   `
 
-/** Fragment that makes later numbers of a group greater than a number. */
-export const reachGroupNumber = (what: Numbered, number: Sql, groupId: number): Sql =>
+/** Fragment that makes later numbers of groups greater. `rows` has columns namespace_id and last. */
+export const reachGroupNumbers = (what: Numbered, rows: Sql): Sql =>
   sql`
     insert into internal_ids as i (namespace_id, what, last)
-    values (${groupId}, ${raw(`'${what}'`)}, ${number})
+    select namespace_id, ${raw(`'${what}'`)}, last
+    from (${rows}) numbered
     on conflict (namespace_id, what) where namespace_id is not null do update set last = greatest(i.last, excluded.last)
   `
