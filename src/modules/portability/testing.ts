@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, gzipSync } from 'node:zlib'
 import { FormData, request } from 'undici'
 import { expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
@@ -104,3 +104,39 @@ export async function groupExportOf(world: World, groupId: number, who?: Client)
   expect(status).toBe(200)
   return body
 }
+
+/** An entry of a crafted archive. */
+export type Crafted = {
+  readonly name: string | Buffer
+  readonly content?: string | Buffer
+  /** Type of the entry: `2` is a symbolic link. Default: a file. */
+  readonly type?: string
+  readonly link?: string
+  /** Size in the header, if it is not that of the content. */
+  readonly size?: number
+  /** Damages the checksum. */
+  readonly damaged?: true
+}
+
+/** A tar of entries, as nobody's tar writes it. */
+export function craftTar(entries: readonly Crafted[], { end = true }: { readonly end?: boolean } = {}): Buffer {
+  const blocks = entries.map(({ name, content = '', type = '0', link = '', size, damaged }) => {
+    const bytes = Buffer.from(content as string)
+    const header = Buffer.alloc(512)
+    Buffer.from(name as string).copy(header, 0, 0, 100)
+    header.write('0000600\0', 100, 'latin1')
+    header.write(`${(size ?? bytes.length).toString(8).padStart(11, '0')}\0`, 124, 'latin1')
+    header.write('00000000000\0', 136, 'latin1')
+    header.fill(' ', 148, 156)
+    header.write(type, 156, 'latin1')
+    header.write(link, 157, 'utf8')
+    header.write('ustar\u000000', 257, 'latin1')
+    const sum = header.reduce((all, byte) => all + byte, 0) + (damaged ? 1 : 0)
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+    return Buffer.concat([header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)])
+  })
+  return Buffer.concat([...blocks, Buffer.alloc(end ? 1024 : 0)])
+}
+
+/** A gzip of a crafted tar. */
+export const craft = (entries: readonly Crafted[]): Buffer => gzipSync(craftTar(entries), { level: 1 })

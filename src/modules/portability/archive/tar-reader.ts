@@ -54,7 +54,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
   for (;;) {
     const header = await bytes.exactly(blockBytes)
     if (!header) throw new ArchiveRefusal('The archive ends before its end mark')
-    if (header.every((byte) => byte === 0)) break
+    if (header.every((byte) => byte === 0)) return requireEnd(bytes)
     requireChecksum(header)
     const type = String.fromCharCode(header[156]!)
     const size = longSize ?? sizeIn(header)
@@ -88,6 +88,12 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     yield { name, size, body }
     await pass(bytes, left + padding(size))
   }
+}
+
+/** Some programs fill the last block with zeros. Reading to the end also checks the sum of the compression. */
+async function requireEnd(bytes: Bytes): Promise<void> {
+  for (let part = await bytes.some(65_536); part; part = await bytes.some(65_536))
+    if (part.some((byte) => byte !== 0)) throw new ArchiveRefusal('There is something behind the end of the archive')
 }
 
 const kinds: Readonly<Record<string, string>> = {
