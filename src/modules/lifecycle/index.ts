@@ -1,6 +1,6 @@
 export { ProjectImport } from './imports/entity.ts'
-export { endInFailure, type Filling, fillRepository, type Place } from './imports/fill.ts'
-export { type ImportRow, scheduleImport } from './imports/queries.ts'
+export { type Filling, fillRepository, type Place } from './imports/fill.ts'
+export { scheduleImport } from './imports/queries.ts'
 export { resealImports } from './imports/reseal-queries.ts'
 export { findImportState } from './imports/state-queries.ts'
 export { createFromPush, type Plan, planFromPush } from './project-creation/service.ts'

@@ -31,7 +31,7 @@ function signed(record: PortableRecord, { lostName }: Amending): PortableRecord 
   return { ...record, note }
 }
 
-/** A name is not Markdown, and mentions nobody. */
+/** A name is not Markdown, and mentions no one. */
 const plain = (name: string): string => name.replace(/[\\*_`[\]<>@#!~$%&|\r\n]/g, ' ').slice(0, 255)
 
 /** What is said about noteables of a kind: notes, awards, subscriptions, mentions, and for planned work also time and people. */

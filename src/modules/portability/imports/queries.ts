@@ -55,10 +55,7 @@ export const countAttempt = async (db: Db, holder: Holder): Promise<number | und
     await db.row(
       { attempts: integer },
       sql`
-        update archive_imports
-        set attempts = attempts + 1
-        where ${columnOf(holder)} = ${holder.id}
-        returning attempts
+        update archive_imports set attempts = attempts + 1 where ${columnOf(holder)} = ${holder.id} returning attempts
       `,
     )
   )?.attempts
