@@ -106,7 +106,7 @@ export const level = (...values: readonly number[]): ValueColumn =>
   value(integer, 'bigint', (given) => typeof given === 'number' && values.includes(given))
 
 /** A JSON value that `accepts` knows, below a limit of depth and size. */
-export const structure = (accepts: (value: unknown) => boolean = () => true): ValueColumn =>
+export const structure = (accepts: (value: unknown) => boolean): ValueColumn =>
   value(json(), 'jsonb', (given) => isBounded(given, maxDepth, { left: maxValues }) && accepts(given))
 
 const maxDepth = 8

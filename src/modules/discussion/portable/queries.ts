@@ -18,6 +18,7 @@ import {
 import { type Amending, below, type PortableRecord, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
+import { isPosition } from '../positions/position.ts'
 
 const mostText = 1_000_000
 
@@ -57,7 +58,7 @@ function ofKind(type: NoteableType): Relation[] {
         threaded: orElse(flag, false),
         system: orElse(flag, false),
         note: { ...words(mostText + 1000), column: 'body' },
-        position: orNull(structure()),
+        position: orNull(structure(isPosition)),
         resolved_at: orNull(moment),
         resolved_by: { ...person, column: 'resolved_by_id' },
         created_at: moment,

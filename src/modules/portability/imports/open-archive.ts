@@ -26,8 +26,8 @@ export async function openArchive(ctx: Ctx, digest: Digest, folder: string): Pro
 const maxJsonBytes = 16 * 1024 * 1024
 
 /** An entry that is one JSON object. */
-export async function jsonOf(file: UnpackedFile, name: string): Promise<PortableRecord> {
-  if (file.size > maxJsonBytes) throw new ArchiveRefusal(`${name} is larger than ${maxJsonBytes} bytes`)
+export async function jsonOf(file: UnpackedFile, name: string, maxBytes = maxJsonBytes): Promise<PortableRecord> {
+  if (file.size > maxBytes) throw new ArchiveRefusal(`${name} is larger than ${maxBytes} bytes`)
   return parseRecord(await readFile(file.path), name)
 }
 
