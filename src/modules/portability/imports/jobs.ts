@@ -17,6 +17,7 @@ import type { Unpacked } from '../archive/unpack.ts'
 import { inWorkFolder } from '../archive/work-folder.ts'
 import { tellRequester } from '../exports/mails.ts'
 import * as entries from '../layout/names.ts'
+import { jsonOf } from '../records/json.ts'
 import { type Converted, convertProject } from '../reference/convert-project.ts'
 import { referenceTree } from '../reference/tree.ts'
 import { databaseRefusal } from './database-refusal.ts'
@@ -24,10 +25,10 @@ import { downloadArchive, downloadPurpose } from './download.ts'
 import { avatarIn, storeFiles } from './files.ts'
 import { importProject, type Prepared, relationsFor } from './import-project.ts'
 import { archiveLimit } from './limit.ts'
-import { jsonOf, openArchive, readPeople } from './open-archive.ts'
+import { openArchive, readPeople } from './open-archive.ts'
 import { checkRecords, ownRecords } from './own-records.ts'
 import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport, saveDownloaded } from './queries.ts'
-import { fillFromBundle, fillSides } from './repositories.ts'
+import { fillFromBundle, fillSides, withBranchesOfForks } from './repositories.ts'
 
 /** Imports an uploaded archive into a new project. At most two run at once. */
 export const importArchive = job({
@@ -116,7 +117,7 @@ async function prepare(
   const records = ownRecords(unpacked, entries.relationEntry)
   await checkRecords(records, relationsFor(importer))
   const people = await readPeople(ctx, importer, unpacked)
-  const refs = await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry)
+  const refs = await withBranchesOfForks(repo, await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry), records)
   const files = await storeFiles(ctx, unpacked)
   const avatar = await avatarIn(ctx, unpacked, 'avatar/')
   const sides = await fillSides(ctx, unpacked)

@@ -1,7 +1,7 @@
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
-import { jsonOf } from '../imports/open-archive.ts'
 import * as entries from '../layout/names.ts'
+import { jsonOf } from '../records/json.ts'
 import { recordsIn } from '../records/read-records.ts'
 import type { ReferenceTree } from './convert-project.ts'
 import { isObject, type Nested } from './values.ts'
