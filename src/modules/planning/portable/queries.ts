@@ -193,6 +193,8 @@ const issues: Relation = {
     relative_position: orNull(whole(-(2 ** 52), 2 ** 52)),
     closed_at: orNull(moment),
     closed_by: { ...person, column: 'closed_by_id' },
+    // No one gets a second mail for the same day.
+    due_mailed_for: orNull(day),
     ...times,
   },
   hasId: true,

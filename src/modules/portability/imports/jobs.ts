@@ -151,10 +151,10 @@ async function treeOf(unpacked: Unpacked, folder: string): Promise<Converted> {
 async function digestOf(
   ctx: Ctx,
   projectId: number,
-  { digest, sealed_url: sealed }: ArchiveImportRow,
+  { id, digest, sealed_url: sealed }: ArchiveImportRow,
 ): Promise<Digest> {
   if (digest !== null) return digest
-  const url = ctx.secrets.open(sealed!, downloadPurpose(projectId))
+  const url = ctx.secrets.open(sealed!, downloadPurpose(id))
   const downloaded = await downloadArchive(ctx, url, archiveLimit(ctx.settings))
   await saveDownloaded(ctx.db, { of: 'project', id: projectId }, downloaded)
   return downloaded
