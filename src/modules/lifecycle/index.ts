@@ -1,5 +1,5 @@
 export { ProjectImport } from './imports/entity.ts'
-export { type Filling, fillRepository, type Place } from './imports/fill.ts'
+export { endInFailure, type Filling, fillRepository, type Place } from './imports/fill.ts'
 export { scheduleImport } from './imports/queries.ts'
 export { resealImports } from './imports/reseal-queries.ts'
 export { findImportState } from './imports/state-queries.ts'

@@ -120,6 +120,8 @@ async function storied(world: World) {
   avatar.set('description', 'What it is')
   avatar.set('topics[]', 'alpha')
   avatar.set('merge_method', 'ff')
+  avatar.set('container_expiration_policy_attributes[name_regex]', '^old')
+  avatar.set('container_expiration_policy_attributes[keep_n]', '5')
   await ok(world.root.send('PUT', at, { body: avatar }))
   return { project, group, ann, ben, merge, issue }
 }
