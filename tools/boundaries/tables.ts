@@ -125,6 +125,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ],
   blobs: ['blob_location', 'blob_objects'],
   integrations: ['hook_deliveries', 'hook_events', 'hooks'],
+  portability: ['archive_imports', 'export_requests', 'finished_exports'],
   settings: ['application_settings'],
   events: ['audit_events', 'event_positions', 'events', 'feed_events'],
   jobs: ['job_runner'],

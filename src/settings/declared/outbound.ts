@@ -45,5 +45,5 @@ export const outbound = {
     exclusiveMinimum: 0,
     tier: 'premium',
   }),
-  project_export_enabled: flag(true, 'Allow project exports', { without: 'exports', guards: 'missing' }),
+  project_export_enabled: flag(true, 'Allow project exports'),
 }

@@ -1,0 +1,2 @@
+export { resealUploads } from './exports/reseal-queries.ts'
+export { resealDownloads } from './imports/reseal-queries.ts'
