@@ -22,6 +22,8 @@ const notExported: Readonly<Record<string, string>> = {
   container_uploads: 'images are not exported',
   deploy_key_projects: 'credentials',
   deploy_tokens: 'credentials',
+  epic_issues: 'epics belong to groups',
+  epic_labels: 'epics belong to groups',
   export_requests: 'work in progress',
   feed_events: 'activity is not exported',
   finished_exports: 'work in progress',
@@ -79,8 +81,15 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
     'checking_since',
     'audience',
   ],
-  // Tokens are secrets.
-  hooks: ['namespace_id', 'sealed_token', 'failures'],
+  // Tokens are secrets, and services are not hooks.
+  hooks: ['namespace_id', 'sealed_token', 'failures', 'service', 'properties'],
+  // Epics belong to groups.
+  award_emoji: ['epic_id'],
+  label_events: ['epic_id'],
+  mentions: ['epic_id'],
+  notes: ['epic_id', 'source_epic_id'],
+  state_events: ['epic_id'],
+  subscriptions: ['epic_id'],
   // Read from the repository.
   snippets: ['file_name', 'files', 'size'],
 }
