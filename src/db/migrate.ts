@@ -53,7 +53,10 @@ export async function refuseOlderSchema(url: string): Promise<void> {
   const client = new pg.Client(connectionOptions(url, 'schema'))
   await client.connect()
   try {
-    const applied = await appliedTo(client)
+    const { rows } = await client.query<{ is_there: boolean }>(
+      `select to_regclass('schema_migrations') is not null as is_there`,
+    )
+    const applied = rows[0]!.is_there ? await appliedTo(client) : new Set()
     if ((await migrationFiles()).some((file) => !applied.has(file)))
       throw new Failure(
         'conflict',
