@@ -30,7 +30,7 @@ import { resealAnswers } from './modules/instance/index.ts'
 import { resealHooks } from './modules/integrations/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
-import { resealDownloads, resealUploads } from './modules/portability/index.ts'
+import { resealDownloads, resealForgeTokens, resealUploads } from './modules/portability/index.ts'
 import {
   adoptInstallation,
   checkRepositories,
@@ -146,6 +146,7 @@ const reseals = [
   resealHooks,
   resealUploads,
   resealDownloads,
+  resealForgeTokens,
 ]
 
 /**
