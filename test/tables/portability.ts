@@ -12,3 +12,7 @@ export const exportRequests = (world: World, projectId: number) =>
 /** Archives that wait to be imported. */
 export const archiveImports = (world: World, projectId: number) =>
   find(world, 'archive_imports', { project_id: projectId }, ['id', 'attempts'])
+
+/** Imports of a project from another forge that wait or run. */
+export const forgeImports = (world: World, projectId: number) =>
+  find(world, 'forge_imports', { project_id: projectId }, ['sealed_token', 'fruitless'])

@@ -103,10 +103,10 @@ class Walk {
           next: isEmpty || resource.single ? null : (next ?? null),
           ...(reason === undefined ? left : { leftOut: 1, reasons: [reason] }),
         }
+        await progress()
+        this.#fruitless = 0
         this.#bytes += await files.save(resource.name, page, head, items)
         if (this.#bytes > limits.bytes) throw new ArchiveRefusal(`The pages are larger than ${limits.bytes} bytes`)
-        this.#fruitless = 0
-        await progress()
       }
       if (head.next === null) return
       query = head.next

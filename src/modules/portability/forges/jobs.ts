@@ -48,11 +48,6 @@ import { countedRelations, peopleIn, sourceBranchOf, writeForgeRecords } from '.
 const maxFruitless = 10
 const [firstDelayMs, lastDelayMs] = [2000, 10 * 60_000]
 
-/** The import ended while it was running: it was canceled, or its project deleted. */
-class ImportOver extends Error {
-  override name = 'ImportOver'
-}
-
 /**
  * Imports a repository of another forge into a new project. Each run goes on after the last page that was read; one that has to wait
  * ends, and the next is enqueued for later.
@@ -73,7 +68,8 @@ export const importFromForge = job({
     try {
       await run(ctx, place, pending)
     } catch (error) {
-      if (error instanceof ImportOver) return
+      // It was canceled, or its project deleted: whatever failed then is of no interest.
+      if ((await findForgeImport(ctx.db, projectId)) === undefined) return
       if (error instanceof ForgeBusy) return later(ctx, place, pending, error)
       if (!(error instanceof ArchiveRefusal)) throw error
       await endInFailure(ctx, projectId, error.message)
@@ -126,7 +122,7 @@ async function run(ctx: Ctx, place: Place, pending: ForgeImportRow): Promise<voi
     optimistic: pending.optimistic,
     fruitless: { before: pending.fruitless, most: maxFruitless },
     async progress() {
-      if (!(await recordProgress(ctx.db, projectId))) throw new ImportOver()
+      if (!(await recordProgress(ctx.db, projectId))) throw new Error('the import is over')
     },
   })
   const repository = await readRepository(ctx, access, pending.repository)
