@@ -173,16 +173,14 @@ export function largeForge(issues: number, pulls: number): ForgeData {
       branch: `topic-${number}`,
     })),
     comments: numbers.map((number) => ({ id: 1000 + number, number, body: `Comment on ${number}`, user: ben })),
-    reviews: numbers
-      .slice(issues)
-      .map((number) => ({
-        id: 5000 + number,
-        number,
-        body: `Review of ${number}`,
-        state: 'COMMENTED',
-        user: ann,
-        comments: [],
-      })),
+    reviews: numbers.slice(issues).map((number) => ({
+      id: 5000 + number,
+      number,
+      body: `Review of ${number}`,
+      state: 'COMMENTED',
+      user: ann,
+      comments: [],
+    })),
     diffComments: [],
   }
 }

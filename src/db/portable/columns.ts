@@ -1,4 +1,4 @@
-import { boolean, date, double, integer, json, type Kind, listOf, nullable, text, timestamp } from '../row.ts'
+import { boolean, date, double, integer, json, type Kind, nullable, text, timestamp } from '../row.ts'
 
 /** A column whose value is in the archive as it is in the table. */
 export type ValueColumn = {
@@ -53,7 +53,7 @@ const value = (kind: Kind<any>, type: string, accepts: (value: unknown) => boole
 
 const isWellFormed = (given: string): boolean => !given.includes('\0') && given.isWellFormed()
 
-/** Text of at most so many UTF-16 units. */
+/** Text with a maximum length in UTF-16 units. */
 export const words = (maxLength: number, pattern?: RegExp): ValueColumn =>
   value(
     text,
@@ -105,19 +105,8 @@ export const choice = (...values: readonly string[]): ValueColumn =>
 export const level = (...values: readonly number[]): ValueColumn =>
   value(integer, 'bigint', (given) => typeof given === 'number' && values.includes(given))
 
-/** A list of texts. */
-export const wordList = (maxItems: number, maxLength: number): ValueColumn =>
-  value(
-    listOf(text),
-    'text[]',
-    (given) =>
-      Array.isArray(given) &&
-      given.length <= maxItems &&
-      given.every((each) => typeof each === 'string' && each.length <= maxLength && isWellFormed(each)),
-  )
-
 /** A JSON value that `accepts` knows, below a limit of depth and size. */
-export const structure = (accepts: (value: unknown) => boolean = () => true): ValueColumn =>
+export const structure = (accepts: (value: unknown) => boolean): ValueColumn =>
   value(json(), 'jsonb', (given) => isBounded(given, maxDepth, { left: maxValues }) && accepts(given))
 
 const maxDepth = 8
@@ -148,9 +137,6 @@ export function orNull<C extends Column>(column: C): C {
 /** A record that lacks it has this value. */
 export const orElse = (column: ValueColumn, fallback: unknown): ValueColumn => ({ ...column, fallback })
 
-/** In the table, the column has another name than in the archive. */
-export const inColumn = <C extends Column>(name: string, column: C): C => ({ ...column, column: name })
-
 /** It is read by an expression. */
 export const readAs = (expression: string, column: ValueColumn): ValueColumn => ({ ...column, reads: expression })
 
@@ -166,10 +152,10 @@ export const supplied = (column: ValueColumn): ValueColumn => ({ ...column, supp
 /** Whether the column has the id of the project itself. */
 export const self: SelfColumn = { is: 'self' }
 
-/** The user who wrote or did something. Whoever is not found is replaced by the importer. */
+/** The user who wrote or did something. The importer takes the place of users who are not found. */
 export const author: PersonColumn = { is: 'person', nullable: false, otherwise: 'importer' }
 
-/** A user whose part nobody else can take: the row is left out without them. */
+/** A user whose part no one else can take: the row is left out without them. */
 export const participant: PersonColumn = { is: 'person', nullable: false, otherwise: 'skip' }
 
 /** A user who may be missing. */

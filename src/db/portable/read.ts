@@ -46,7 +46,10 @@ export async function* readRelation(db: Db, relation: Relation, holder: Holder):
   let after: readonly unknown[] | undefined
   for (;;) {
     const beyond: Sql = after
-      ? sql`and ${first} >= ${after[0]}${casts[0]!} and (${by}) > (${join(after.map((key, at) => sql`${key}${casts[at]!}`))})`
+      ? sql`
+        and ${first} >= ${after[0]}${casts[0]!}
+        and (${by}) > (${join(after.map((key, at) => sql`${key}${casts[at]!}`))})
+      `
       : empty
     const rows = await db.rows(
       shape,

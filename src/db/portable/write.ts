@@ -15,10 +15,7 @@ const isWritten = (column: Column): boolean => column.is !== 'value' || column.i
 export async function reserveIds(tx: Tx, { table }: Relation, count: number): Promise<number[]> {
   const rows = await tx.rows(
     { id: integer },
-    sql`
-      select nextval(pg_get_serial_sequence(${table}, 'id')) as id
-      from generate_series(1, ${count}::int)
-    `,
+    sql`select nextval(pg_get_serial_sequence(${table}, 'id')) as id from generate_series(1, ${count}::int)`,
   )
   return rows.map(({ id }) => id)
 }
@@ -44,10 +41,13 @@ export async function writeRows(
     ...written.map(([name]) => raw(`r."${name}"`)),
   ]
   await tx.run(sql`
-    insert into ${raw(relation.table)} (${raw(columns.join(', '))}) ${raw(relation.hasId ? 'overriding system value' : '')}
+    insert into ${raw(relation.table)} (
+      ${raw(columns.join(', '))}
+    ) ${raw(relation.hasId ? 'overriding system value' : '')}
     select ${join(values)}
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r (${raw(fields.join(', '))})
-    ${raw(relation.repeats === 'skip' ? 'on conflict do nothing' : (relation.repeats?.clause ?? ''))}
+    from json_to_recordset(${JSON.stringify(rows)}::json) as r (
+      ${raw(fields.join(', '))}
+    ) ${raw(relation.repeats === 'skip' ? 'on conflict do nothing' : (relation.repeats?.clause ?? ''))}
   `)
 }
 

@@ -69,6 +69,7 @@ export {
   type Ends,
   findLine,
   findPoint,
+  isPosition,
   type Place,
   type Position,
   type TextPosition,

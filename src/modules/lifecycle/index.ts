@@ -1,6 +1,6 @@
 export { ProjectImport } from './imports/entity.ts'
 export { endInFailure, type Filling, fillRepository, type Place } from './imports/fill.ts'
-export { type ImportRow, scheduleImport } from './imports/queries.ts'
+export { scheduleImport } from './imports/queries.ts'
 export { type FailedRelation, type ImportReport, saveImportReport } from './imports/report-queries.ts'
 export { resealImports } from './imports/reseal-queries.ts'
 export { importRules } from './imports/rules.ts'

@@ -118,7 +118,7 @@ export type Crafted = {
   readonly damaged?: true
 }
 
-/** A tar of entries, as nobody's tar writes it. */
+/** A tar of entries, as no program writes it. */
 export function craftTar(entries: readonly Crafted[], { end = true }: { readonly end?: boolean } = {}): Buffer {
   const blocks = entries.map(({ name, content = '', type = '0', link = '', size, damaged }) => {
     const bytes = Buffer.from(content as string)

@@ -4,7 +4,7 @@ export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumbers, reachNumbe
 export { findPortableProject, type PortableProject } from './portable/project-queries.ts'
 export { uploadRelation } from './portable/queries.ts'
 export { replaceProject } from './portable/replacement.ts'
-export { type GivenAttributes, restoreProject } from './portable/restore.ts'
+export { restoreProject } from './portable/restore.ts'
 export {
   countLinkedFiles,
   type RepositoryFacts,

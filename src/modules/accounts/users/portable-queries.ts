@@ -16,7 +16,11 @@ export const portablePeople = (
     portablePersonRow,
     sql`
       select u.username, u.name,
-        case when u.kind <> 'human' then null when ${withAddresses} then u.email else nullif(u.public_email, '') end as email
+        case
+          when u.kind <> 'human' then null
+          when ${withAddresses} then u.email
+          else nullif(u.public_email, '')
+        end as email
       from users u
       where u.username = any(${usernames}::text[])
       order by u.username collate "C"
@@ -40,8 +44,7 @@ export const matchPeople = (
           select f.id
           from (
               select a.user_id as id, 1 as rank from email_addresses a where a.address = p.email
-              union all
-              select n.id, 2 from users n where lower(n.username) = lower(p.username)
+              union all select n.id, 2 from users n where lower(n.username) = lower(p.username)
             ) f
             join users k on k.id = f.id and k.kind in ('human', 'ghost')
           order by f.rank

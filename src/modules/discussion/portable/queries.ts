@@ -18,6 +18,7 @@ import {
 import { type Amending, below, type PortableRecord, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
+import { isPosition } from '../positions/position.ts'
 
 const mostText = 1_000_000
 
@@ -31,7 +32,7 @@ function signed(record: PortableRecord, { lostName }: Amending): PortableRecord 
   return { ...record, note }
 }
 
-/** A name is not Markdown, and mentions nobody. */
+/** A name is not Markdown, and mentions no one. */
 export const plainName = (name: string): string => name.replace(/[\\*_`[\]<>@#!~$%&|\r\n]/g, ' ').slice(0, 255)
 
 /** What is said about noteables of a kind: notes, awards, subscriptions, mentions, and for planned work also time and people. */
@@ -57,7 +58,7 @@ function ofKind(type: NoteableType): Relation[] {
         threaded: orElse(flag, false),
         system: orElse(flag, false),
         note: { ...words(mostText + 1000), column: 'body' },
-        position: orNull(structure()),
+        position: orNull(structure(isPosition)),
         resolved_at: orNull(moment),
         resolved_by: { ...person, column: 'resolved_by_id' },
         created_at: moment,

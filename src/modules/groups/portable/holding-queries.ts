@@ -7,7 +7,8 @@ export async function copyHoldings(tx: Tx, fromId: number, toId: number): Promis
   await tx.run(
     insertMembers(
       sql`
-        select null::bigint as namespace_id, ${toId}::bigint as project_id, user_id, access_level, expires_at, created_by_id
+        select null::bigint as namespace_id, ${toId}::bigint as project_id, user_id, access_level, expires_at,
+          created_by_id
         from members
         where project_id = ${fromId}
       `,

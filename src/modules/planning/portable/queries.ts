@@ -33,29 +33,60 @@ const longText = words(1_000_000)
 
 /** Labels of groups that a project uses. */
 const usedLabels = (projectId: number): Sql => sql`
-  select l.label_id from issue_labels l join issues m on m.id = l.issue_id where m.project_id = ${projectId}
-  union select l.label_id
+  select l.label_id
+  from issue_labels l join issues m on m.id = l.issue_id
+  where m.project_id = ${projectId}
+  union
+  select l.label_id
   from merge_request_labels l join merge_requests m on m.id = l.merge_request_id
   where m.project_id = ${projectId}
-  union select l.label_id from label_events l join issues m on m.id = l.issue_id where m.project_id = ${projectId}
-  union select l.label_id
+  union
+  select l.label_id
+  from label_events l join issues m on m.id = l.issue_id
+  where m.project_id = ${projectId}
+  union
+  select l.label_id
   from label_events l join merge_requests m on m.id = l.merge_request_id
   where m.project_id = ${projectId}
-  union select l.label_id from board_lists l join boards m on m.id = l.board_id where m.project_id = ${projectId}
-  union select l.label_id from board_labels l join boards m on m.id = l.board_id where m.project_id = ${projectId}
-  union select l.label_id from label_priorities l where l.project_id = ${projectId}
+  union
+  select l.label_id
+  from board_lists l join boards m on m.id = l.board_id
+  where m.project_id = ${projectId}
+  union
+  select l.label_id
+  from board_labels l join boards m on m.id = l.board_id
+  where m.project_id = ${projectId}
+  union
+  select l.label_id
+  from label_priorities l
+  where l.project_id = ${projectId}
 `
 
 /** Milestones of groups that a project uses. */
 const usedMilestones = (projectId: number): Sql => sql`
-  select m.milestone_id from issues m where m.project_id = ${projectId}
-  union select m.milestone_id from merge_requests m where m.project_id = ${projectId}
-  union select e.milestone_id from milestone_events e join issues m on m.id = e.issue_id where m.project_id = ${projectId}
-  union select e.milestone_id
+  select m.milestone_id
+  from issues m
+  where m.project_id = ${projectId}
+  union
+  select m.milestone_id
+  from merge_requests m
+  where m.project_id = ${projectId}
+  union
+  select e.milestone_id
+  from milestone_events e join issues m on m.id = e.issue_id
+  where m.project_id = ${projectId}
+  union
+  select e.milestone_id
   from milestone_events e join merge_requests m on m.id = e.merge_request_id
   where m.project_id = ${projectId}
-  union select m.milestone_id from boards m where m.project_id = ${projectId}
-  union select l.milestone_id from board_lists l join boards m on m.id = l.board_id where m.project_id = ${projectId}
+  union
+  select m.milestone_id
+  from boards m
+  where m.project_id = ${projectId}
+  union
+  select l.milestone_id
+  from board_lists l join boards m on m.id = l.board_id
+  where m.project_id = ${projectId}
 `
 
 /** Own rows first, then those of groups by title, so that the order does not depend on the groups. */
@@ -113,7 +144,9 @@ function numbered(record: PortableRecord, { state }: Amending): PortableRecord {
 }
 
 const reach = (what: 'issues' | 'milestones', { id }: Holder): Sql =>
-  sql`${reachNumber(what, sql`(select coalesce(max(iid), 0) from ${raw(what)} where project_id = ${id})`, sql`select ${id}::bigint as project_id`)}`
+  sql`
+    ${reachNumber(what, sql`(select coalesce(max(iid), 0) from ${raw(what)} where project_id = ${id})`, sql`select ${id}::bigint as project_id`)}
+  `
 
 const milestones: Relation = {
   name: 'milestones',
@@ -160,6 +193,8 @@ const issues: Relation = {
     relative_position: orNull(whole(-(2 ** 52), 2 ** 52)),
     closed_at: orNull(moment),
     closed_by: { ...person, column: 'closed_by_id' },
+    // No one gets a second mail for the same day.
+    due_mailed_for: orNull(day),
     ...times,
   },
   hasId: true,

@@ -30,7 +30,9 @@ export const findExportState = async (db: Db, projectId: number): Promise<Export
       select p.id, p.description, p.name, n.full_name || ' / ' || p.name as name_with_namespace, p.path,
         p.full_path as path_with_namespace, p.created_at,
         case
-          when exists (select from export_requests r where r.project_id = p.id and r.state <> 'following') then 'started'
+          when exists (
+            select from export_requests r where r.project_id = p.id and r.state <> 'following'
+          ) then 'started'
           when exists (select from export_requests r where r.project_id = p.id) then 'after_export_action'
           when exists (select from finished_exports e where e.project_id = p.id) then 'finished'
           else 'none'
@@ -122,7 +124,9 @@ export const deleteOldFinished = (db: Db, hours: number, limit: number): Promise
     where id in (
       select id
       from finished_exports
-      where created_at not between now() - make_interval(hours => ${hours}::integer) and now() + interval '1 minute'
+      where created_at not between now() - make_interval(
+        hours => ${hours}::integer
+      ) and now() + interval '1 minute'
       order by id
       limit ${literal(limit)}
     )

@@ -1,10 +1,10 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { branchName, parseRefName } from '../../../git/format/ref-name.ts'
+import { branchName } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
 import { listRefs, type Ref, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { repositorySize } from '../../../git/transfer/maintenance.ts'
-import { type Mirrored, mirror } from '../../../git/transfer/mirror.ts'
+import { mirror } from '../../../git/transfer/mirror.ts'
 import { importRules, reachRemote, sentenceFor } from '../../lifecycle/index.ts'
 import { initialBranch, projectRepositoryDir } from '../../projects/index.ts'
 import { insertUnheld } from '../../pushes/index.ts'
@@ -12,13 +12,14 @@ import { ArchiveRefusal } from '../archive/refusal.ts'
 import { archiveLimit } from '../imports/limit.ts'
 import type { Unheld } from '../imports/repositories.ts'
 import type { Access } from './client.ts'
-import type { PullItem } from './items.ts'
 
 const timeoutMs = 3 * 60 * 60_000
 const mebibyte = 1024 * 1024
 
 /** Heads of pull requests, which have the refs of merge requests here. */
 const pullHeads = '+refs/pull/*/head:refs/merge-requests/*/head'
+
+export type Fetched = { readonly refs: readonly Ref[]; readonly defaultBranch: string | undefined }
 
 /** Fetches branches, tags and heads of pull requests. The address is that of the forge, never one that an answer names. */
 export async function fetchCode(
@@ -27,7 +28,7 @@ export async function fetchCode(
   access: Access,
   repository: string,
   { suffix = '.git', withPulls = true } = {},
-): Promise<Mirrored> {
+): Promise<Fetched> {
   const { forgeUrl, token } = access
   const url = new URL(`${forgeUrl.pathname.replace(/\/+$/, '')}/${repository}${suffix}`, forgeUrl)
   // Both kinds of forges take the password for a token with this name.
@@ -41,12 +42,11 @@ export async function fetchCode(
     throw new ArchiveRefusal(
       sentenceFor(mirrored, { what: 'import', remote, timeoutMs, maxMegabytes: maxBytes / mebibyte }),
     )
-  if (withPulls) await dropForeignHeads(repo)
-  return mirrored
+  return withPulls ? { ...mirrored, refs: [...mirrored.refs, ...(await ownHeads(repo))] } : mirrored
 }
 
-/** Removes refs that no merge request can have. */
-async function dropForeignHeads(repo: Repository): Promise<void> {
+/** The heads of merge requests. Removes refs that no merge request can have. */
+async function ownHeads(repo: Repository): Promise<readonly Ref[]> {
   const refs = await listRefs(repo, 'refs/merge-requests/')
   const foreign = refs.filter(
     ({ name, type }) => !/^refs\/merge-requests\/[1-9]\d{0,9}\/head$/.test(name) || type !== 'commit',
@@ -56,19 +56,11 @@ async function dropForeignHeads(repo: Repository): Promise<void> {
       repo,
       foreign.slice(at, at + refsAtOnce).map(({ name }) => ({ name, to: null })),
     )
+  const gone = new Set(foreign)
+  return refs.filter((ref) => !gone.has(ref))
 }
 
 const refsAtOnce = 400
-
-/** Gives an open pull request from another repository its branch, so that it can be merged. Returns the new ref. */
-export async function keepBranch(repo: Repository, pull: PullItem, branch: string): Promise<Ref | undefined> {
-  const name = parseRefName(`refs/heads/${branch}`)
-  const [head] = await listRefs(repo, `refs/merge-requests/${pull.number}/`)
-  if (pull.state !== 'opened' || pull.fork === null || !name || !head) return undefined
-  // A name such as `a/b` beside a branch `a` is refused; then the request has no branch.
-  const moved = await updateRefs(repo, [{ name, to: head.oid, from: 'absent' }]).catch(() => 'stale')
-  return moved === 'moved' ? { ...head, name } : undefined
-}
 
 /** The wiki in a repository that has no holder yet; undefined if there is none. */
 export async function fetchWiki(ctx: Ctx, access: Access, repository: string): Promise<Unheld | undefined> {

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
+import { largeForge } from '../../../../test/forge/data.ts'
 import { forgeImports } from '../../../../test/tables/portability.ts'
 import { test } from '../../../../test/world.ts'
-import { largeForge } from '../../../../test/forge/data.ts'
 import { projectsWithPages } from './pages.ts'
 import { forgeOf, importOf, request, runOnce } from './testing.ts'
 
@@ -22,29 +22,35 @@ describe('rate limits of forges', () => {
       1500,
     ],
     ['a reset in a thousand years', { status: 429, headers: { 'retry-after': '999999999' } }, 3900],
-  ] as const)('an import waits without a slot, and goes on after the last page: %s', async ([, limit, seconds], { world }) => {
-    await using forge = await forgeOf(world, 'github', largeForge(250, 2))
-    const zoe = await world.user()
-    const { json } = await request(zoe, forge)
-    const key = `import_from_forge:${json.id}`
-    let limits = 1
-    forge.choose = (path) => (path.includes('/issues?') && path.includes('page=2') && limits-- > 0 ? limit : undefined)
-    expect(await runOnce(world, json.id)).toBe(true)
-    expect((await zoe.get(`/projects/${json.id}/import`)).json).toMatchObject({ import_status: 'started' })
-    const [waiting] = await world.rows(
-      'select extract(epoch from run_at - created_at) as seconds, locked_at from graphile_worker.jobs where key = $1',
-      [key],
-    )
-    expect(waiting.locked_at).toBeNull()
-    expect(Math.round(Number(waiting.seconds))).toBe(seconds)
-    while (await runOnce(world, json.id));
-    expect((await zoe.get(`/projects/${json.id}/import`)).json).toMatchObject({
-      import_status: 'finished',
-      stats: { imported: { issue: 250, pull_request: 2, note: 252 } },
-    })
-    // The first page was not asked for again.
-    expect(forge.asked.filter((path) => /\/issues\?/.test(path) && !path.includes('page=2') && !path.includes('page=3'))).toHaveLength(1)
-  })
+  ] as const)(
+    'an import waits without a slot, and goes on after the last page: %s',
+    async ([, limit, seconds], { world }) => {
+      await using forge = await forgeOf(world, 'github', largeForge(250, 2))
+      const zoe = await world.user()
+      const { json } = await request(zoe, forge)
+      const key = `import_from_forge:${json.id}`
+      let limits = 1
+      forge.choose = (path) =>
+        path.includes('/issues?') && path.includes('page=2') && limits-- > 0 ? limit : undefined
+      expect(await runOnce(world, json.id)).toBe(true)
+      expect((await zoe.get(`/projects/${json.id}/import`)).json).toMatchObject({ import_status: 'started' })
+      const [waiting] = await world.rows(
+        'select extract(epoch from run_at - created_at) as seconds, locked_at from graphile_worker.jobs where key = $1',
+        [key],
+      )
+      expect(waiting.locked_at).toBeNull()
+      expect(Math.round(Number(waiting.seconds))).toBe(seconds)
+      while (await runOnce(world, json.id));
+      expect((await zoe.get(`/projects/${json.id}/import`)).json).toMatchObject({
+        import_status: 'finished',
+        stats: { imported: { issue: 250, pull_request: 2, note: 252 } },
+      })
+      // The first page was not asked for again.
+      expect(
+        forge.asked.filter((path) => /\/issues\?/.test(path) && !path.includes('page=2') && !path.includes('page=3')),
+      ).toHaveLength(1)
+    },
+  )
 
   test('an import that never gets further is given up with the reason', async ({ world }) => {
     await using forge = await forgeOf(world, 'gitea')
@@ -89,7 +95,9 @@ describe('rate limits of forges', () => {
     const { state } = await importOf(world, zoe, forge)
     expect(state).toMatchObject({
       import_status: 'finished',
-      failed_relations: [{ relation_name: 'release', exception_message: 'releases: The forge answered with status 403' }],
+      failed_relations: [
+        { relation_name: 'release', exception_message: 'releases: The forge answered with status 403' },
+      ],
     })
   })
 })

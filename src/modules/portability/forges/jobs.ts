@@ -23,10 +23,11 @@ import { importProject, type Prepared, relationsFor } from '../imports/import-pr
 import { permitted, refusing } from '../imports/jobs.ts'
 import { matched } from '../imports/open-archive.ts'
 import { checkRecords } from '../imports/own-records.ts'
+import { withBranchesOfForks } from '../imports/repositories.ts'
 import type { Resource } from './adapter.ts'
 import { type Access, ForgeBusy, getJson } from './client.ts'
 import { collect } from './collect.ts'
-import { fetchCode, fetchWiki, keepBranch } from './fetch.ts'
+import { fetchCode, fetchWiki } from './fetch.ts'
 import type { ForgeRepository } from './items.ts'
 import { adapters } from './kinds.ts'
 import { PageFiles, projectsWithPages } from './pages.ts'
@@ -42,7 +43,7 @@ import {
 } from './queries.ts'
 import { Report } from './report.ts'
 import { objectIn } from './values.ts'
-import { countedRelations, peopleIn, sourceBranchOf, writeForgeRecords } from './write-records.ts'
+import { countedRelations, peopleIn, writeForgeRecords } from './write-records.ts'
 
 /** Runs without a page between them, after which an import is given up. */
 const maxFruitless = 10
@@ -197,13 +198,7 @@ type Preparing = {
 /** Fetches the code, and writes the records. */
 async function prepare(ctx: Ctx, given: Preparing): Promise<{ prepared: Prepared; filling: Filling }> {
   const { projectId, pending, importer, access, repository, files, resources, repo, folder, report } = given
-  const mirrored = await fetchCode(ctx, repo, access, pending.repository)
-  const refs = [...mirrored.refs]
-  for await (const item of files.items('pulls')) {
-    if (item.is !== 'pull') continue
-    const ref = await keepBranch(repo, item, sourceBranchOf(pending.forge, item))
-    if (ref) refs.push(ref)
-  }
+  const fetched = await fetchCode(ctx, repo, access, pending.repository)
   const people = await matched(ctx, importer, await peopleIn(files, resources))
   const recordFolder = join(folder, 'records')
   await mkdir(recordFolder, { mode: 0o700 })
@@ -216,7 +211,7 @@ async function prepare(ctx: Ctx, given: Preparing): Promise<{ prepared: Prepared
       resources,
       people,
       repo,
-      refs: new Set(refs.map(({ name }) => name)),
+      refs: new Set(fetched.refs.map(({ name }) => name)),
       now: new Date().toISOString(),
     },
     recordFolder,
@@ -236,11 +231,15 @@ async function prepare(ctx: Ctx, given: Preparing): Promise<{ prepared: Prepared
       records,
       people,
       files: new Map(),
+      leftOut: new Map(),
       avatar: undefined,
       // Last: a repository without holder is removed after minutes.
       sides: { wiki: await wikiOf(ctx, given), snippets: new Map() },
     },
-    filling: { refs, defaultBranch: repository.defaultBranch ?? mirrored.defaultBranch },
+    filling: {
+      refs: await withBranchesOfForks(repo, fetched.refs, records),
+      defaultBranch: repository.defaultBranch ?? fetched.defaultBranch,
+    },
   }
 }
 

@@ -381,7 +381,7 @@ class RecordWriter {
 const nameOf = (person: Person | null): string => person?.username ?? 'ghost'
 
 /** The branch of a pull request: one from another repository gets a branch of its own. */
-export const sourceBranchOf = (forge: ForgeKind, { fork, sourceBranch }: PullItem): string => {
+const sourceBranchOf = (forge: ForgeKind, { fork, sourceBranch }: PullItem): string => {
   const name = fork === null ? sourceBranch : `${forge}/fork/${fork}/${sourceBranch}`
   return branchRef(name) ? name : `${forge}/fork/unnamed`
 }

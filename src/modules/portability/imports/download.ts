@@ -8,8 +8,8 @@ import { ArchiveRefusal } from '../archive/refusal.ts'
 /** Allowed addresses of archives. */
 export const downloadRules: GuardRules = { purpose: 'import', schemes: ['http', 'https'] }
 
-/** Binds the encrypted URL of an archive to the project that it becomes. */
-export const downloadPurpose = (projectId: number): string => `archive address of project ${projectId}`
+/** Binds the encrypted URL of an archive to its import. */
+export const downloadPurpose = (importId: number): string => `archive address of import ${importId}`
 
 const timeoutMs = 3 * 60 * 60_000
 

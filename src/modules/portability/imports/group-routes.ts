@@ -12,7 +12,7 @@ export const groupImportRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups/import',
-    summary: 'Import a group',
+    summary: 'Create a group from an archive',
     description:
       'Creates a private group from an archive that an export has made, and then the groups below it. Only administrators import members. If it fails, the group stays empty and a mail has the reason.',
     subject: instance,
@@ -20,7 +20,7 @@ export const groupImportRoutes = [
     params: Params({
       name: Text({ description: 'Name of the new group' }),
       path: Text({ description: 'Last segment of its path' }),
-      file: File({ description: 'The archive' }),
+      file: File({ description: 'Archive that an export has made, a `tar.gz`' }),
       parent_id: Optional(Id({ description: 'ID of the parent group; default: a group at the top level' })),
     }),
     fileLimit: archiveLimit,
@@ -30,11 +30,7 @@ export const groupImportRoutes = [
       const digest = await acceptArchive(ctx, file)
       await createGroup(ctx, { ...input, visibility: 'private' }, async (tx, groupId) => {
         const userId = ctx.actor!.id
-        await insertArchiveImport(
-          tx,
-          { of: 'group', id: groupId },
-          { userId, digest, sealedUrl: null, chosen: [], replacesId: null },
-        )
+        await insertArchiveImport(tx, { of: 'group', id: groupId }, { userId, digest, chosen: [], replacesId: null })
         await enqueue(tx, importGroupArchive, { groupId })
       })
       return accepted

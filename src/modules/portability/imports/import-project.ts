@@ -23,6 +23,8 @@ export type Prepared = {
   readonly files: StoredFiles
   readonly avatar: Avatar | undefined
   readonly sides: SideRepositories
+  /** What was left out already, with counts. */
+  readonly leftOut: ReadonlyMap<string, number>
 }
 
 /** The job that removes repositories without holder was faster: another attempt succeeds. */
@@ -49,7 +51,7 @@ export async function importProject(
 ): Promise<ReadonlyMap<string, number>> {
   const { importer, attributes, records, people, files, avatar, sides } = prepared
   const holder: Holder = { of: 'project', id: projectId }
-  const leftOut = new Map<string, number>()
+  const leftOut = new Map(prepared.leftOut)
   for (const name of await restoreProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
   const importing: Importing = {
     tx,

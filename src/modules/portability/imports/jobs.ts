@@ -13,18 +13,22 @@ import { lockAccess, projectPlaced } from '../../namespaces/index.ts'
 import { loadProject, type ProjectSubject, replaceProject } from '../../projects/index.ts'
 import { linkAllFrom } from '../../pushes/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
+import type { Unpacked } from '../archive/unpack.ts'
 import { inWorkFolder } from '../archive/work-folder.ts'
 import { tellRequester } from '../exports/mails.ts'
 import * as entries from '../layout/names.ts'
+import { jsonOf } from '../records/json.ts'
+import { type Converted, convertProject } from '../reference/convert-project.ts'
+import { referenceTree } from '../reference/tree.ts'
 import { databaseRefusal } from './database-refusal.ts'
 import { downloadArchive, downloadPurpose } from './download.ts'
 import { avatarIn, storeFiles } from './files.ts'
 import { importProject, type Prepared, relationsFor } from './import-project.ts'
 import { archiveLimit } from './limit.ts'
-import { jsonOf, openArchive, readPeople } from './open-archive.ts'
+import { openArchive, readPeople } from './open-archive.ts'
 import { checkRecords, ownRecords } from './own-records.ts'
 import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport, saveDownloaded } from './queries.ts'
-import { fillFromBundle, fillSides } from './repositories.ts'
+import { fillFromBundle, fillSides, withBranchesOfForks } from './repositories.ts'
 
 /** Imports an uploaded archive into a new project. At most two run at once. */
 export const importArchive = job({
@@ -108,20 +112,18 @@ async function prepare(
   folder: string,
 ): Promise<{ prepared: Prepared; filling: Filling }> {
   const { importer } = await permitted(ctx, projectId, pending.user_id)
-  const unpacked = await openArchive(ctx, await digestOf(ctx, projectId, pending), folder)
-  const project = unpacked.get(entries.projectEntry)
-  if (!project) throw new ArchiveRefusal('The archive has no project')
-  const attributes = await jsonOf(project, entries.projectEntry)
+  const opened = await openArchive(ctx, await digestOf(ctx, projectId, pending), folder)
+  const { unpacked, attributes, leftOut } = await treeOf(opened, folder)
   const records = ownRecords(unpacked, entries.relationEntry)
   await checkRecords(records, relationsFor(importer))
   const people = await readPeople(ctx, importer, unpacked)
-  const refs = await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry)
+  const refs = await withBranchesOfForks(repo, await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry), records)
   const files = await storeFiles(ctx, unpacked)
   const avatar = await avatarIn(ctx, unpacked, 'avatar/')
   const sides = await fillSides(ctx, unpacked)
   const defaultBranch = attributes['default_branch']
   return {
-    prepared: { importer, attributes, records, people, files, avatar, sides },
+    prepared: { importer, attributes, records, people, files, avatar, sides, leftOut },
     filling: {
       refs,
       defaultBranch: typeof defaultBranch === 'string' ? defaultBranch : undefined,
@@ -130,14 +132,29 @@ async function prepare(
   }
 }
 
+/** The records of an archive: one of ours, or one of the reference product, converted. */
+async function treeOf(unpacked: Unpacked, folder: string): Promise<Converted> {
+  const project = unpacked.get(entries.projectEntry)
+  const attributes = project && (await jsonOf(project, entries.projectEntry))
+  const format = attributes?.['format'] as { name?: unknown; version?: unknown } | undefined
+  if (attributes && format?.name === entries.recordFormat.name) {
+    if (format.version !== entries.recordFormat.version)
+      throw new ArchiveRefusal('The archive was made by a newer version, whose records are not known')
+    return { unpacked, attributes, leftOut: new Map() }
+  }
+  const tree = await referenceTree(unpacked)
+  if (!tree) throw new ArchiveRefusal('The archive has no project')
+  return convertProject(tree, unpacked, folder)
+}
+
 /** The archive in the blob store, where a remote one is put first. */
 async function digestOf(
   ctx: Ctx,
   projectId: number,
-  { digest, sealed_url: sealed }: ArchiveImportRow,
+  { id, digest, sealed_url: sealed }: ArchiveImportRow,
 ): Promise<Digest> {
   if (digest !== null) return digest
-  const url = ctx.secrets.open(sealed!, downloadPurpose(projectId))
+  const url = ctx.secrets.open(sealed!, downloadPurpose(id))
   const downloaded = await downloadArchive(ctx, url, archiveLimit(ctx.settings))
   await saveDownloaded(ctx.db, { of: 'project', id: projectId }, downloaded)
   return downloaded

@@ -8,7 +8,7 @@ import { ArchiveRefusal } from '../archive/refusal.ts'
 import { limitsFor, type Unpacked, type UnpackedFile, unpack } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
 import { People, type Person } from '../records/people.ts'
-import { parseRecord, recordsIn } from '../records/read-records.ts'
+import { recordsIn } from '../records/read-records.ts'
 
 /** Unpacks an archive of the blob store into an empty folder, and checks its version. */
 export async function openArchive(ctx: Ctx, digest: Digest, folder: string): Promise<Unpacked> {
@@ -21,14 +21,6 @@ export async function openArchive(ctx: Ctx, digest: Digest, folder: string): Pro
   if (text !== entries.archiveVersion)
     throw new ArchiveRefusal(`Import version mismatch: Required ${entries.archiveVersion} but was ${text}`)
   return unpacked
-}
-
-const maxJsonBytes = 16 * 1024 * 1024
-
-/** An entry that is one JSON object. */
-export async function jsonOf(file: UnpackedFile, name: string): Promise<PortableRecord> {
-  if (file.size > maxJsonBytes) throw new ArchiveRefusal(`${name} is larger than ${maxJsonBytes} bytes`)
-  return parseRecord(await readFile(file.path), name)
 }
 
 const maxPeople = 1_000_000

@@ -7,6 +7,7 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 const columnOf = ({ of }: Holder): Sql => raw(of === 'project' ? 'project_id' : 'namespace_id')
 
 export const archiveImportRow = {
+  id: integer,
   user_id: integer,
   digest: nullable(textOf<Digest>()),
   sealed_url: nullable(text),
@@ -19,27 +20,33 @@ export type ArchiveImportRow = RowOf<typeof archiveImportRow>
 export type NewImport = {
   readonly userId: number
   readonly digest: Digest | null
-  readonly sealedUrl: string | null
+  /** Encrypts the URL of a remote archive for the id of the row. */
+  readonly seal?: ((id: number) => string) | undefined
   /** Names of the attributes that the importer chose. */
   readonly chosen: readonly string[]
   readonly replacesId: number | null
 }
 
-export const insertArchiveImport = (
+export async function insertArchiveImport(
   tx: Tx,
   holder: Holder,
-  { userId, digest, sealedUrl, chosen, replacesId }: NewImport,
-): Promise<number> =>
-  tx.run(sql`
-    insert into archive_imports (${columnOf(holder)}, user_id, digest, sealed_url, chosen, replaces_id)
-    values (${holder.id}, ${userId}, ${digest}, ${sealedUrl}, ${chosen}, ${replacesId})
+  { userId, digest, seal, chosen, replacesId }: NewImport,
+): Promise<void> {
+  const { id } = (await tx.row(
+    { id: integer },
+    sql`select nextval(pg_get_serial_sequence('archive_imports', 'id')) as id`,
+  ))!
+  await tx.run(sql`
+    insert into archive_imports (id, ${columnOf(holder)}, user_id, digest, sealed_url, chosen, replaces_id)
+    values (${id}, ${holder.id}, ${userId}, ${digest}, ${seal?.(id) ?? null}, ${chosen}, ${replacesId})
   `)
+}
 
 export const findArchiveImport = (db: Db, holder: Holder): Promise<ArchiveImportRow | undefined> =>
   db.row(
     archiveImportRow,
     sql`
-      select user_id, digest, sealed_url, chosen, replaces_id, attempts
+      select id, user_id, digest, sealed_url, chosen, replaces_id, attempts
       from archive_imports
       where ${columnOf(holder)} = ${holder.id}
     `,
@@ -55,10 +62,7 @@ export const countAttempt = async (db: Db, holder: Holder): Promise<number | und
     await db.row(
       { attempts: integer },
       sql`
-        update archive_imports
-        set attempts = attempts + 1
-        where ${columnOf(holder)} = ${holder.id}
-        returning attempts
+        update archive_imports set attempts = attempts + 1 where ${columnOf(holder)} = ${holder.id} returning attempts
       `,
     )
   )?.attempts

@@ -1,16 +1,20 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { branchName } from '../../../git/format/ref-name.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { branchName, branchRef } from '../../../git/format/ref-name.ts'
 import { setDefaultBranch } from '../../../git/refs/head.ts'
-import type { Ref } from '../../../git/refs/refs.ts'
+import { type Ref, type RefTip, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { BundleRefusal, unbundle } from '../../../git/transfer/bundle.ts'
 import { repositorySize } from '../../../git/transfer/maintenance.ts'
+import { Failure } from '../../../kernel/failure.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { initialBranch, projectRepositoryDir } from '../../projects/index.ts'
 import { insertUnheld, type SideRepository } from '../../pushes/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import * as entries from '../layout/names.ts'
+import { mergeRequestRelation } from '../layout/relations.ts'
+import type { RecordSource } from './own-records.ts'
 
 const limits = { refs: 500_000 }
 const mebibyte = 1024 * 1024
@@ -71,4 +75,33 @@ export async function fillSides(ctx: Ctx, unpacked: Unpacked): Promise<SideRepos
     if (filled) snippets.set(line, filled)
   }
   return { wiki, snippets }
+}
+
+/**
+ * Creates the branches that open merge requests from forks lack in the project, at their heads. A name that collides with another
+ * branch gets none. Returns all refs.
+ */
+export async function withBranchesOfForks(
+  repo: Repository,
+  refs: readonly Ref[],
+  records: RecordSource,
+): Promise<readonly RefTip[]> {
+  const lines = records.of(mergeRequestRelation)
+  if (!lines || refs.length === 0) return refs
+  const tips = new Map<string, Oid>(refs.map(({ name, oid }) => [name, oid]))
+  const made: RefTip[] = []
+  for await (const { record } of lines) {
+    if (record['state'] !== 'opened' || record['own_source'] === true) continue
+    const name = branchRef(String(record['source_branch']))
+    const head = tips.get(`refs/merge-requests/${record['iid']}/head`)
+    if (!name || !head || tips.has(name)) continue
+    const created = await updateRefs(repo, [{ name, to: head, from: 'absent' }]).catch((error: unknown) => {
+      if (error instanceof Failure && error.kind === 'conflict') return 'stale'
+      throw error
+    })
+    if (created === 'stale') continue
+    tips.set(name, head)
+    made.push({ name, oid: head })
+  }
+  return [...refs, ...made]
 }

@@ -5,6 +5,6 @@ import { downloadPurpose } from './download.ts'
 
 /** Encrypts the URLs of archives with the current key. Returns their number. */
 export const resealDownloads = (tx: Tx, secrets: Secrets): Promise<number> =>
-  resealRows(tx, { table: 'archive_imports', id: 'project_id', column: 'sealed_url' }, (sealed, projectId) =>
-    secrets.reseal(sealed, downloadPurpose(projectId)),
+  resealRows(tx, { table: 'archive_imports', id: 'id', column: 'sealed_url' }, (sealed, id) =>
+    secrets.reseal(sealed, downloadPurpose(id)),
   )

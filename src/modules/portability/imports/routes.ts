@@ -26,12 +26,12 @@ export const projectImportRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/import',
-    summary: 'Import a project',
+    summary: 'Create a project from an archive',
     description:
       'Creates a project from an archive that an export has made. Returns at once; the project is filled when `import_status` is `finished`. The archive gives no one rights: administrators import members, and everything that other importers import is theirs.',
     subject: instance,
     allow: 'use',
-    params: Params({ file: File({ description: 'The archive' }), ...importParams }),
+    params: Params({ file: File({ description: 'Archive that an export has made, a `tar.gz`' }), ...importParams }),
     fileLimit: archiveLimit,
     returns: ProjectImport,
     async handle({ params: { file, ...input }, ctx }) {
@@ -44,7 +44,7 @@ export const projectImportRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/remote-import',
-    summary: 'Import a project from a URL',
+    summary: 'Create a project from remote archive',
     description:
       'As an import of an uploaded archive. The archive is downloaded in the background, and its size is limited as that of uploads.',
     subject: instance,

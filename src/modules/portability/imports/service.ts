@@ -47,14 +47,14 @@ export async function acceptArchive(ctx: Ctx, file: UploadedFile): Promise<Diges
   return (await ctx.blobs.put(createReadStream(file.path))).digest
 }
 
-/** Where the bytes of an archive are: in the blob store, or still at a URL, encrypted for the new project. */
-export type ArchiveSource = { readonly digest: Digest } | { readonly seal: (projectId: number) => string }
+/** Where the bytes of an archive are: in the blob store, or still at a URL, encrypted for the import. */
+export type ArchiveSource = { readonly digest: Digest } | { readonly seal: (importId: number) => string }
 
 /** Checks the URL of an archive. Throws `invalid` if it is blocked. */
 export async function acceptRemote(ctx: Ctx, url: string): Promise<ArchiveSource> {
   const guarded = await guardUrl(ctx, url, downloadRules)
   if ('blocked' in guarded) throw invalidFields({ url: [`is blocked: ${guarded.blocked}`] })
-  return { seal: (projectId) => ctx.secrets.seal(url, downloadPurpose(projectId)) }
+  return { seal: (importId) => ctx.secrets.seal(url, downloadPurpose(importId)) }
 }
 
 /** Creates the project that an archive becomes, and the job that fills it. */
@@ -84,7 +84,7 @@ export async function startImport(
       {
         userId,
         digest: 'digest' in source ? source.digest : null,
-        sealedUrl: 'seal' in source ? source.seal(projectId) : null,
+        seal: 'seal' in source ? source.seal : undefined,
         chosen: Object.keys(chosen),
         replacesId: replaced?.id ?? null,
       },

@@ -27,3 +27,6 @@ export const projectRelations: readonly Relation[] = [
 
 /** What an archive has of a group and all groups below it. */
 export const groupRelations: readonly Relation[] = [...planningOfGroups, ...groupHoldings]
+
+/** The merge requests of a project. */
+export const mergeRequestRelation: Relation = projectRelations.find(({ name }) => name === 'merge_requests')!

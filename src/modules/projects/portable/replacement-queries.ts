@@ -14,9 +14,7 @@ export async function moveFollowers(tx: Tx, fromId: number, toId: number): Promi
     update projects set star_count = (select count(*) from stars where project_id = ${toId}) where id = ${toId}
   `)
   await tx.run(sql`
-    update projects
-    set forked_from_project_id = ${toId}
-    where forked_from_project_id = ${fromId} and id <> ${toId}
+    update projects set forked_from_project_id = ${toId} where forked_from_project_id = ${fromId} and id <> ${toId}
   `)
   await tx.run(sql`
     insert into deploy_key_projects (deploy_key_id, project_id, can_push, created_at)
@@ -35,5 +33,7 @@ export const saveName = (
   { name, path, fullPath }: { readonly name: string; readonly path: string; readonly fullPath: string },
 ): Promise<number> =>
   tx.run(
-    sql`update projects set name = ${name}, path = ${path}, full_path = ${fullPath}, updated_at = now() where id = ${id}`,
+    sql`
+      update projects set name = ${name}, path = ${path}, full_path = ${fullPath}, updated_at = now() where id = ${id}
+    `,
   )

@@ -5,6 +5,7 @@ import {
   moment,
   orElse,
   orNull,
+  participant,
   participantOrNull,
   partOf,
   supplied,
@@ -18,7 +19,7 @@ import { saveLargeFilesSize } from '../../projects/index.ts'
 const times = { created_at: moment, updated_at: moment }
 const pattern = orNull(words(511))
 
-/** What `pushes` has of a project: protections without groups, the push rule, large files. */
+/** What `pushes` has of a project: protections without groups, the push rule, locks of files. */
 export const pushesRelations: readonly Relation[] = [
   {
     name: 'protected_refs',
@@ -68,6 +69,17 @@ export const pushesRelations: readonly Relation[] = [
     },
     holder: ['project_id'],
     repeats: 'skip',
+  },
+  {
+    name: 'file_locks',
+    ...heldBy('file_locks'),
+    order: ['t.id'],
+    columns: {
+      path: words(2000, /^.+$/s),
+      owner: { ...participant, column: 'owner_id' },
+      created_at: moment,
+    },
+    holder: ['project_id'],
   },
 ]
 

@@ -141,11 +141,7 @@ export const deleteSideRepository = (db: Db, id: number): Promise<number> =>
 export const insertUnheld = async (db: Db, kind: SideKindName): Promise<SideRepository> =>
   (await db.row(
     sideRepositoryRow,
-    sql`
-      with made as (insert into side_repositories (kind) values (${kind}) returning *)
-      select ${columns}
-      from made s
-    `,
+    sql`with made as (insert into side_repositories (kind) values (${kind}) returning *) select ${columns} from made s`,
   ))!
 
 /** Gives a repository its holder. False if the job that deletes those without one was faster. */

@@ -15,6 +15,7 @@ import {
 import { heldBy, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { statusColumns } from '../../ci/index.ts'
+import { isPosition } from '../../discussion/index.ts'
 
 const times = { created_at: moment, updated_at: moment }
 
@@ -70,7 +71,7 @@ export const repositoryRelations: readonly Relation[] = [
       line_type: orNull(choice('new', 'old')),
       discussion_id: hex(40),
       threaded: orElse(flag, false),
-      position: orNull(structure()),
+      position: orNull(structure(isPosition)),
       ...times,
     },
     holder: ['project_id'],
