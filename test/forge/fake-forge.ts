@@ -26,7 +26,7 @@ export class FakeForge {
   readonly headers: IncomingMessage['headers'][] = []
   /** Answers in place of the forge; undefined leaves it to the forge. */
   choose: (path: string, count: number) => Chosen | undefined = () => undefined
-  /** Called before each answer of the API. */
+  /** Called before each answer. */
   before: (path: string) => Promise<void> = async () => {}
   readonly #server: Server
   readonly #dialect: Dialect
@@ -63,9 +63,9 @@ export class FakeForge {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.headers.push(request.headers)
     const url = new URL(request.url!, this.origin)
-    if (url.pathname.startsWith('/ann/')) return this.#git(request, response, url)
-    this.asked.push(request.url!)
+    if (!url.pathname.startsWith('/ann/')) this.asked.push(request.url!)
     await this.before(request.url!)
+    if (url.pathname.startsWith('/ann/')) return this.#git(request, response, url)
     const chosen = this.choose(request.url!, this.asked.length)
     if (chosen) {
       response.writeHead(chosen.status ?? 200, { 'content-type': 'application/json', ...chosen.headers })

@@ -50,6 +50,7 @@ async function shown(ctx: Ctx, project: ProjectSubject, source: string, status: 
 export async function startForgeImport(ctx: Ctx, wish: ForgeWish): Promise<StartedImport> {
   const { forge, token, newName } = wish
   if (!ctx.settings.import_sources.includes(forge)) throw forbidden()
+  if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw invalidFields({ personal_access_token: ['is not valid'] })
   const target = await targetOf(ctx, wish.targetNamespace.replace(/^\/+|\/+$/g, ''))
   const forgeUrl = await acceptUrl(ctx, wish.url)
   const { fullName, name } = await describe(ctx, { adapter: adapters[forge], forgeUrl, token }, wish.at)
