@@ -1,4 +1,4 @@
-import { boolean, date, double, integer, json, type Kind, nullable, text, timestamp } from '../row.ts'
+import { boolean, date, double, integer, json, type Kind, listOf, nullable, text, timestamp } from '../row.ts'
 
 /** A column whose value is in the archive as it is in the table. */
 export type ValueColumn = {
@@ -104,6 +104,14 @@ export const choice = (...values: readonly string[]): ValueColumn =>
 /** One of the given numbers. */
 export const level = (...values: readonly number[]): ValueColumn =>
   value(integer, 'bigint', (given) => typeof given === 'number' && values.includes(given))
+
+/** A list of values without null. */
+export const wordList = (each: ValueColumn, maxItems: number): ValueColumn =>
+  value(
+    listOf(each.kind),
+    `${each.type}[]`,
+    (given) => Array.isArray(given) && given.length <= maxItems && given.every(each.accepts),
+  )
 
 /** A JSON value that `accepts` knows, below a limit of depth and size. */
 export const structure = (accepts: (value: unknown) => boolean): ValueColumn =>

@@ -89,6 +89,8 @@ async function storied(world: World) {
   await ok(ann.post(`${at}/protected_branches`, { name: 'release/*', push_access_level: 40 }))
   await ok(ann.post(`${at}/protected_tags`, { name: 'v*' }))
   await ok(ann.post(`${at}/badges`, { link_url: 'https://example.com', image_url: 'https://example.com/a.png' }))
+  await ok(ann.post(`${at}/hooks`, { url: 'https://example.com/hook', issues_events: true, token: 'secret' }))
+  await ok(ann.post(`${at}/hooks`, { url: 'https://user:password@example.com/hook' }))
   await ok(ann.post(`${at}/push_rule`, { commit_message_regex: '.', max_file_size: 5 }))
   await ok(
     ann.post(`${at}/snippets`, {
@@ -120,6 +122,8 @@ async function storied(world: World) {
   avatar.set('description', 'What it is')
   avatar.set('topics[]', 'alpha')
   avatar.set('merge_method', 'ff')
+  avatar.set('container_expiration_policy_attributes[name_regex]', '^old')
+  avatar.set('container_expiration_policy_attributes[keep_n]', '5')
   await ok(world.root.send('PUT', at, { body: avatar }))
   return { project, group, ann, ben, merge, issue }
 }
@@ -136,6 +140,11 @@ describe('archives of projects', () => {
     for (const [name, content] of before)
       expect([name, after.get(name)!.toString('latin1')]).toEqual([name, content.toString('latin1')])
     expect(second.equals(first)).toBe(true)
+    expect(recordsOf(before, 'hooks')).toMatchObject([{ url: 'https://example.com/hook' }])
+    for (const content of before.values()) expect(content.includes('password')).toBe(false)
+    expect((await world.root.get(`/projects/${imported.id}/hooks`)).json).toMatchObject([
+      { url: 'https://example.com/hook', issues_events: true, alert_status: 'temporarily_disabled' },
+    ])
     expect(recordsOf(before, 'issue_notes').length).toBeGreaterThan(3)
   })
 })

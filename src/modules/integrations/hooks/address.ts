@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { type GuardRules, guardUrl } from '../../instance/index.ts'
+import { type GuardRules, guardUrl, type Resolve } from '../../instance/index.ts'
 import type { HookKind } from './triggers.ts'
 
 /** Maximum characters of the URL of a hook. */
@@ -18,9 +18,9 @@ export type Address = { readonly whole: string; readonly shown: string; readonly
 const mask = '*****'
 
 /** Throws `unprocessable` for a URL to which no hook may send. */
-export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string): Promise<Address> {
+export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string, resolve?: Resolve): Promise<Address> {
   const trimmed = text.trim()
-  const target = trimmed.length > maxUrlLength ? undefined : await guardUrl(ctx, trimmed, addressRules(kind))
+  const target = trimmed.length > maxUrlLength ? undefined : await guardUrl(ctx, trimmed, addressRules(kind), resolve)
   if (!target || 'blocked' in target) throw new Failure('unprocessable', 'Invalid url given')
   const { url } = target
   return { whole: url.href, shown: shownUrl(url), host: target.host.toLowerCase() }

@@ -18,6 +18,7 @@ import {
   beginRequest,
   deleteFinished,
   deleteOldFinished,
+  deleteOldRequests,
   endRequest,
   findFinished,
   followRequest,
@@ -151,6 +152,7 @@ export const removeOldArchives = job({
   every: { cron: '15 * * * *', input: {} },
   async run(_input, ctx) {
     await inBatches((size) => deleteOldFinished(ctx.db, lifetimeHours, size))
+    await deleteOldRequests(ctx.db, lifetimeHours)
     await removeOldFolders(ctx)
   },
 })

@@ -132,6 +132,10 @@ export const deleteOldFinished = (db: Db, hours: number, limit: number): Promise
     )
   `)
 
+/** Deletes exports that wait or run for longer: no job will end them. */
+export const deleteOldRequests = (db: Db, hours: number): Promise<number> =>
+  db.run(sql`delete from export_requests where created_at < now() - make_interval(hours => ${hours}::integer)`)
+
 /** Where a user gets mails. */
 export const findAddressee = (db: Db, userId: number): Promise<{ name: string; address: string } | undefined> =>
   db.row(

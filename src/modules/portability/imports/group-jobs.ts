@@ -77,7 +77,7 @@ async function prepare(ctx: Ctx, groupId: number, pending: ArchiveImportRow, fol
   }
   if (groups.length === 0) throw new ArchiveRefusal('The archive has no group')
   const records = ownRecords(unpacked, entries.groupRelationEntry)
-  await checkRecords(records, groupRelationsFor(importer))
+  await checkRecords(records, groupRelationsFor(importer), { isAdministrator: importer.actor?.admin === true })
   return {
     importer,
     groups,

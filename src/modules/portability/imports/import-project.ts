@@ -1,6 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { Holder, PortableRecord, Relation } from '../../../db/portable/relation.ts'
+import { supplyHook } from '../../integrations/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
 import { projectPlaced, saveAvatar } from '../../namespaces/index.ts'
 import { restoreProject } from '../../projects/index.ts'
@@ -32,6 +33,9 @@ export class LostRepository extends Error {
   override name = 'LostRepository'
 }
 
+/** As many as a project may have. Source: supplement to the API documents, 6.1. */
+const maxHooks = 100
+
 /** Relations that may be imported by the importer. */
 export const relationsFor = (importer: Ctx): readonly Relation[] =>
   importer.actor?.admin
@@ -53,13 +57,17 @@ export async function importProject(
   const holder: Holder = { of: 'project', id: projectId }
   const leftOut = new Map(prepared.leftOut)
   for (const name of await restoreProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
+  let hooks = 0
   const importing: Importing = {
     tx,
     holder,
     people,
     ids: new Map(),
     leftOut,
-    supply: async (relation, record) => supplied(files, relation, record),
+    async supply(relation, record) {
+      if (relation.name !== 'hooks') return supplied(files, relation, record)
+      return hooks++ < maxHooks ? supplyHook(importer, tx, record) : undefined
+    },
   }
   const relations = relationsFor(importer)
   for (const relation of relations) {

@@ -8,7 +8,7 @@ import type { Repository } from '../../../git/repository/repository.ts'
 import { job } from '../../../jobs/job.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { copyHoldings } from '../../groups/index.ts'
-import { type Filling, fillRepository, type Place, RemoteRefusal } from '../../lifecycle/index.ts'
+import { endInFailure, type Filling, fillRepository, type Place, RemoteRefusal } from '../../lifecycle/index.ts'
 import { lockAccess, projectPlaced } from '../../namespaces/index.ts'
 import { loadProject, type ProjectSubject, replaceProject } from '../../projects/index.ts'
 import { linkAllFrom } from '../../pushes/index.ts'
@@ -40,7 +40,8 @@ export const importArchive = job({
   async run(place, ctx) {
     const holder = { of: 'project', id: place.projectId } as const
     const pending = await findArchiveImport(ctx.db, holder)
-    if (!pending) return
+    // The importer was deleted, or the import is over and this changes nothing.
+    if (!pending) return endInFailure(ctx, place.projectId, 'The archive is not there any more')
     await inWorkFolder(ctx, `import-${place.projectId}`, (folder) => fill(ctx, place, pending, folder))
     await deleteArchiveImport(ctx.db, holder)
   },
@@ -115,7 +116,7 @@ async function prepare(
   const opened = await openArchive(ctx, await digestOf(ctx, projectId, pending), folder)
   const { unpacked, attributes, leftOut } = await treeOf(opened, folder)
   const records = ownRecords(unpacked, entries.relationEntry)
-  await checkRecords(records, relationsFor(importer))
+  await checkRecords(records, relationsFor(importer), { isAdministrator: importer.actor?.admin === true })
   const people = await readPeople(ctx, importer, unpacked)
   const refs = await withBranchesOfForks(repo, await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry), records)
   const files = await storeFiles(ctx, unpacked)

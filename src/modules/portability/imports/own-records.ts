@@ -1,4 +1,5 @@
 import type { Relation } from '../../../db/portable/relation.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import { checkRecord, type Line, recordsIn } from '../records/read-records.ts'
 
@@ -16,10 +17,26 @@ export const ownRecords = (unpacked: Unpacked, entryOf: (name: string) => string
   },
 })
 
+/**
+ * Maximum records of an archive, unless an administrator imports it. All are stored in one transaction, for which readers of the event
+ * log wait.
+ */
+const maxRecords = 3_000_000
+
 /** Checks every record, before anything is stored. Throws `ArchiveRefusal`. */
-export async function checkRecords(source: RecordSource, relations: readonly Relation[]): Promise<void> {
+export async function checkRecords(
+  source: RecordSource,
+  relations: readonly Relation[],
+  { isAdministrator }: { readonly isAdministrator: boolean },
+): Promise<void> {
+  let count = 0
   for (const relation of relations) {
     const lines = source.of(relation)
-    if (lines) for await (const line of lines) checkRecord(relation, line)
+    if (!lines) continue
+    for await (const line of lines) {
+      checkRecord(relation, line)
+      if (++count > maxRecords && !isAdministrator)
+        throw new ArchiveRefusal(`The archive has more than ${maxRecords} records: an administrator can import it`)
+    }
   }
 }

@@ -2,6 +2,7 @@ import type { Relation } from '../../../db/portable/relation.ts'
 import { environmentRelations, pipelineRelation } from '../../ci/index.ts'
 import { discussionRelations } from '../../discussion/index.ts'
 import { groupHoldings, projectHoldings } from '../../groups/index.ts'
+import { hookRelation } from '../../integrations/index.ts'
 import { planningOfGroups, planningOfMergeRequests, planningRelations } from '../../planning/index.ts'
 import { uploadRelation } from '../../projects/index.ts'
 import { largeFilesRelation, pushesRelations } from '../../pushes/index.ts'
@@ -23,6 +24,7 @@ export const projectRelations: readonly Relation[] = [
   ...repositoryRelations,
   ...environmentRelations,
   ...projectHoldings,
+  hookRelation,
 ]
 
 /** What an archive has of a group and all groups below it. */

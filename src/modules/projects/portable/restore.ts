@@ -5,6 +5,7 @@ import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { Params } from '../../../api/params/types.ts'
 import type { Tx } from '../../../db/db.ts'
 import { lockNamespace } from '../../namespaces/index.ts'
+import { cleanupPolicyParams } from '../projects/cleanup-policy.ts'
 import { lockProject, updateProject } from '../projects/edit-queries.ts'
 import { type FeatureLevels, featureLevelsRow, featureViolations, newFeatures } from '../projects/features.ts'
 import { descriptionViolations, visibilityViolations } from '../projects/service.ts'
@@ -16,7 +17,7 @@ import { isWellFormedTime } from './times.ts'
 /** Attributes of a project in an archive. Nothing is known of them: the archive may be of anyone's making. */
 export type GivenAttributes = Readonly<Record<string, unknown>>
 
-const readSettings = compileParams(Params(settingParams))
+const readSettings = compileParams(Params({ ...settingParams, ...cleanupPolicyParams }))
 
 /**
  * Gives an imported project the attributes of its archive, with the rules of new projects, except those in `overridden`, which the
@@ -104,7 +105,9 @@ function featuresIn(given: unknown, overridden: ReadonlySet<string>, isPrivate: 
 function settingsIn(given: unknown, overridden: ReadonlySet<string>) {
   if (given === null || typeof given !== 'object' || Array.isArray(given)) return undefined
   try {
-    const read = readSettings(given as never, 'PUT') as Record<string, unknown>
+    const { container_expiration_policy: policy, ...others } = given as Record<string, unknown>
+    const input = { ...others, ...(policy !== undefined && { container_expiration_policy_attributes: policy }) }
+    const read = readSettings(input as never, 'PUT') as Record<string, unknown>
     if (Object.values(settingViolations(read)).flat().length > 0) return undefined
     return settingsAmong(Object.fromEntries(Object.entries(read).filter(([name]) => !overridden.has(name))))
   } catch (error) {
