@@ -34,8 +34,9 @@ export const saveImportReport = (
   tx.run(sql`
     insert into import_reports (project_id, import_type, stats, failed_relations)
     values (
-      ${projectId}, ${type}, ${stats ? JSON.stringify(stats) : null}::jsonb, ${JSON.stringify(failedRelations)}::jsonb
+      ${projectId}, ${type}, ${stats ? JSON.stringify(stats) : null}::jsonb,
+      ${JSON.stringify(failedRelations)}::jsonb
     )
     on conflict (project_id) do update
-    set import_type = excluded.import_type, stats = excluded.stats, failed_relations = excluded.failed_relations
+      set import_type = excluded.import_type, stats = excluded.stats, failed_relations = excluded.failed_relations
   `)

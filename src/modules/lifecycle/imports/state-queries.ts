@@ -25,11 +25,9 @@ export const findImportState = async (db: Db, projectId: number): Promise<Import
     importStateRow,
     sql`
       select p.id, p.description, p.name, n.full_name || ' / ' || p.name as name_with_namespace, p.path,
-        p.full_path as path_with_namespace, p.created_at, p.import_status, p.import_error,
-        r.import_type, r.stats, r.failed_relations
-      from projects p
-        join namespaces n on n.id = p.namespace_id
-        left join import_reports r on r.project_id = p.id
+        p.full_path as path_with_namespace, p.created_at, p.import_status, p.import_error, r.import_type, r.stats,
+        r.failed_relations
+      from projects p join namespaces n on n.id = p.namespace_id left join import_reports r on r.project_id = p.id
       where p.id = ${projectId}
     `,
   ))!

@@ -217,7 +217,7 @@ async function prepare(ctx: Ctx, given: Preparing): Promise<{ prepared: Prepared
     recordFolder,
     report,
   )
-  await checkRecords(records, relationsFor(importer))
+  await checkRecords(records, relationsFor(importer), { isAdministrator: importer.actor!.admin })
   return {
     prepared: {
       importer,

@@ -8,7 +8,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
-import { scheduleImport } from '../../lifecycle/index.ts'
+import { saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import {
   findNamespace,
   mayCreateProjects,
@@ -89,6 +89,7 @@ export async function startImport(
         replacesId: replaced?.id ?? null,
       },
     )
+    await saveImportReport(tx, projectId, { type: 'gitlab_project' })
     await enqueue(tx, importArchive, { projectId, storage })
   }).catch(asSentence)
   return (await loadProject(String(id), ctx))!
