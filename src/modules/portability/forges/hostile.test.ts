@@ -26,29 +26,64 @@ const withNext = (path: string, page: number, body = '[{}]'): Chosen => {
 }
 
 const answers: [string, (path: string) => Chosen, string][] = [
-  ['a body of 20 MB', () => ({ body: Buffer.alloc(20 * 1024 * 1024, 32) }), 'A page of the API is larger than 16777216 bytes'],
+  [
+    'a body of 20 MB',
+    () => ({ body: Buffer.alloc(20 * 1024 * 1024, 32) }),
+    'A page of the API is larger than 16777216 bytes',
+  ],
   ['an object in place of a list', () => ({ body: '{"a":1}' }), 'The forge did not answer with a list of issues'],
-  ['text that is no JSON', () => ({ body: '<html>' }), 'The forge did not answer with JSON, when it was asked for issues'],
-  ['bytes that are no UTF-8', () => ({ body: Buffer.from([0x5b, 0xff, 0x5d]) }), 'The forge did not answer with JSON, when it was asked for issues'],
-  ['nested lists without end', () => ({ body: '['.repeat(1_000_000) }), 'The forge did not answer with JSON, when it was asked for issues'],
-  ['pages that repeat themselves', (path) => withNext(path, (pageOf(path) % 3) + 1), 'The pages of issues repeat themselves'],
-  ['a page of 2,000 items', () => ({ body: JSON.stringify(Array(2000).fill({})) }), 'A page of issues has too many items'],
+  [
+    'text that is no JSON',
+    () => ({ body: '<html>' }),
+    'The forge did not answer with JSON, when it was asked for issues',
+  ],
+  [
+    'bytes that are no UTF-8',
+    () => ({ body: Buffer.from([0x5b, 0xff, 0x5d]) }),
+    'The forge did not answer with JSON, when it was asked for issues',
+  ],
+  [
+    'nested lists without end',
+    () => ({ body: '['.repeat(1_000_000) }),
+    'The forge did not answer with JSON, when it was asked for issues',
+  ],
+  [
+    'pages that repeat themselves',
+    (path) => withNext(path, (pageOf(path) % 3) + 1),
+    'The pages of issues repeat themselves',
+  ],
+  [
+    'a page of 2,000 items',
+    () => ({ body: JSON.stringify(Array(2000).fill({})) }),
+    'A page of issues has too many items',
+  ],
   ['a refused token', () => ({ status: 401 }), 'The forge refused the token'],
-  ['a redirect to a file', () => ({ status: 302, headers: { location: 'file:///etc/passwd' } }), 'The address is blocked: Only allowed schemes are http, https'],
-  ['a redirect to another local port', () => ({ status: 302, headers: { location: 'http://127.0.0.2:9000/' } }), 'The address is blocked: Requests to loopback addresses are not allowed'],
+  [
+    'a redirect to a file',
+    () => ({ status: 302, headers: { location: 'file:///etc/passwd' } }),
+    'The address is blocked: Only allowed schemes are http, https',
+  ],
+  [
+    'a redirect to another local port',
+    () => ({ status: 302, headers: { location: 'http://127.0.0.2:9000/' } }),
+    'The address is blocked: Requests to loopback addresses are not allowed',
+  ],
 ]
 
 describe('hostile forges', () => {
-  test.for(answers)('an import fails with the reason, and leaves nothing: %s', async ([, answer, reason], { world }) => {
-    await using forge = await forgeOf(world, 'github')
-    forge.choose = issuesOnly(answer)
-    const zoe = await world.user()
-    const { id, at, state } = await importOf(world, zoe, forge)
-    expect(state).toMatchObject({ import_status: 'failed', import_error: reason })
-    expect((await zoe.get(`${at}/labels`)).json).toEqual([])
-    expect(await forgeImports(world, id)).toEqual([])
-    expect(await projectsWithPages(await contextFor(world, null))).not.toContain(id)
-  })
+  test.for(answers)(
+    'an import fails with the reason, and leaves nothing: %s',
+    async ([, answer, reason], { world }) => {
+      await using forge = await forgeOf(world, 'github')
+      forge.choose = issuesOnly(answer)
+      const zoe = await world.user()
+      const { id, at, state } = await importOf(world, zoe, forge)
+      expect(state).toMatchObject({ import_status: 'failed', import_error: reason })
+      expect((await zoe.get(`${at}/labels`)).json).toEqual([])
+      expect(await forgeImports(world, id)).toEqual([])
+      expect(await projectsWithPages(await contextFor(world, null))).not.toContain(id)
+    },
+  )
 
   test('an endless list ends at a maximum of pages', async ({ world }) => {
     await using forge = await forgeOf(world, 'github')
