@@ -153,7 +153,7 @@ export function smallForge(): ForgeData {
   }
 }
 
-/** A repository with so many issues and pull requests, each with a comment. */
+/** A repository with the given number of issues and pull requests, each with a comment. */
 export function largeForge(issues: number, pulls: number): ForgeData {
   const data = smallForge()
   const [ann, ben] = [data.users[0]!, data.users[1]!]

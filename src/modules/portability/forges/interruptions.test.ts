@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { largeForge } from '../../../../test/forge/data.ts'
+import { delayOf } from '../../../../test/jobs.ts'
 import { forgeImports } from '../../../../test/tables/portability.ts'
 import { test } from '../../../../test/world.ts'
 import { projectsWithPages } from './pages.ts'
@@ -34,12 +35,7 @@ describe('rate limits of forges', () => {
         path.includes('/issues?') && path.includes('page=2') && limits-- > 0 ? limit : undefined
       expect(await runOnce(world, json.id)).toBe(true)
       expect((await zoe.get(`/projects/${json.id}/import`)).json).toMatchObject({ import_status: 'started' })
-      const [waiting] = await world.rows(
-        'select extract(epoch from run_at - created_at) as seconds, locked_at from graphile_worker.jobs where key = $1',
-        [key],
-      )
-      expect(waiting.locked_at).toBeNull()
-      expect(Math.round(Number(waiting.seconds))).toBe(seconds)
+      expect(await delayOf(world, key)).toEqual({ seconds, isHeld: false })
       while (await runOnce(world, json.id));
       expect((await zoe.get(`/projects/${json.id}/import`)).json).toMatchObject({
         import_status: 'finished',
