@@ -117,6 +117,8 @@ import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
 import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
 import { exportRoutes } from './portability/exports/routes.ts'
+import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
+import { forgeRoutes } from './portability/forges/routes.ts'
 import { importGroupArchive } from './portability/imports/group-jobs.ts'
 import { groupImportRoutes } from './portability/imports/group-routes.ts'
 import { importArchive } from './portability/imports/jobs.ts'
@@ -265,7 +267,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   groups: groupRoutes,
   hooks: [...hookRoutes, ...deliveryRoutes, ...systemHookRoutes],
   housekeeping: housekeepingRoutes,
-  imports: [...importRoutes, ...projectImportRoutes, ...groupImportRoutes],
+  imports: [...importRoutes, ...projectImportRoutes, ...groupImportRoutes, ...forgeRoutes],
   invitations: invitationRoutes,
   'issue-links': issueLinkRoutes,
   'issue-order': issueOrderRoutes,
@@ -357,6 +359,8 @@ export const jobs: readonly Job<any>[] = [
   tidyContainerUploads,
   exportArchive,
   importArchive,
+  importFromForge,
+  removeForgeLeftovers,
   importGroupArchive,
   removeOldArchives,
   copySource,

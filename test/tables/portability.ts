@@ -13,6 +13,10 @@ export const exportRequests = (world: World, projectId: number) =>
 export const archiveImports = (world: World, projectId: number) =>
   find(world, 'archive_imports', { project_id: projectId }, ['id', 'attempts'])
 
+/** Imports of a project from another forge that wait or run. */
+export const forgeImports = (world: World, projectId: number) =>
+  find(world, 'forge_imports', { project_id: projectId }, ['sealed_token', 'fruitless'])
+
 /** Tables with a foreign key to a table, or to one of these tables, and so on. */
 export async function tablesBelow(world: World, table: string): Promise<string[]> {
   const rows = await world.rows(

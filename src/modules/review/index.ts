@@ -6,6 +6,8 @@ export { asNoteable } from './merge-requests/noteable.ts'
 export { findRecords, type MergeRequestRecordRow } from './merge-requests/record-queries.ts'
 export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject.ts'
 export { isDraft } from './merge-requests/title.ts'
+export type { Version } from './merge-requests/version-queries.ts'
+export { patchesOf, versionBetween } from './merge-requests/versions.ts'
 export {
   mergeIfPipelineSucceeded,
   mergeWhenApproved,

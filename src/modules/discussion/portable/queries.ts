@@ -29,12 +29,12 @@ function signed(record: PortableRecord, { lostName }: Amending): PortableRecord 
   if (name === undefined || record['system'] === true) return record
   const at = String(record['updated_at']).slice(0, 19).replace('T', ' ')
   const body = String(record['note'])
-  const note = `${body.trim() === '' ? '*Blank note*' : body}\n\n *By ${plain(name)} on ${at} UTC (imported from a project archive)*`
+  const note = `${body.trim() === '' ? '*Blank note*' : body}\n\n *By ${plainName(name)} on ${at} UTC (imported from a project archive)*`
   return { ...record, note }
 }
 
 /** A name is not Markdown, and mentions no one. */
-const plain = (name: string): string => name.replace(/[\\*_`[\]<>@#!~$%&|\r\n]/g, ' ').slice(0, 255)
+export const plainName = (name: string): string => name.replace(/[\\*_`[\]<>@#!~$%&|\r\n]/g, ' ').slice(0, 255)
 
 /** What is said about noteables of a kind: notes, awards, subscriptions, mentions, and for planned work also time and people. */
 function ofKind(type: NoteableType): Relation[] {

@@ -23,6 +23,8 @@ export type OutboundRequest = {
   readonly body?: string | Buffer | StreamedBody
   /** Reads the body of a response with a status below 300; without it, only the first characters are read. */
   readonly receive?: (body: Readable) => Promise<void>
+  /** Names of response headers that are returned whole. Others are cut, and only the first are returned. */
+  readonly wholeHeaders?: readonly string[]
   readonly verifiesTls: boolean
   /** For the whole request, redirects and response included. */
   readonly timeoutMs: number
@@ -167,7 +169,7 @@ function exchange(
   sent.on('close', () => hasResponse || reject(new OutboundFailure('The receiver closed the connection')))
   sent.on('response', (response) => {
     hasResponse = true
-    readAnswer(response, request.receive).then(
+    readAnswer(response, request).then(
       (answer) => {
         sent.destroy()
         resolve(answer)
@@ -206,7 +208,10 @@ function pinned(ctx: Pick<Ctx, 'settings'>, target: Destination): { lookup?: Loo
 const basic = ({ username, password }: { username: string; password: string }): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
-async function readAnswer(response: IncomingMessage, receive: OutboundRequest['receive']): Promise<Answer> {
+async function readAnswer(
+  response: IncomingMessage,
+  { receive, wholeHeaders = [] }: Pick<OutboundRequest, 'receive' | 'wholeHeaders'>,
+): Promise<Answer> {
   const chunks: Buffer[] = []
   const status = response.statusCode ?? 0
   if (receive && status >= 200 && status < 300) await receive(response)
@@ -222,6 +227,8 @@ async function readAnswer(response: IncomingMessage, receive: OutboundRequest['r
     .filter(([name]) => !secretResponseHeaders.has(name))
     .slice(0, maxHeaders)
     .map(([name, value]) => [name, storable(String(value)).slice(0, maxHeaderLength)])
+  for (const name of wholeHeaders)
+    if (response.headers[name] !== undefined) headers.push([name, storable(String(response.headers[name]))])
   const body = storable(Buffer.concat(chunks).subarray(0, maxBodyBytes).toString('utf8'))
   const reason = storable(response.statusMessage ?? '').slice(0, maxHeaderLength)
   const read = { status, reason, headers: Object.fromEntries(headers), body }

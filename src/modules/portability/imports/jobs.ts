@@ -93,7 +93,7 @@ async function replace(ctx: Ctx, tx: Tx, projectId: number, replacedId: number, 
 }
 
 /** Turns what the archive is to blame for into the failure that ends the import. */
-async function refusing<T>(work: () => Promise<T>): Promise<T> {
+export async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -162,7 +162,7 @@ async function digestOf(
 }
 
 /** The importer, who must still be allowed to change the project. */
-async function permitted(
+export async function permitted(
   ctx: Ctx,
   projectId: number,
   userId: number,

@@ -8,7 +8,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
-import { scheduleImport } from '../../lifecycle/index.ts'
+import { saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import {
   findNamespace,
   mayCreateProjects,
@@ -89,6 +89,7 @@ export async function startImport(
         replacesId: replaced?.id ?? null,
       },
     )
+    await saveImportReport(tx, projectId, { type: 'gitlab_project' })
     await enqueue(tx, importArchive, { projectId, storage })
   }).catch(asSentence)
   return (await loadProject(String(id), ctx))!
@@ -103,7 +104,8 @@ async function replacedProject(ctx: Ctx, fullPath: string): Promise<ProjectSubje
   return found
 }
 
-async function targetOf(ctx: Ctx, name: number | string | undefined): Promise<NamespaceWithLevel> {
+/** The namespace that gets an imported project: by default that of the caller. */
+export async function targetOf(ctx: Ctx, name: number | string | undefined): Promise<NamespaceWithLevel> {
   const actor = ctx.actor!
   const found =
     name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await findNamespace(ctx.db, actor, name)
@@ -120,7 +122,7 @@ const mayKnow = ({ actor }: Ctx, { kind, level, owner_id, visibility }: Namespac
   (kind === 'group' && (visibility === 20 || (visibility === 10 && !actor!.external)))
 
 /** Compat: the answer has the first sentence only. */
-function asSentence(error: unknown): never {
+export function asSentence(error: unknown): never {
   if (error instanceof Failure && error.kind === 'invalid' && error.fields) {
     const [field, violations] = Object.entries(error.fields).find(([, each]) => each.length > 0) ?? []
     if (field !== undefined) throw invalid(`${sentenceCase(field)} ${violations![0]}`)
