@@ -39,6 +39,7 @@ import { productVersion, resealAnswers } from './modules/instance/index.ts'
 import { resealHooks } from './modules/integrations/index.ts'
 import { resealImports, resealPullMirrors, resealPushMirrors } from './modules/lifecycle/index.ts'
 import { checkAvatars } from './modules/namespaces/index.ts'
+import { resealDownloads, resealForgeTokens, resealUploads } from './modules/portability/index.ts'
 import {
   adoptInstallation,
   checkRepositories,
@@ -162,6 +163,9 @@ const reseals = [
   resealPullMirrors,
   resealPushMirrors,
   resealHooks,
+  resealUploads,
+  resealDownloads,
+  resealForgeTokens,
 ]
 
 /**

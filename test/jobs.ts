@@ -14,6 +14,16 @@ export async function takeableJobs(world: World, key: string): Promise<string[]>
   return rows.map(({ id }) => id)
 }
 
+/** The job with this key: for how many seconds it was delayed, and whether a runner holds it. */
+export async function delayOf(world: World, key: string): Promise<{ seconds: number; isHeld: boolean }> {
+  const [row] = await world.rows(
+    `select extract(epoch from run_at - created_at)::float8 as seconds, locked_at is not null as held
+      from ${jobs} where key = $1`,
+    [key],
+  )
+  return { seconds: Math.round(row.seconds), isHeld: row.held }
+}
+
 /** Locks a job and its queue, as a runner does that takes it. */
 export async function lockJob(world: World, { id }: JobRow, by = 'another'): Promise<void> {
   await world.rows(`update ${jobs} set locked_at = now(), locked_by = $2, attempts = attempts + 1 where id = $1`, [

@@ -47,6 +47,7 @@ export const groupPolicy = {
   admin_push_rule: { from: 'owner' },
   read_audit_event: { from: 'owner' },
   transfer_group: { from: 'owner' },
+  export_group: { from: 'owner' },
   /** Accept projects from any namespace. */
   receive_project: { from: 'administrator' },
   remove_group: { from: 'owner' },

@@ -91,6 +91,8 @@ export const projectPolicy = {
   admin_protected_ref: { from: 'maintainer' },
   /** Read and change the push rule. */
   admin_push_rule: { from: 'maintainer' },
+  /** Read everything in an archive, and start and download it; also of archived projects. */
+  export_project: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },
   /** A setting of the project enables access requests. */
   request_access: { from: 'guest', open: 'signed_in', unless: ['archived'] },

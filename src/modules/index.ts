@@ -115,6 +115,14 @@ import { issueAgentRoutes } from './planning/issues/agent-routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
+import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
+import { exportRoutes } from './portability/exports/routes.ts'
+import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
+import { forgeRoutes } from './portability/forges/routes.ts'
+import { importGroupArchive } from './portability/imports/group-jobs.ts'
+import { groupImportRoutes } from './portability/imports/group-routes.ts'
+import { importArchive } from './portability/imports/jobs.ts'
+import { projectImportRoutes } from './portability/imports/routes.ts'
 import { archivingRoutes } from './projects/archiving/routes.ts'
 import { deployKeyRoutes } from './projects/deploy-keys/routes.ts'
 import { refreshLanguages } from './projects/languages/jobs.ts'
@@ -253,12 +261,13 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   features: featureRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   follows: followRoutes,
+  exports: exportRoutes,
   forks: forkRoutes,
   'gpg-keys': gpgKeyRoutes,
   groups: groupRoutes,
   hooks: [...hookRoutes, ...deliveryRoutes, ...systemHookRoutes],
   housekeeping: housekeepingRoutes,
-  imports: importRoutes,
+  imports: [...importRoutes, ...projectImportRoutes, ...groupImportRoutes, ...forgeRoutes],
   invitations: invitationRoutes,
   'issue-links': issueLinkRoutes,
   'issue-order': issueOrderRoutes,
@@ -348,6 +357,12 @@ export const jobs: readonly Job<any>[] = [
   deleteContainerRepository,
   deleteTagsInBulk,
   tidyContainerUploads,
+  exportArchive,
+  importArchive,
+  importFromForge,
+  removeForgeLeftovers,
+  importGroupArchive,
+  removeOldArchives,
   copySource,
   copyTemplate,
   deleteMergedBranches,

@@ -303,7 +303,7 @@ describe('the service matches the permission matrix', () => {
   test('every caller gets the outcome of the permission matrix for groups', () => askAll(groupRows, 'Group'))
 
   test('every caller gets the outcome of the permission matrix for accounts and the instance', async () => {
-    for (const [call, who, status, { query, json, at = {} } = {}] of otherRows)
+    for (const [call, who, status, { query, json, file, at = {} } = {}] of otherRows)
       for (const kind of ['anonymous', 'external', 'stranger', 'administrator'] as const) {
         const caller =
           call.startsWith('DELETE /personal') && kind !== 'anonymous' ? await world.as(people[kind]) : people[kind]
@@ -311,6 +311,7 @@ describe('the service matches the permission matrix', () => {
         const path = call.split(' ', 2)[1]!.replaceAll(/:\w+/g, (name) => words[name]!)
         const answer = await caller.send(call.split(' ', 1)[0]!, query === undefined ? path : `${path}?${query}`, {
           ...(json && { json }),
+          ...(file && { body: formWithFile() }),
         })
         const may = who === 'everyone' || (who === 'signed in' ? kind !== 'anonymous' : kind === 'administrator')
         const wanted = may ? [status].flat() : [kind === 'anonymous' ? 401 : 403]

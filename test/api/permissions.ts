@@ -64,6 +64,9 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/snapshot', 'administrator -', [200, 404], { query: 'wiki=true' }],
   ['POST /projects/:id/housekeeping', 'maintainer -', [201, 409]],
   ['GET /projects/:id/import', 'guest P', 200],
+  ['POST /projects/:id/export', 'maintainer -', 400, { json: { upload: { url: 'ftp://x' } } }],
+  ['GET /projects/:id/export', 'maintainer -', 200],
+  ['GET /projects/:id/export/download', 'maintainer -', [404, 429]],
   ['GET /projects/:id/mirror/pull', 'maintainer -', 400],
   ['POST /projects/:id/mirror/pull', 'maintainer - live', 400],
   ['GET /projects/:id/remote_mirrors', 'maintainer -', 200],
@@ -682,6 +685,8 @@ export const groupRows: readonly Row[] = [
   ['POST /groups/:id/share', 'owner -', 404, { json: { group_id: absent, group_access: 10 } }],
   ['DELETE /groups/:id/share/:group_id', 'owner -', 404, none('group_id')],
   ['GET /groups/:id/transfer_locations', 'owner -', 200],
+  ['POST /groups/:id/export', 'owner -', [202, 429]],
+  ['GET /groups/:id/export/download', 'owner -', [404, 429]],
   ['POST /groups/:id/transfer', 'owner -', 400, { json: { group_id: null } }],
   ['POST /groups/:id/projects/:project_id', 'administrator -', 404, none('project_id')],
   // Groups are created with `subgroup_creation_level` maintainer and `project_creation_level` developer.
@@ -812,7 +817,13 @@ export const otherRows: readonly (readonly [
   call: string,
   who: 'everyone' | 'signed in' | 'administrator',
   status: number | readonly number[],
-  more?: { readonly query?: string; readonly json?: object; readonly at?: Readonly<Record<string, string>> },
+  more?: {
+    readonly query?: string
+    readonly json?: object
+    /** Sends a form that has a `file`. */
+    readonly file?: true
+    readonly at?: Readonly<Record<string, string>>
+  },
 ])[] = [
   ['GET /version', 'signed in', 200],
   ['GET /registry/repositories/:id', 'everyone', 404, none('id')],
@@ -820,6 +831,23 @@ export const otherRows: readonly (readonly [
   ['GET /projects', 'everyone', 200],
   // External users have a project limit of 0.
   ['POST /projects', 'signed in', [400, 403], { json: { path: '!' } }],
+  ['POST /projects/import', 'signed in', 400, { file: true, query: 'path=x' }],
+  ['POST /projects/remote-import', 'signed in', 400, { json: { path: '!', url: 'ftp://x' } }],
+  [
+    'POST /import/github',
+    'signed in',
+    404,
+    { json: { personal_access_token: 'x', repo_id: 1, target_namespace: '!' } },
+  ],
+  [
+    'POST /import/gitea',
+    'signed in',
+    404,
+    { json: { personal_access_token: 'x', gitea_url: 'https://x.example', repo: 'a/b', target_namespace: '!' } },
+  ],
+  ['POST /import/github/cancel', 'signed in', 404, { json: { project_id: 0 } }],
+  ['POST /import/gitea/cancel', 'signed in', 404, { json: { project_id: 0 } }],
+  ['POST /groups/import', 'signed in', 400, { file: true, query: 'path=x&name=x' }],
   ['GET /groups', 'everyone', 200],
   ['GET /namespaces', 'signed in', 200],
   ['GET /namespaces/:id', 'signed in', 404, none('id')],

@@ -68,6 +68,7 @@ export const moduleOrder = [
   'review',
   'activity',
   'integrations',
+  'portability',
 ] as const
 
 /** The module of a file below `src/modules/<module>/`, and the rest of its path. */

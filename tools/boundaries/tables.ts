@@ -107,7 +107,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'container_upload_parts',
     'container_uploads',
   ],
-  lifecycle: ['project_imports', 'pull_mirrors', 'push_mirrors'],
+  lifecycle: ['import_reports', 'project_imports', 'pull_mirrors', 'push_mirrors'],
   review: [
     'approval_rule_branches',
     'approval_rule_groups',
@@ -125,6 +125,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ],
   blobs: ['blob_location', 'blob_objects'],
   integrations: ['hook_deliveries', 'hook_events', 'hooks'],
+  portability: ['archive_imports', 'export_requests', 'finished_exports', 'forge_imports'],
   settings: ['application_settings'],
   events: ['audit_events', 'event_positions', 'events', 'feed_events'],
   jobs: ['job_runner'],

@@ -15,21 +15,24 @@ const fetchFlags = [
   '--no-show-forced-updates',
 ] as const
 
+const branchesAndTags = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] as const
+
 /**
  * Fetches branches and tags of a remote repository into an empty one, and its default branch. Follows no redirects. Two
- * connections, one after the other.
+ * connections, one after the other. `further` are refspecs of refs that are fetched, too, and not returned.
  */
 export async function mirror(
   repo: Repository,
   remote: Remote,
   limits: RemoteLimits,
+  further: readonly string[] = [],
 ): Promise<Mirrored | RemoteFailure> {
   const head = await runOnRemote(repo, remote, { subcommand: 'ls-remote', flags: ['--symref'], args: ['HEAD'] }, limits)
   if ('failed' in head) return head
   const fetched = await runOnRemote(
     repo,
     remote,
-    { subcommand: 'fetch', flags: fetchFlags, args: ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'] },
+    { subcommand: 'fetch', flags: fetchFlags, args: [...branchesAndTags, ...further] },
     limits,
   )
   if ('failed' in fetched) return fetched

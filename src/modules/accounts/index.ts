@@ -44,6 +44,7 @@ export { askForPassword, choosePassword, confirmByLink, isLink } from './users/l
 export { plainUser } from './users/new-user.ts'
 export { operatorActions } from './users/operator.ts'
 export { peopleInBatches } from './users/overview-queries.ts'
+export { matchPeople, portablePeople } from './users/portable-queries.ts'
 export {
   findUser,
   findUserByName,

@@ -16,3 +16,4 @@ export {
 } from './pipelines/queries.ts'
 export { getPipeline, refreshPipeline, shortName } from './pipelines/service.ts'
 export { isActive, isFinished, isPassing, type Status, statuses } from './pipelines/status.ts'
+export { environmentRelations, pipelineRelation, statusColumns } from './portable/queries.ts'

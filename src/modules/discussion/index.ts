@@ -78,11 +78,13 @@ export { noteRoutesOf } from './notes/routes.ts'
 export { foundNoteRow, notesWith } from './notes/search-queries.ts'
 export { addSystemNote } from './notes/service.ts'
 export { refuseNote, requireText } from './notes/text.ts'
+export { discussionRelations, plainName } from './portable/queries.ts'
 export { type ChangedLine, linesOf } from './positions/diff-lines.ts'
 export {
   type Ends,
   findLine,
   findPoint,
+  isPosition,
   type Place,
   type Position,
   type TextPosition,

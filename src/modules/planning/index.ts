@@ -57,6 +57,7 @@ export {
   milestonesWith,
 } from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
+export { planningOfGroups, planningOfMergeRequests, planningRelations } from './portable/queries.ts'
 export {
   type Command,
   commandSet,

@@ -1,12 +1,17 @@
 export { adoptInstallation, markInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
 export { saveInstallationId } from './installation/queries.ts'
 export { refreshLanguages } from './languages/jobs.ts'
-export { nextGroupNumber, nextNumber, nextNumbers, reachNumber } from './numbers/queries.ts'
+export { nextGroupNumber, nextNumber, nextNumbers, reachGroupNumbers, reachNumber } from './numbers/queries.ts'
+export { findPortableProject, type PortableProject } from './portable/project-queries.ts'
+export { uploadRelation } from './portable/queries.ts'
+export { replaceProject } from './portable/replacement.ts'
+export { restoreProject } from './portable/restore.ts'
 export {
   countLinkedFiles,
   type RepositoryFacts,
   recordActivity,
   recordPush,
+  saveLargeFilesSize,
   saveRegistrySize,
   saveRepositoryFacts,
   saveSnippetsSize,
@@ -54,6 +59,7 @@ export {
   movedConcurrently,
   type ProjectInput,
   requireRoom,
+  requireUnprotected,
 } from './projects/service.ts'
 export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
 export { sharedWithGroups } from './projects/shared-groups.ts'

@@ -10,6 +10,7 @@ export { type LockPage, lockFile, lockPage, unlockFile } from './large-files/loc
 export { deleteSigningKeys, digestsOfLargeFiles, filesAmong, linkAllFrom, linkFrom } from './large-files/queries.ts'
 export { sizesOf, storeFile } from './large-files/service.ts'
 export { openStorage, type Storage } from './large-files/storage.ts'
+export { largeFilesRelation, pushesRelations } from './portable/queries.ts'
 export { ProtectedBranch } from './protected-branches/entity.ts'
 export { protectOneBranch, unprotectOneBranch } from './protected-branches/service.ts'
 export { protectFirstBranch } from './protected-refs/default-branch.ts'
@@ -56,5 +57,7 @@ export {
   createSideRepository,
   findSideRepository,
   findSideRepositoryById,
+  holdRepository,
+  insertUnheld,
   type SideRepository,
 } from './side-repositories/queries.ts'

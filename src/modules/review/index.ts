@@ -6,6 +6,8 @@ export { asNoteable } from './merge-requests/noteable.ts'
 export { findRecords, type MergeRequestRecordRow } from './merge-requests/record-queries.ts'
 export { type MergeRequestSubject, mergeRequest } from './merge-requests/subject.ts'
 export { isDraft } from './merge-requests/title.ts'
+export type { Version } from './merge-requests/version-queries.ts'
+export { patchesOf, versionBetween } from './merge-requests/versions.ts'
 export {
   mergeIfPipelineSucceeded,
   mergeWhenApproved,
@@ -17,6 +19,7 @@ export { closeMergeRequestsOfDeleted } from './merging/orphaned.ts'
 export { recoverMerges } from './merging/settle.ts'
 export { closeUnlinked } from './merging/unlinked.ts'
 export { updateMergeRequestsAfterFailedMerge, updateMergeRequestsAfterPush } from './merging/update-job.ts'
+export { reviewRelations } from './portable/queries.ts'
 export { answerWithMergeRequests } from './push-options/answer.ts'
 export { applyPushOptions } from './push-options/jobs.ts'
 export { findMergeRequests } from './reading/list.ts'

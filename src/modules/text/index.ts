@@ -1,4 +1,6 @@
 export { assetProxyOf, markdownBy } from './markdown/render.ts'
+export { snippetRelation, snippetsOf } from './portable/queries.ts'
+export { restoreSnippets } from './portable/restore.ts'
 export { Snippet } from './snippets/entity.ts'
 export { firstText } from './snippets/files.ts'
 export { snippetAccess } from './snippets/git-access.ts'

@@ -30,7 +30,11 @@ export const outbound = {
     true,
     'Protect against DNS rebinding: connect to the checked IP address even if the name resolves differently later',
   ),
-  import_sources: choices(sources, 'Enabled import sources; only `git` (a URL) is supported', sources),
+  import_sources: choices(
+    sources,
+    'Enabled import sources; supported are `git` (a URL), `gitlab_project` (archives), `github` and `gitea`',
+    sources,
+  ),
   max_import_size: count(10_240, 'Maximum size of an imported repository in MB; 0 for no limit'),
   mirror_available: flag(true, 'Allow maintainers to set up mirrors; false: only administrators'),
   mirror_capacity_threshold: count(50, 'Minimum free capacity before more updates of pull mirrors are queued', {
@@ -45,5 +49,5 @@ export const outbound = {
     exclusiveMinimum: 0,
     tier: 'premium',
   }),
-  project_export_enabled: flag(true, 'Allow project exports', { without: 'exports', guards: 'missing' }),
+  project_export_enabled: flag(true, 'Allow project exports'),
 }

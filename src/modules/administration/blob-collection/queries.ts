@@ -10,6 +10,12 @@ import { digestsOfLargeFiles } from '../../pushes/index.ts'
 const digestsOfContainerBlobs = (digests: readonly Digest[]): Sql =>
   sql`select digest from container_blobs where digest = any(${digests}::text[])`
 
+/** Archives of exports and of imports that wait. Written here for the same reason. */
+const digestsOfArchives = (digests: readonly Digest[]): Sql => sql`
+  select digest from finished_exports where digest = any(${digests}::text[])
+  union all select digest from archive_imports where digest = any(${digests}::text[])
+`
+
 /**
  * Every reference to a blob: each function selects the referenced ones among the given digests. An area that stores
  * blobs adds its own here; otherwise they are collected.
@@ -19,6 +25,7 @@ const references: readonly ((digests: readonly Digest[]) => Sql)[] = [
   digestsOfLargeFiles,
   digestsOfUploads,
   digestsOfContainerBlobs,
+  digestsOfArchives,
 ]
 
 /** The digests that no row references. */

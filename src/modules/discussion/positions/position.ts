@@ -81,3 +81,24 @@ export function findPoint(files: readonly FilePatch[], wanted: WantedPoint): Ima
   const [file] = filesAt(files, wanted)
   return file && { ...endsOf(wanted), ...file.paths, position_type: 'image', width, height, x, y }
 }
+
+const isOid = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{40}$/.test(value)
+const isPath = (value: unknown): boolean => typeof value === 'string' && value.length <= 4096
+const isCount = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31
+
+/** Whether a value from elsewhere is a position that records can show. */
+export function isPosition(value: unknown): value is Position {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
+  const position = value as Record<string, unknown>
+  const { base_sha, start_sha, head_sha, old_path, new_path, position_type: type, ...rest } = position
+  if (![base_sha, start_sha, head_sha].every(isOid) || ![old_path, new_path].every(isPath)) return false
+  const names = Object.keys(rest).toSorted().join()
+  if (type === 'image') return names === 'height,width,x,y' && Object.values(rest).every(isCount)
+  return (
+    type === 'text' &&
+    names === 'new_line,old_line' &&
+    Object.values(rest).every((line) => line === null || isCount(line)) &&
+    Object.values(rest).some((line) => line !== null)
+  )
+}

@@ -40,7 +40,8 @@ import { type GroupSubject, groupFacts } from './subject.ts'
 
 const maxDescriptionLength = 255
 
-const descriptionViolations = (description: string | null | undefined): string[] =>
+/** Errors of the description of a group. */
+export const descriptionViolations = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
 
 /** Maximum depth of nested groups. */
@@ -72,7 +73,8 @@ function attributesOf(input: GroupInput): Partial<GroupAttributes> {
   }
 }
 
-const restricted = (ctx: Ctx, visibility: Visibility): string[] =>
+/** Errors of a visibility that only administrators may use. */
+export const restricted = (ctx: Ctx, visibility: Visibility): string[] =>
   ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin
     ? [`${visibility} has been restricted by your Stithy administrator`]
     : []
@@ -82,8 +84,12 @@ const aboveParent = (visibility: Visibility, parent: Pick<GroupRow, 'visibility'
     ? [`${visibility} is not allowed since the parent group has a ${visibilityName(parent.visibility)} visibility.`]
     : []
 
-/** Creates a group owned by the caller, at the top level or below another. Returns its id. */
-export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; path: string }): Promise<number> {
+/** Creates a group owned by the caller, at the top level or below another; `also` runs in the same transaction. Returns its id. */
+export async function createGroup(
+  ctx: Ctx,
+  input: GroupInput & { name: string; path: string },
+  also?: (tx: Tx, groupId: number) => Promise<void>,
+): Promise<number> {
   const actor = ctx.actor!
   if (input.parent_id == null && !(actor.admin || actor.canCreateGroup)) throw forbidden()
   const parent = input.parent_id == null ? undefined : await findParent(ctx, input.parent_id)
@@ -131,6 +137,7 @@ export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; 
       payload: {},
       facts: { name: input.name, full_path: fullPath },
     })
+    await also?.(tx, groupId)
     return groupId
   })
 }

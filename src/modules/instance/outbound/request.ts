@@ -1,18 +1,30 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Ctx } from '../../../api/ctx.ts'
 import { type Destination, type GuardRules, guardUrl, pinOf, type Resolve } from './guard.ts'
 import { credentialsOf } from './url.ts'
 
-/** A POST on a user's behalf. */
+/** Bytes that are too many for memory. A redirect opens them again. */
+export type StreamedBody = { readonly sizeBytes: number; open(): Promise<Readable> }
+
+/** A request on a user's behalf. */
 export type OutboundRequest = {
   readonly url: string
   readonly rules: GuardRules
   readonly headers: Readonly<Record<string, string>>
   /** Headers that only the host of `url` gets, not one that it redirects to. */
   readonly secretHeaders?: Readonly<Record<string, string>>
-  readonly body: string | Buffer
+  /** Default: POST. */
+  readonly method?: 'POST' | 'PUT' | 'GET'
+  /** Of a POST or PUT. */
+  readonly body?: string | Buffer | StreamedBody
+  /** Reads the body of a response with a status below 300; without it, only the first characters are read. */
+  readonly receive?: (body: Readable) => Promise<void>
+  /** Names of response headers that are returned whole. Others are cut, and only the first are returned. */
+  readonly wholeHeaders?: readonly string[]
   readonly verifiesTls: boolean
   /** For the whole request, redirects and response included. */
   readonly timeoutMs: number
@@ -23,6 +35,8 @@ export type OutboundRequest = {
 /** What is read of a response. */
 export type OutboundResponse = {
   readonly status: number
+  /** The text beside the status. */
+  readonly reason: string
   readonly headers: Readonly<Record<string, string>>
   /** The first characters of the body. */
   readonly body: string
@@ -44,7 +58,7 @@ const maxHeaderBytes = 16 * 1024
 const secretResponseHeaders: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'www-authenticate'])
 
 /**
- * Sends a POST to a URL of a user: the SSRF guard checks the URL and every redirect, and the request connects to the checked address
+ * Sends a request to a URL of a user: the SSRF guard checks the URL and every redirect, and the request connects to the checked address
  * only. User name and password in the URL are sent as Basic credentials. Throws `OutboundFailure` without a response.
  */
 export async function sendOutbound(
@@ -70,7 +84,7 @@ async function follow(
 ): Promise<OutboundResponse> {
   const first = new URL(request.url)
   let url = request.url
-  let method: 'POST' | 'GET' = 'POST'
+  let method: Method = request.method ?? 'POST'
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const target = await abortable(guardUrl(ctx, url, request.rules, resolve), signal)
     if ('blocked' in target) throw new OutboundFailure(`The address is blocked: ${target.blocked}`)
@@ -103,7 +117,9 @@ const isSameHost = (first: URL, now: URL): boolean =>
   first.origin === now.origin ||
   (first.hostname === now.hostname && first.port === '' && now.port === '' && now.protocol === 'https:')
 
-type Exchange = { readonly request: OutboundRequest; readonly method: 'POST' | 'GET'; readonly trusted: boolean }
+type Method = 'POST' | 'PUT' | 'GET'
+
+type Exchange = { readonly request: OutboundRequest; readonly method: Method; readonly trusted: boolean }
 
 type Answer = { readonly status: number; readonly location: string | undefined; readonly read: OutboundResponse }
 
@@ -117,7 +133,9 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const { url, host, port, scheme } = target
   const credentials = credentialsOf(url)
-  const body = method === 'POST' ? Buffer.from(request.body) : undefined
+  const body = method === 'GET' ? undefined : request.body
+  const streamed = typeof body === 'object' && !Buffer.isBuffer(body) ? body : undefined
+  const whole = streamed || body === undefined ? undefined : Buffer.from(body as string | Buffer)
   const options = {
     method,
     host,
@@ -131,7 +149,8 @@ function exchange(
       ...(credentials && { authorization: basic(credentials) }),
       host: url.host,
       connection: 'close',
-      ...(body && { 'content-length': body.length }),
+      ...(whole && { 'content-length': whole.length }),
+      ...(streamed && { 'content-length': streamed.sizeBytes }),
     },
     signal,
     ...pinned(ctx, target),
@@ -150,7 +169,7 @@ function exchange(
   sent.on('close', () => hasResponse || reject(new OutboundFailure('The receiver closed the connection')))
   sent.on('response', (response) => {
     hasResponse = true
-    readAnswer(response).then(
+    readAnswer(response, request).then(
       (answer) => {
         sent.destroy()
         resolve(answer)
@@ -161,7 +180,16 @@ function exchange(
       },
     )
   })
-  sent.end(body)
+  if (streamed)
+    streamed.open().then(
+      // The receiver may answer before it has read everything.
+      (source) => pipeline(source, sent).catch((error) => hasResponse || reject(error)),
+      (error) => {
+        sent.destroy()
+        reject(error)
+      },
+    )
+  else sent.end(whole)
   return promise
 }
 
@@ -180,21 +208,31 @@ function pinned(ctx: Pick<Ctx, 'settings'>, target: Destination): { lookup?: Loo
 const basic = ({ username, password }: { username: string; password: string }): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
-async function readAnswer(response: IncomingMessage): Promise<Answer> {
+async function readAnswer(
+  response: IncomingMessage,
+  { receive, wholeHeaders = [] }: Pick<OutboundRequest, 'receive' | 'wholeHeaders'>,
+): Promise<Answer> {
   const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= maxBodyBytes) break
-  }
   const status = response.statusCode ?? 0
+  if (receive && status >= 200 && status < 300) await receive(response)
+  else {
+    let bytes = 0
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= maxBodyBytes) break
+    }
+  }
   const headers = Object.entries(response.headers)
     .filter(([name]) => !secretResponseHeaders.has(name))
     .slice(0, maxHeaders)
     .map(([name, value]) => [name, storable(String(value)).slice(0, maxHeaderLength)])
+  for (const name of wholeHeaders)
+    if (response.headers[name] !== undefined) headers.push([name, storable(String(response.headers[name]))])
   const body = storable(Buffer.concat(chunks).subarray(0, maxBodyBytes).toString('utf8'))
-  return { status, location: response.headers.location, read: { status, headers: Object.fromEntries(headers), body } }
+  const reason = storable(response.statusMessage ?? '').slice(0, maxHeaderLength)
+  const read = { status, reason, headers: Object.fromEntries(headers), body }
+  return { status, location: response.headers.location, read }
 }
 
 /** PostgreSQL stores no NUL. */

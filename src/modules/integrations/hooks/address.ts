@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { type GuardRules, guardUrl } from '../../instance/index.ts'
+import { type GuardRules, guardUrl, type Resolve } from '../../instance/index.ts'
 import type { HookKind } from './triggers.ts'
 
 /** Maximum characters of the URL of a hook. */
@@ -23,9 +23,14 @@ export type Address = {
 const mask = '*****'
 
 /** Undefined for a URL to which no hook may send. */
-export async function findAddress(ctx: Ctx, kind: HookKind, text: string): Promise<Address | undefined> {
+export async function findAddress(
+  ctx: Ctx,
+  kind: HookKind,
+  text: string,
+  resolve?: Resolve,
+): Promise<Address | undefined> {
   const trimmed = text.trim()
-  const target = trimmed.length > maxUrlLength ? undefined : await guardUrl(ctx, trimmed, addressRules(kind))
+  const target = trimmed.length > maxUrlLength ? undefined : await guardUrl(ctx, trimmed, addressRules(kind), resolve)
   if (!target || 'blocked' in target) return undefined
   const { url } = target
   const shown = shownUrl(url)
@@ -33,8 +38,8 @@ export async function findAddress(ctx: Ctx, kind: HookKind, text: string): Promi
 }
 
 /** Throws `unprocessable` for a URL to which no hook may send. */
-export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string): Promise<Address> {
-  const address = await findAddress(ctx, kind, text)
+export async function acceptAddress(ctx: Ctx, kind: HookKind, text: string, resolve?: Resolve): Promise<Address> {
+  const address = await findAddress(ctx, kind, text, resolve)
   if (!address) throw new Failure('unprocessable', 'Invalid url given')
   return address
 }

@@ -22,7 +22,12 @@ import { RemoteRefusal } from '../remotes/refusal.ts'
 import { beginImport, failImport, finishImport, type ImportRow } from './queries.ts'
 
 /** Branches and tags that were fetched, and the default branch of the source. */
-export type Filling = { readonly refs: readonly RefTip[]; readonly defaultBranch: string | null | undefined }
+export type Filling = {
+  readonly refs: readonly RefTip[]
+  readonly defaultBranch: string | null | undefined
+  /** It brings the protections of its branches: the default branch gets none. */
+  readonly bringsProtections?: boolean
+}
 
 /** An import that is interrupted this often probably causes the interruption itself. */
 const maxAttempts = 5
@@ -88,7 +93,8 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
   await ctx.transaction(async (tx) => {
     const project = await lockProject(tx, projectId)
     if (!project || !(await finishImport(tx, projectId, branch))) return
-    if (branch !== null) await protectFirstBranch(tx, projectId, branch, ctx.settings.default_branch_protection)
+    if (branch !== null && !filling.bringsProtections)
+      await protectFirstBranch(tx, projectId, branch, ctx.settings.default_branch_protection)
     await saveRepositoryFacts(tx, projectId, filling.refs.length > 0 ? facts : { ...facts, repositorySize: 0 })
     await also?.(tx)
     await emit(tx, {

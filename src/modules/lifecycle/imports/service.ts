@@ -6,6 +6,7 @@ import { type Destination, guardUrl, type Resolve } from '../../instance/index.t
 import { importFromUrl } from './jobs.ts'
 import { urlPurpose } from './purpose.ts'
 import { scheduleImport } from './queries.ts'
+import { saveImportReport } from './report-queries.ts'
 import { importRules } from './rules.ts'
 
 /**
@@ -29,5 +30,6 @@ export async function importInto(
     actorId: ctx.actor!.id,
     sealedUrl: ctx.secrets.seal(url.href, urlPurpose(projectId)),
   })
+  await saveImportReport(tx, projectId, { type: 'git' })
   await enqueue(tx, importFromUrl, { projectId, storage, ...(defaultBranch !== undefined && { defaultBranch }) })
 }

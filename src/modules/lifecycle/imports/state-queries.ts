@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/db.ts'
-import { integer, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
+import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
 import { sql } from '../../../db/sql.ts'
+import type { FailedRelation, ImportCounts } from './report-queries.ts'
 
 export const importStateRow = {
   id: integer,
@@ -12,6 +13,9 @@ export const importStateRow = {
   created_at: timestamp,
   import_status: oneOf('none', 'scheduled', 'started', 'finished', 'failed'),
   import_error: nullable(text),
+  import_type: nullable(text),
+  stats: nullable(json<ImportCounts>()),
+  failed_relations: nullable(json<readonly FailedRelation[]>()),
 }
 export type ImportStateRow = RowOf<typeof importStateRow>
 
@@ -21,8 +25,9 @@ export const findImportState = async (db: Db, projectId: number): Promise<Import
     importStateRow,
     sql`
       select p.id, p.description, p.name, n.full_name || ' / ' || p.name as name_with_namespace, p.path,
-        p.full_path as path_with_namespace, p.created_at, p.import_status, p.import_error
-      from projects p join namespaces n on n.id = p.namespace_id
+        p.full_path as path_with_namespace, p.created_at, p.import_status, p.import_error, r.import_type, r.stats,
+        r.failed_relations
+      from projects p join namespaces n on n.id = p.namespace_id left join import_reports r on r.project_id = p.id
       where p.id = ${projectId}
     `,
   ))!

@@ -21,7 +21,7 @@ export const nextNumbers = (what: Numbered, rows: Sql): Sql =>
  * Fragment that makes later numbers of each project in `rows` greater than a number chosen by the caller. Returns rows
  * (project_id, last).
  */
-export const reachNumber = (what: Numbered, number: number, rows: Sql): Sql =>
+export const reachNumber = (what: Numbered, number: number | Sql, rows: Sql): Sql =>
   sql`
     insert into internal_ids as i (project_id, what, last)
     select project_id, ${raw(`'${what}'`)}, ${number}
@@ -41,4 +41,13 @@ export const nextGroupNumber = (what: Numbered, groupId: number): Sql =>
     values (${groupId}, ${raw(`'${what}'`)}, 1)
     on conflict (namespace_id, what) where namespace_id is not null do update set last = i.last + 1
     returning i.last
+  `
+
+/** Fragment that makes later numbers of groups greater. `rows` has columns namespace_id and last. */
+export const reachGroupNumbers = (what: Numbered, rows: Sql): Sql =>
+  sql`
+    insert into internal_ids as i (namespace_id, what, last)
+    select namespace_id, ${raw(`'${what}'`)}, last
+    from (${rows}) numbered
+    on conflict (namespace_id, what) where namespace_id is not null do update set last = greatest(i.last, excluded.last)
   `

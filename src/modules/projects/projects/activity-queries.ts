@@ -75,6 +75,10 @@ export const countLinkedFiles = (projectId: number): Sql =>
     where project_id = ${projectId} and exists (select from linked)
   `
 
+/** Fragment that saves the size of the large files of a project. `bytes` is an expression. */
+export const saveLargeFilesSize = (projectId: number, bytes: Sql): Sql =>
+  sql`update project_statistics set lfs_objects_size = ${bytes} where project_id = ${projectId}`
+
 /** Saves the bytes of all files of a project's snippets. */
 export const saveSnippetsSize = (db: Db, projectId: number, bytes: number): Promise<number> =>
   db.run(sql`update project_statistics set snippets_size = ${bytes} where project_id = ${projectId}`)

@@ -52,10 +52,12 @@ import { topicsOf, topicViolations } from './topics.ts'
 
 const maxDescriptionLength = 2000
 
-const descriptionViolations = (description: string | null | undefined): string[] =>
+/** Errors of a description. */
+export const descriptionViolations = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > maxDescriptionLength ? [tooLong(maxDescriptionLength)] : []
 
-function visibilityViolations(
+/** Errors of a visibility in a namespace, for the caller. */
+export function visibilityViolations(
   ctx: Ctx,
   visibility: Visibility,
   namespace: { kind: string; visibility: number },
@@ -321,8 +323,7 @@ async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): P
  * is hidden from this commit on; a job deletes its data.
  */
 export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
-  if (planOffers(ctx.plan, 'premium') && ctx.settings.default_project_deletion_protection && !ctx.actor?.admin)
-    throw forbidden()
+  requireUnprotected(ctx)
   const waits =
     planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {
@@ -340,4 +341,9 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
     const { namespace_id, visibility } = deleting
     await emit(tx, { kind: 'project_deleted', ...about, payload: { namespace_id, visibility } })
   })
+}
+
+/** Throws `forbidden` if only administrators may delete projects and the caller is none. */
+export function requireUnprotected({ plan, settings, actor }: Ctx): void {
+  if (planOffers(plan, 'premium') && settings.default_project_deletion_protection && !actor?.admin) throw forbidden()
 }

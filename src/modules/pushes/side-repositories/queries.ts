@@ -156,3 +156,26 @@ export const sideRepositoriesWithoutHolder = (db: Db, limit: number): Promise<Si
 /** Deletes the row of a repository without holder. */
 export const deleteSideRepository = (db: Db, id: number): Promise<number> =>
   db.run(sql`delete from side_repositories s where s.id = ${id} and not (${hasHolder})`)
+
+/**
+ * A row without holder, for a repository that is filled before its holder exists. If it gets none, a job deletes both within
+ * minutes.
+ */
+export const insertUnheld = async (db: Db, kind: SideKindName): Promise<SideRepository> =>
+  (await db.row(
+    sideRepositoryRow,
+    sql`with made as (insert into side_repositories (kind) values (${kind}) returning *) select ${columns} from made s`,
+  ))!
+
+/** Gives a repository its holder. False if the job that deletes those without one was faster. */
+export const holdRepository = async (
+  tx: Tx,
+  id: number,
+  holder: SideHolder,
+  { defaultBranch, size }: { readonly defaultBranch: string | null; readonly size: number },
+): Promise<boolean> =>
+  (await tx.run(sql`
+    update side_repositories s
+    set ${raw(holderColumn[holder.kind])} = ${holder.id}, default_branch = ${defaultBranch}, size = ${size}
+    where s.id = ${id} and s.kind = ${holder.kind} and not (${hasHolder})
+  `)) > 0

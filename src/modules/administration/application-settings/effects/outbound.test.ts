@@ -46,6 +46,16 @@ showEffects(
       201,
       403,
     ],
+    [
+      'project_export_enabled',
+      { project_export_enabled: false },
+      async (world) => {
+        const project = await world.project()
+        return (await world.root.get(`/projects/${project.id}/export`)).status
+      },
+      200,
+      404,
+    ],
   ],
   // Tested elsewhere, because it takes several steps.
   [

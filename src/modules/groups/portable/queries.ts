@@ -1,0 +1,78 @@
+import { day, level, moment, orNull, participant, partOf, words } from '../../../db/portable/columns.ts'
+import { heldBy, type Relation } from '../../../db/portable/relation.ts'
+import { sql } from '../../../db/sql.ts'
+import { groupOrder, heldByGroups } from './tree-queries.ts'
+
+const address = words(2048, /^https?:\/\//i)
+
+const holderOf = (of: 'project' | 'group'): string => (of === 'project' ? 'project_id' : 'namespace_id')
+
+/** The holder of rows of a group is in the record, because the archive has those of all groups below it, too. */
+const placeIn = (of: 'project' | 'group') =>
+  of === 'project'
+    ? { columns: {}, holder: ['project_id'], order: [] }
+    : { columns: { group: { ...partOf('groups'), column: 'namespace_id' } }, holder: [], order: groupOrder }
+
+const members = (of: 'project' | 'group'): Relation => {
+  const { columns, holder, order } = placeIn(of)
+  const found = of === 'project' ? heldBy('members') : heldByGroups('members')
+  return {
+    name: of === 'project' ? 'project_members' : 'members',
+    ...found,
+    from: sql`${found.from} join users u on u.id = t.user_id and u.kind = 'human'`,
+    order: [...order, { text: 'u.username' }],
+    columns: {
+      ...columns,
+      user: { ...participant, column: 'user_id' },
+      access_level: level(10, 20, 30, 40, 50),
+      expires_at: orNull(day),
+      created_at: moment,
+      updated_at: moment,
+    },
+    holder,
+    // The importer is a member already, whose level does not change.
+    repeats: {
+      clause: `on conflict (${holderOf(of)}, user_id) where ${holderOf(of)} is not null
+        do update set created_at = excluded.created_at, updated_at = excluded.updated_at`,
+    },
+    // Who imports a project becomes a maintainer, and can add no one above.
+    ...(of === 'project' && {
+      amend: (record) => ({ ...record, access_level: Math.min(Number(record['access_level']), 40) }),
+    }),
+    administrators: 'import',
+  }
+}
+
+const badges = (of: 'project' | 'group'): Relation => {
+  const { columns, holder, order } = placeIn(of)
+  return {
+    name: 'badges',
+    ...(of === 'project' ? heldBy('badges') : heldByGroups('badges')),
+    order: [...order, 't.id'],
+    columns: {
+      ...columns,
+      name: orNull(words(255)),
+      link_url: address,
+      image_url: address,
+      created_at: moment,
+      updated_at: moment,
+    },
+    holder,
+  }
+}
+
+const customAttributes: Relation = {
+  name: 'custom_attributes',
+  ...heldBy('custom_attributes'),
+  order: [{ text: 't.key' }],
+  columns: { key: words(255), value: words(65_535) },
+  holder: ['project_id'],
+  administrators: 'both',
+  repeats: 'skip',
+}
+
+/** What `groups` has of a project. Only administrators import members. */
+export const projectHoldings: readonly Relation[] = [members('project'), badges('project'), customAttributes]
+
+/** What `groups` has of a group and all groups below it. Only administrators import members. */
+export const groupHoldings: readonly Relation[] = [members('group'), badges('group')]

@@ -1,0 +1,164 @@
+import { Type } from 'typebox'
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { inBatches } from '../../../db/batches.ts'
+import type { Holder } from '../../../db/portable/relation.ts'
+import { job } from '../../../jobs/job.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { loadGroup } from '../../groups/index.ts'
+import { loadProject } from '../../projects/index.ts'
+import { type PackedEntry, pack } from '../archive/pack.ts'
+import { inWorkFolder, removeOldFolders } from '../archive/work-folder.ts'
+import { archiveName } from './filename.ts'
+import { tellRequester } from './mails.ts'
+import { uploadPurpose } from './purpose.ts'
+import {
+  beginRequest,
+  deleteFinished,
+  deleteOldFinished,
+  deleteOldRequests,
+  endRequest,
+  findFinished,
+  followRequest,
+  type RequestRow,
+  saveFinished,
+} from './queries.ts'
+import { uploadArchive } from './upload.ts'
+import { writeGroup } from './write-group.ts'
+import { ProjectGone, writeProject } from './write-project.ts'
+
+/** An export that is interrupted this often probably causes the interruption itself. */
+const maxAttempts = 5
+
+/** Exports of a project take turns, and at most two run at once. */
+export const exportArchive = job({
+  name: 'export_archive',
+  input: Type.Object({ requestId: Type.Integer(), turn: Type.Integer() }),
+  key: ({ requestId }) => `export_archive:${requestId}`,
+  queue: ({ turn }) => `exports:${turn % 2}`,
+  attempts: maxAttempts + 1,
+  async run({ requestId }, ctx) {
+    const request = await beginRequest(ctx.db, requestId)
+    if (!request) return
+    const subject = await subjectOf(ctx, request)
+    // The project or the permission is gone.
+    if (!subject) return void (await endRequest(ctx.db, requestId))
+    if (request.attempts > maxAttempts) return fail(ctx, request, subject, 'The export was interrupted too often.')
+    try {
+      if (request.state !== 'following' && !(await write(ctx, request, subject))) return
+    } catch (error) {
+      if (request.attempts < maxAttempts) throw error
+      ctx.log.error({ err: error, request: requestId }, 'failed to export')
+      return fail(ctx, request, subject, 'The archive could not be written. The log of the server has the reason.')
+    }
+    if (request.sealed_url !== null) await upload(ctx, request, subject)
+  },
+})
+
+type Exported = {
+  readonly holder: Holder
+  readonly fullPath: string
+  readonly entries: (folder: string) => Promise<readonly PackedEntry[]>
+}
+
+/** What is exported, if the user may still export it. */
+async function subjectOf(ctx: Ctx, request: RequestRow): Promise<Exported | undefined> {
+  const requester = await asAccount(ctx, request.user_id)
+  if (!requester) return undefined
+  if (request.project_id !== null) {
+    const project = await loadProject(String(request.project_id), requester)
+    if (!project || !allows(projectPolicy.export_project, requester.actor, project.facts)) return undefined
+    return {
+      holder: { of: 'project', id: project.id },
+      fullPath: project.full_path,
+      entries: (folder) => writeProject(requester, project, { folder, description: request.description }),
+    }
+  }
+  const group = await loadGroup(request.namespace_id!, requester)
+  if (!group || !allows(groupPolicy.export_group, requester.actor, group.facts)) return undefined
+  return {
+    holder: { of: 'group', id: group.id },
+    fullPath: group.full_path,
+    entries: (folder) => writeGroup(requester, group, folder),
+  }
+}
+
+/** False if the project was deleted meanwhile. */
+async function write(ctx: Ctx, request: RequestRow, { holder, fullPath, entries }: Exported): Promise<boolean> {
+  const at = new Date()
+  const stored = await inWorkFolder(ctx, `export-${request.id}`, async (folder) =>
+    ctx.blobs.put(pack(await entries(folder))),
+  ).catch((error: unknown) => {
+    if (error instanceof ProjectGone) return undefined
+    throw error
+  })
+  if (!stored) return false
+  return ctx.transaction(async (tx) => {
+    const follows = request.sealed_url !== null
+    // Deleted with the project or the user.
+    if (!(await (follows ? followRequest(tx, request.id) : endRequest(tx, request.id)))) return false
+    const filename = archiveName(fullPath, at)
+    await saveFinished(tx, holder, { digest: stored.digest, size: stored.sizeBytes, filename })
+    if (!follows)
+      await tellRequester(
+        ctx,
+        tx,
+        request.user_id,
+        `Export of ${fullPath} is finished`,
+        `The archive of ${fullPath} can be downloaded for 24 hours:`,
+        `${ctx.site.url}/api/v4/${holder.of}s/${holder.id}/export/download`,
+      )
+    return true
+  })
+}
+
+async function upload(ctx: Ctx, request: RequestRow, { holder, fullPath }: Exported): Promise<void> {
+  const { sealed_url: sealed, upload_method: method, user_id: userId, id } = request
+  const archive = await findFinished(ctx.db, holder)
+  const failure =
+    archive === undefined
+      ? 'Error uploading the project. The archive has expired'
+      : await uploadArchive(ctx, archive, {
+          url: ctx.secrets.open(sealed!, uploadPurpose(id)),
+          method: method!,
+        })
+  await ctx.transaction(async (tx) => {
+    if (!(await endRequest(tx, id))) return
+    if (failure === undefined) {
+      await deleteFinished(tx, holder)
+      await tellRequester(
+        ctx,
+        tx,
+        userId,
+        `Export of ${fullPath} was uploaded`,
+        `The archive of ${fullPath} was uploaded.`,
+      )
+      return
+    }
+    ctx.log.warn({ reason: failure, request: id }, 'failed to upload an export')
+    await tellRequester(ctx, tx, userId, `Export of ${fullPath} could not be uploaded`, failure)
+  })
+}
+
+const fail = (ctx: Ctx, { id, user_id: userId }: RequestRow, { fullPath }: Exported, reason: string): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    if (await endRequest(tx, id)) await tellRequester(ctx, tx, userId, `Export of ${fullPath} failed`, reason)
+  })
+
+const lifetimeHours = 24
+
+/** Deletes archives a day after they were finished; blob collection deletes their bytes. */
+export const removeOldArchives = job({
+  name: 'remove_old_archives',
+  input: Type.Object({}),
+  key: () => 'remove_old_archives',
+  attempts: 3,
+  every: { cron: '15 * * * *', input: {} },
+  async run(_input, ctx) {
+    await inBatches((size) => deleteOldFinished(ctx.db, lifetimeHours, size))
+    await deleteOldRequests(ctx.db, lifetimeHours)
+    await removeOldFolders(ctx)
+  },
+})

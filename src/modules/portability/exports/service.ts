@@ -1,0 +1,61 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { disposition } from '../../../api/disposition.ts'
+import type { RawBody, Reply } from '../../../api/endpoint.ts'
+import type { Holder } from '../../../db/portable/relation.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { Failure, invalidFields } from '../../../kernel/failure.ts'
+import { countHit } from '../../../settings/queries.ts'
+import { guardUrl } from '../../instance/index.ts'
+import { exportArchive } from './jobs.ts'
+import { uploadPurpose } from './purpose.ts'
+import { findFinished, insertRequest, saveUpload } from './queries.ts'
+import { uploadRules } from './upload.ts'
+
+/** Limits per user. Source: supplement to the API documents, 1.10. */
+const starts = { hits: 1, seconds: 300 }
+const downloads = { hits: 10, seconds: 600 }
+
+async function limit(ctx: Ctx, key: string, { hits, seconds }: typeof starts): Promise<void> {
+  if ((await countHit(ctx.db, `${key}:${ctx.actor!.id}`, seconds)) > hits)
+    throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+}
+
+/** Throws `404 Not Found` if an administrator has disabled exports of projects. */
+export function requireProjectExports({ settings }: Ctx): void {
+  if (!settings.project_export_enabled) throw new Failure('not_found', 'Not Found')
+}
+
+export type ExportInput = {
+  readonly description?: string | undefined
+  readonly upload?: { readonly url: string; readonly http_method: string } | undefined
+}
+
+/** Starts an export. It runs after earlier ones of the same project. */
+export async function startExport(ctx: Ctx, holder: Holder, { description, upload }: ExportInput): Promise<void> {
+  const method = upload && methodOf(upload.http_method)
+  if (upload) {
+    const guarded = await guardUrl(ctx, upload.url, uploadRules)
+    if ('blocked' in guarded) throw invalidFields({ url: [`is blocked: ${guarded.blocked}`] })
+  }
+  await limit(ctx, `${holder.of}_export`, starts)
+  await ctx.transaction(async (tx) => {
+    const id = await insertRequest(tx, holder, { userId: ctx.actor!.id, description: description ?? null })
+    if (upload) await saveUpload(tx, id, ctx.secrets.seal(upload.url, uploadPurpose(id)), method!)
+    await enqueue(tx, exportArchive, { requestId: id, turn: holder.id })
+  })
+}
+
+function methodOf(text: string): 'PUT' | 'POST' {
+  if (text === 'PUT' || text === 'POST') return text
+  throw invalidFields({ http_method: ['invalid. Only PUT and POST methods allowed.'] })
+}
+
+/** Opens the finished archive of a project or group. */
+export async function openExport(ctx: Ctx, reply: Reply, holder: Holder): Promise<RawBody> {
+  await limit(ctx, `${holder.of}_export_download:${holder.id}`, downloads)
+  const finished = await findFinished(ctx.db, holder)
+  const blob = finished && (await ctx.blobs.get(finished.digest))
+  if (!finished || !blob) throw new Failure('not_found', 'Not found or has expired')
+  reply.header('content-disposition', disposition('attachment', finished.filename))
+  return { ...blob, contentType: 'application/gzip' }
+}

@@ -1,0 +1,131 @@
+import { describe, expect } from 'vitest'
+import { type Client, type TestGroup, test, unique, type World } from '../../../test/world.ts'
+import { mailsTo } from '../instance/mails/testing.ts'
+import { entriesOf, groupExportOf, runExports, runGroupImports, upload } from './testing.ts'
+
+const importInto = (who: Client, archive: Buffer, fields: Record<string, string>) =>
+  upload(who, archive, fields, '/groups/import')
+
+/** A public group with a private subgroup, each with labels, milestones, boards, badges and members. */
+async function stage(world: World) {
+  const [ann, ben] = [await world.user(), await world.user()]
+  const root = await world.group({ visibility: 'public', members: [[ann, 'owner']], description: 'Größe 💡' })
+  const below = await world.group({ visibility: 'private', parent: root, members: [[ben, 'developer']] })
+  for (const group of [root, below]) {
+    const at = `/groups/${group.id}`
+    await ann.post(`${at}/labels`, { name: `label of ${group.path}`, color: '#123456', description: 'x' })
+    await ann.post(`${at}/milestones`, { title: `milestone of ${group.path}`, due_date: '2031-02-03' })
+    await ann.post(`${at}/badges`, { link_url: 'https://example.com', image_url: 'https://example.com/b.png' })
+    await ann.post(`${at}/boards`, { name: 'Board' })
+  }
+  const [label] = (await ann.get(`/groups/${root.id}/labels`)).json
+  const [board] = (await ann.get(`/groups/${below.id}/boards`)).json
+  // A board of the subgroup has a list of a label of the group above.
+  const made = await ann.post(`/groups/${below.id}/boards/${board.id}/lists`, { label_id: label.id })
+  expect(made.status).toBe(201)
+  return { ann, ben, root, below }
+}
+
+const found = async (who: Client, path: string): Promise<TestGroup & { visibility: string; description: string }> =>
+  (await who.get(`/groups/${encodeURIComponent(path)}`)).json
+
+describe('archives of groups', () => {
+  test('D2-GROUP-EXPORT-CONTENT an imported group with its subgroups exports to the same bytes', async ({ world }) => {
+    const { root } = await stage(world)
+    const first = await groupExportOf(world, root.id)
+    const entries = await entriesOf(first)
+    expect([...entries.keys()]).toEqual([
+      'VERSION',
+      'tree/group/badges.ndjson',
+      'tree/group/board_lists.ndjson',
+      'tree/group/boards.ndjson',
+      'tree/group/groups.ndjson',
+      'tree/group/labels.ndjson',
+      'tree/group/members.ndjson',
+      'tree/group/milestones.ndjson',
+      'tree/group/users.ndjson',
+    ])
+    const path = unique('imported')
+    const made = await importInto(world.root, first, { name: path, path })
+    expect(made).toMatchObject({ status: 202, json: { message: '202 Accepted' } })
+    expect(await found(world.root, path)).toMatchObject({ visibility: 'private' })
+    await runGroupImports(world)
+    const group = await found(world.root, path)
+    // A new top-level group stays private; what is below may not be more visible.
+    const second = await entriesOf(await groupExportOf(world, group.id))
+    const without = (content: Buffer) => content.toString().replaceAll(/"visibility":\d+/g, '')
+    for (const [name, content] of entries) expect([name, without(second.get(name)!)]).toEqual([name, without(content)])
+    // Numbers continue.
+    const next = await world.root.post(`/groups/${group.id}/milestones`, { title: 'Next' })
+    expect(next.json.iid).toBe(2)
+  })
+
+  test('D2-GROUP-EXPORT-ACCEPTED D2-GROUP-EXPORT-404 an export is accepted, and its archive is missing until it is finished', async ({
+    world,
+  }) => {
+    const { ann, ben, root } = await stage(world)
+    const at = `/groups/${root.id}/export`
+    expect(await ann.get(`${at}/download`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Not found or has expired' },
+    })
+    expect(await ann.post(at)).toMatchObject({ status: 202, json: { message: '202 Accepted' } })
+    expect((await ann.get(`${at}/download`)).status).toBe(404)
+    await runExports(world)
+    expect((await ann.get(`${at}/download`)).status).toBe(200)
+    expect((await ben.post(at)).status).toBe(403)
+    expect((await ben.get(`${at}/download`)).status).toBe(403)
+  })
+
+  test('D2-GROUP-IMPORT-PARENT parent_id names the group above, which limits the visibility; default: the top level', async ({
+    world,
+  }) => {
+    const { ann, root } = await stage(world)
+    const archive = await groupExportOf(world, root.id, ann)
+    const zoe = await world.user()
+    const parent = await world.group({ visibility: 'internal', members: [[zoe, 'owner']] })
+    const [inside, top] = [unique('inside'), unique('top')]
+    expect((await importInto(zoe, archive, { name: inside, path: inside, parent_id: String(parent.id) })).status).toBe(
+      202,
+    )
+    expect((await importInto(zoe, archive, { name: top, path: top })).status).toBe(202)
+    await runGroupImports(world)
+    const group = await found(zoe, `${parent.full_path}/${inside}`)
+    expect(group).toMatchObject({ visibility: 'internal', description: 'Größe 💡' })
+    expect(await found(zoe, top)).toMatchObject({ visibility: 'private' })
+    // Only administrators import members.
+    expect((await zoe.get(`/groups/${group.id}/members`)).json.map(({ id }: { id: number }) => id)).toEqual([zoe.id])
+    expect((await zoe.get(`/groups/${group.id}/labels`)).json).toHaveLength(1)
+    expect((await zoe.get(`/groups/${group.id}/subgroups`)).json).toHaveLength(1)
+  })
+
+  test('400, 403 and 404 for groups that cannot be imported', async ({ world }) => {
+    const { root, below, ben } = await stage(world)
+    const archive = await groupExportOf(world, root.id)
+    const path = unique('never')
+    expect(await importInto(ben, archive, { name: root.path, path: root.path })).toMatchObject({
+      status: 400,
+      json: { message: 'Failed to save group {:path=>["has already been taken"]}' },
+    })
+    expect((await importInto(ben, archive, { name: path, path, parent_id: String(root.id) })).status).toBe(403)
+    const stranger = await world.user()
+    expect((await importInto(stranger, archive, { name: path, path, parent_id: String(below.id) })).status).toBe(404)
+    expect(await importInto(ben, Buffer.from('x'), { name: path, path })).toMatchObject({
+      status: 400,
+      json: { message: 'The file is invalid' },
+    })
+  })
+
+  test('a group whose import fails stays empty, and a mail has the reason', async ({ world }) => {
+    const { root } = await stage(world)
+    const archive = await groupExportOf(world, root.id)
+    const zoe = await world.user()
+    const path = unique('broken')
+    await importInto(zoe, archive.subarray(0, archive.length - 60), { name: path, path })
+    await runGroupImports(world)
+    const group = await found(zoe, path)
+    expect((await zoe.get(`/groups/${group.id}/labels`)).json).toEqual([])
+    expect((await zoe.get(`/groups/${group.id}/subgroups`)).json).toEqual([])
+    expect((await mailsTo(world, `${zoe.username}@example.com`)).at(-1)!.body).toContain('It is not a gzip archive')
+  })
+})

@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Holder, PortableRecord } from '../../../db/portable/relation.ts'
+import { job } from '../../../jobs/job.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { loadGroup } from '../../groups/index.ts'
+import type { Avatar } from '../../namespaces/index.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
+import { inWorkFolder } from '../archive/work-folder.ts'
+import { tellRequester } from '../exports/mails.ts'
+import * as entries from '../layout/names.ts'
+import { recordsIn } from '../records/read-records.ts'
+import { databaseRefusal } from './database-refusal.ts'
+import { avatarIn } from './files.ts'
+import { groupRelationsFor, importGroup, type PreparedGroup } from './import-group.ts'
+import { openArchive, readPeople } from './open-archive.ts'
+import { checkRecords, ownRecords } from './own-records.ts'
+import { type ArchiveImportRow, countAttempt, deleteArchiveImport, findArchiveImport } from './queries.ts'
+
+const maxAttempts = 5
+const maxGroups = 10_000
+
+/** Imports an uploaded archive into a new group. A failure leaves the group empty, and sends the reason to the importer. */
+export const importGroupArchive = job({
+  name: 'import_group_archive',
+  input: Type.Object({ groupId: Type.Integer() }),
+  key: ({ groupId }) => `import_group_archive:${groupId}`,
+  queue: ({ groupId }) => `imports:${groupId % 2}`,
+  attempts: maxAttempts + 1,
+  async run({ groupId }, ctx) {
+    const holder: Holder = { of: 'group', id: groupId }
+    const attempt = await countAttempt(ctx.db, holder)
+    const pending = await findArchiveImport(ctx.db, holder)
+    if (!pending || attempt === undefined) return
+    try {
+      if (attempt > maxAttempts) throw new ArchiveRefusal('The import was interrupted too often.')
+      await inWorkFolder(ctx, `import-group-${groupId}`, async (folder) => {
+        const prepared = await prepare(ctx, groupId, pending, folder)
+        await ctx.transaction(async (tx) => {
+          // Another run was faster.
+          if ((await deleteArchiveImport(tx, holder)) === 0) return
+          await importGroup(ctx, tx, groupId, prepared)
+        })
+      })
+    } catch (error) {
+      const reason = error instanceof ArchiveRefusal ? error.message : databaseRefusal(error)
+      if (reason === undefined) throw error
+      await fail(ctx, holder, pending.user_id, reason)
+    }
+  },
+})
+
+const fail = (ctx: Ctx, holder: Holder, userId: number, reason: string): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    if ((await deleteArchiveImport(tx, holder)) === 0) return
+    ctx.log.warn({ group_id: holder.id, reason }, 'failed to import a group')
+    await tellRequester(ctx, tx, userId, 'Import of a group failed', `The archive could not be imported: ${reason}`)
+  })
+
+async function prepare(ctx: Ctx, groupId: number, pending: ArchiveImportRow, folder: string): Promise<PreparedGroup> {
+  const importer = await asAccount(ctx, pending.user_id)
+  const group = importer && (await loadGroup(groupId, importer))
+  if (!importer || !group || !allows(groupPolicy.admin_group, importer.actor, group.facts))
+    throw new ArchiveRefusal('The importer is not allowed to change the group any more')
+  const unpacked = await openArchive(ctx, pending.digest!, folder)
+  const file = unpacked.get(entries.groupsEntry)
+  if (!file) throw new ArchiveRefusal('The archive has no group')
+  const groups: PortableRecord[] = []
+  const avatars = new Map<number, Avatar>()
+  for await (const { record, line } of recordsIn(file.path, 'groups')) {
+    if (line > maxGroups) throw new ArchiveRefusal(`groups has more than ${maxGroups} records`)
+    groups.push(record)
+    const avatar = await avatarIn(ctx, unpacked, `avatars/${line}/`)
+    if (avatar) avatars.set(line, avatar)
+  }
+  if (groups.length === 0) throw new ArchiveRefusal('The archive has no group')
+  const records = ownRecords(unpacked, entries.groupRelationEntry)
+  await checkRecords(records, groupRelationsFor(importer), { isAdministrator: importer.actor?.admin === true })
+  return {
+    importer,
+    groups,
+    records,
+    people: await readPeople(ctx, importer, unpacked, entries.groupPeopleEntry),
+    avatars,
+  }
+}

@@ -1,0 +1,59 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import type { Holder, PortableRecord, Relation } from '../../../db/portable/relation.ts'
+import { createImportedGroup, lockGroup, restoreGroup } from '../../groups/index.ts'
+import { type Avatar, lockAccess, namespacePlaced, saveAvatar } from '../../namespaces/index.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
+import { groupRelations } from '../layout/relations.ts'
+import type { People } from '../records/people.ts'
+import { type Importing, importRecords } from '../records/read-records.ts'
+import type { RecordSource } from './own-records.ts'
+
+/** An archive of a group that was checked. */
+export type PreparedGroup = {
+  readonly importer: Ctx
+  /** The first one is the group itself; others have the line of their parent. */
+  readonly groups: readonly PortableRecord[]
+  readonly records: RecordSource
+  readonly people: People
+  /** By the lines of their groups. */
+  readonly avatars: ReadonlyMap<number, Avatar>
+}
+
+/** Relations that may be imported by the importer. */
+export const groupRelationsFor = (importer: Ctx): readonly Relation[] =>
+  importer.actor?.admin ? groupRelations : groupRelations.filter(({ administrators }) => administrators === undefined)
+
+/** Fills an empty group, and creates the groups below it, in one transaction. */
+export async function importGroup(ctx: Ctx, tx: Tx, rootId: number, prepared: PreparedGroup): Promise<void> {
+  const { importer, groups, records, people, avatars } = prepared
+  await lockAccess(tx)
+  const root = await lockGroup(tx, rootId)
+  if (!root) throw new ArchiveRefusal('The group is not there any more')
+  // Line 0 is no record.
+  const ids: number[] = [0]
+  for (const [index, given] of groups.entries()) {
+    const line = index + 1
+    const isRoot = index === 0
+    const parentId = isRoot ? root.parent_id : ids[Number(given['parent'])]
+    if (!isRoot && !parentId) throw new ArchiveRefusal(`groups, line ${line}: parent is not valid`)
+    const parent = parentId ? await lockGroup(tx, parentId) : undefined
+    const made = isRoot ? rootId : await createImportedGroup(importer, tx, parentId!, given)
+    if (typeof made !== 'number') throw new ArchiveRefusal(`groups, line ${line}: ${made.refused}`)
+    ids.push(made)
+    await restoreGroup(importer, tx, made, given, parent)
+    const avatar = avatars.get(line)
+    if (avatar) await saveAvatar(tx, 'group', made, avatar)
+  }
+  const holder: Holder = { of: 'group', id: rootId }
+  const importing: Importing = { tx, holder, people, ids: new Map([['groups', ids]]), leftOut: new Map() }
+  const relations = groupRelationsFor(importer)
+  for (const relation of relations) {
+    const lines = records.of(relation)
+    if (lines) await importRecords(relation, lines, importing)
+    else importing.ids.set(relation.name, [])
+  }
+  for (const relation of relations) for (const statement of relation.after?.(holder) ?? []) await tx.run(statement)
+  for (const id of ids.slice(1)) await namespacePlaced(tx, id)
+  ctx.log.info({ group_id: rootId, groups: groups.length }, 'imported a group')
+}

@@ -1,0 +1,273 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { FormData } from 'undici'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { archiveImports } from '../../../../test/tables/portability.ts'
+import { type Client, test, unique, type World } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { exportOf, importOf, runImport, upload } from '../testing.ts'
+import { importArchive } from './jobs.ts'
+
+/** The archive of a public project of two users with an issue, a note of each, and a commit. */
+async function stage(world: World) {
+  const [ann, ben] = [await world.user(), await world.user()]
+  const project = await storedProject(world, { members: [[ann, 'maintainer']] })
+  project.repository.commit({ 'README.md': 'Read me\n' })
+  const at = `/projects/${project.id}`
+  await world.root.put(at, { description: 'Described', visibility: 'public' })
+  await ann.post(`${at}/issues`, { title: 'Mine', labels: 'bug' })
+  await ben.post(`${at}/issues/1/notes`, { body: 'From Ben' })
+  await ben.post(`${at}/issues/1/notes`, { body: '# Heading' })
+  return { ann, ben, project, archive: await exportOf(world, project.id) }
+}
+
+const bodiesOf = async (who: Client, id: number): Promise<{ body: string; author: { id: number } }[]> =>
+  (await who.get(`/projects/${id}/issues/1/notes?sort=asc`)).json.filter(({ system }: { system: boolean }) => !system)
+
+describe('POST /projects/import', () => {
+  test('D1-IMPORT-MULTIPART D1-IMPORT-SCHEDULED D1-IMPORT-STATES D1-IMPORT-NAME an uploaded archive becomes a project', async ({
+    world,
+  }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const path = unique('imported')
+    const made = await upload(zoe, archive, { path })
+    expect(made).toMatchObject({
+      status: 201,
+      json: {
+        name: path,
+        path,
+        path_with_namespace: `${zoe.username}/${path}`,
+        import_status: 'scheduled',
+        description: null,
+      },
+    })
+    const at = `/projects/${made.json.id}`
+    expect((await zoe.get(`${at}/repository/tree`)).status).toBe(404)
+    expect((await zoe.get(`${at}/issues`)).json).toEqual([])
+    await runImport(world, made.json.id)
+    expect((await zoe.get(`${at}/import`)).json).toMatchObject({ import_status: 'finished', import_error: null })
+    expect((await zoe.get(at)).json).toMatchObject({
+      description: 'Described',
+      visibility: 'public',
+      default_branch: 'main',
+    })
+    expect((await zoe.get(`${at}/repository/tree`)).json).toMatchObject([{ name: 'README.md' }])
+    expect((await zoe.get(`${at}/issues`)).json).toMatchObject([{ iid: 1, title: 'Mine', labels: ['bug'] }])
+    expect(await archiveImports(world, made.json.id)).toEqual([])
+    // Counters and numbers continue.
+    expect((await zoe.post(`${at}/issues`, { title: 'Next' })).json.iid).toBe(2)
+    expect((await zoe.get(at)).json.open_issues_count).toBe(2)
+  })
+
+  test('everything belongs to an importer who is no administrator, and notes of others say who wrote them', async ({
+    world,
+  }) => {
+    const { ann, ben, archive } = await stage(world)
+    const zoe = await world.user()
+    const { id } = await importOf(world, archive, zoe)
+    expect((await zoe.get(`/projects/${id}/issues/1`)).json.author.id).toBe(zoe.id)
+    const notes = await bodiesOf(zoe, id)
+    expect(notes.map(({ author }) => author.id)).toEqual([zoe.id, zoe.id])
+    expect(notes[0]!.body).toMatch(
+      new RegExp(
+        `^From Ben\n\n \\*By Name of ${ben.username} on \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC \\(imported from`,
+      ),
+    )
+    const members = (await zoe.get(`/projects/${id}/members`)).json
+    expect(members.map((member: { id: number }) => member.id)).toEqual([zoe.id])
+    expect(members.map((member: { id: number }) => member.id)).not.toContain(ann.id)
+  })
+
+  test('an administrator imports authors and members, these as maintainers at most', async ({ world }) => {
+    const { ann, ben, archive } = await stage(world)
+    const { id } = await importOf(world, archive)
+    expect((await world.root.get(`/projects/${id}/issues/1`)).json.author.id).toBe(ann.id)
+    expect((await bodiesOf(world.root, id)).map(({ author, body }) => [author.id, body])).toEqual([
+      [ben.id, 'From Ben'],
+      [ben.id, '# Heading'],
+    ])
+    expect((await world.root.get(`/projects/${id}/members/${ann.id}`)).json.access_level).toBe(40)
+    expect((await ann.get(`/projects/${id}`)).json.permissions.project_access.access_level).toBe(40)
+  })
+
+  test('D1-IMPORT-NAMESPACE namespace is an ID or a path', async ({ world }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const group = await world.group({ visibility: 'private', members: [[zoe, 'maintainer']] })
+    const [byId, byPath] = [unique('by-id'), unique('by-path')]
+    expect((await upload(zoe, archive, { path: byId, namespace: String(group.id) })).json.path_with_namespace).toBe(
+      `${group.full_path}/${byId}`,
+    )
+    const made = await upload(zoe, archive, { path: byPath, namespace: group.full_path, name: 'A name' })
+    expect(made.json).toMatchObject({ path_with_namespace: `${group.full_path}/${byPath}`, name: 'A name' })
+    await runImport(world, made.json.id)
+    // The group limits the visibility.
+    expect((await zoe.get(`/projects/${made.json.id}`)).json.visibility).toBe('private')
+  })
+
+  test('D1-IMPORT-OVERRIDE-PARAMS parameters win over the archive, and are checked as those of a new project', async ({
+    world,
+  }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const { id } = await importOf(world, archive, zoe, {
+      'override_params[description]': 'Mine',
+      'override_params[visibility]': 'internal',
+      'override_params[wiki_access_level]': 'disabled',
+    })
+    expect((await zoe.get(`/projects/${id}`)).json).toMatchObject({
+      description: 'Mine',
+      visibility: 'internal',
+      wiki_access_level: 'disabled',
+    })
+    const wrong = await upload(zoe, archive, { path: unique('wrong'), 'override_params[visibility]': 'secret' })
+    expect(wrong).toMatchObject({
+      status: 400,
+      json: { error: 'override_params[visibility] does not have a valid value' },
+    })
+    const long = await upload(zoe, archive, { path: unique('long'), 'override_params[description]': 'x'.repeat(3000) })
+    expect(long.status).toBe(400)
+  })
+
+  test('D1-IMPORT-OVERWRITE an import replaces a project of the same path when it is complete, with its members and stars', async ({
+    world,
+  }) => {
+    const { archive } = await stage(world)
+    const [zoe, max] = [await world.user(), await world.user()]
+    const path = unique('there')
+    const old = (await zoe.post('/projects', { path, visibility: 'public' })).json
+    await zoe.post(`/projects/${old.id}/members`, { user_id: max.id, access_level: 30 })
+    await max.post(`/projects/${old.id}/star`)
+    expect(await upload(zoe, archive, { path })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining('has already been taken') },
+    })
+    const { json } = await upload(zoe, archive, { path, overwrite: 'true' })
+    expect((await zoe.get(`/projects/${encodeURIComponent(`${zoe.username}/${path}`)}`)).json.id).toBe(old.id)
+    await runImport(world, json.id)
+    const now = (await zoe.get(`/projects/${encodeURIComponent(`${zoe.username}/${path}`)}`)).json
+    expect(now).toMatchObject({ id: json.id, path, description: 'Described', star_count: 1 })
+    expect((await max.get(`/projects/${json.id}`)).json.permissions.project_access.access_level).toBe(30)
+    expect((await zoe.get(`/projects/${old.id}`)).status).toBe(404)
+  })
+
+  test('an import does not replace a project that the importer may not delete, nor one whose import fails', async ({
+    world,
+  }) => {
+    const { archive, project, ann } = await stage(world)
+    const [namespace, path] = project.full_path.split('/') as [string, string]
+    expect((await upload(ann, archive, { path, namespace, overwrite: 'true' })).status).not.toBe(201)
+    const broken = await importOf(world, archive.subarray(0, archive.length - 100), world.root, {
+      path,
+      namespace,
+      overwrite: 'true',
+    })
+    expect(broken.import_status).toBe('failed')
+    expect((await world.root.get(`/projects/${project.id}`)).json.path_with_namespace).toBe(project.full_path)
+  })
+
+  test('400, 403 and 404 for what cannot be imported', async ({ world }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const stranger = await world.group({ visibility: 'private' })
+    const open = await world.group({ visibility: 'public' })
+    const path = unique('never')
+    const form = new FormData()
+    form.set('path', path)
+    expect(await zoe.send('POST', '/projects/import', { body: form })).toMatchObject({
+      status: 400,
+      json: { error: 'file is missing' },
+    })
+    form.set('file', 'text')
+    expect(await zoe.send('POST', '/projects/import', { body: form })).toMatchObject({
+      status: 400,
+      json: { error: 'file is invalid' },
+    })
+    expect(await upload(zoe, Buffer.from('no archive'), { path })).toMatchObject({
+      status: 400,
+      json: { message: 'The file is invalid' },
+    })
+    for (const namespace of [stranger.full_path, 'no-such-namespace'])
+      expect(await upload(zoe, archive, { path, namespace })).toMatchObject({
+        status: 404,
+        json: { message: '404 Namespace Not Found' },
+      })
+    expect(await upload(zoe, archive, { path, namespace: open.full_path })).toMatchObject({
+      status: 400,
+      json: { message: 'Namespace is not valid' },
+    })
+    expect((await upload(world.anonymous, archive, { path })).status).toBe(401)
+    await world.settings({ import_sources: ['git'] })
+    expect((await upload(zoe, archive, { path })).status).toBe(403)
+  })
+
+  test('an archive larger than the setting is refused while it is uploaded', async ({ world }) => {
+    const zoe = await world.user()
+    await world.settings({ max_import_size: 1 })
+    expect((await upload(zoe, Buffer.alloc(1_100_000), { path: unique('large') })).status).toBe(413)
+  })
+
+  test('D1-IMPORT-ERROR a failed import leaves an empty project and the reason', async ({ world }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const { id, import_status, import_error } = await importOf(world, archive.subarray(0, archive.length - 100), zoe)
+    expect({ import_status, import_error }).toEqual({
+      import_status: 'failed',
+      import_error: 'It is not a gzip archive, or damaged',
+    })
+    expect((await zoe.get(`/projects/${id}/issues`)).json).toEqual([])
+    expect((await zoe.get(`/projects/${id}/labels`)).json).toEqual([])
+    expect((await zoe.get(`/projects/${id}/repository/tree`)).status).toBe(404)
+    expect(await archiveImports(world, id)).toEqual([])
+  })
+
+  test('an import can be repeated: a second run of its job changes nothing', async ({ world }) => {
+    const { archive } = await stage(world)
+    const { id } = await importOf(world, archive)
+    const ctx = await contextFor(world, null)
+    await importArchive.run({ projectId: id, storage: 'default' }, ctx)
+    expect((await world.root.get(`/projects/${id}/issues`)).json).toHaveLength(1)
+  })
+
+  test('an imported project has no events, todos or mails of its content', async ({ world }) => {
+    const { ann, archive } = await stage(world)
+    const before = (await ann.get('/todos')).json.length
+    const { id } = await importOf(world, archive)
+    expect((await ann.get('/todos')).json).toHaveLength(before)
+    const kinds = (await world.root.get(`/projects/${id}/events`)).json.map((event: any) => event.target_type)
+    expect(kinds).not.toContain('Issue')
+    expect(kinds).not.toContain('Note')
+  })
+})
+
+describe('POST /projects/remote-import', () => {
+  test('an archive at a URL becomes a project', async ({ world }) => {
+    const { archive } = await stage(world)
+    const zoe = await world.user()
+    const server = createServer((_request, response) => void response.end(archive))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/archive?signature=secret`
+    try {
+      expect(await zoe.post('/projects/remote-import', { url, path: unique('remote') })).toMatchObject({ status: 400 })
+      await world.settings({ allow_local_requests_from_web_hooks_and_services: true })
+      const made = await zoe.post('/projects/remote-import', { url, path: unique('remote') })
+      expect(made).toMatchObject({ status: 201, json: { import_status: 'scheduled' } })
+      await runImport(world, made.json.id)
+      expect((await zoe.get(`/projects/${made.json.id}/import`)).json).toMatchObject({ import_status: 'finished' })
+      expect((await zoe.get(`/projects/${made.json.id}/issues`)).json).toHaveLength(1)
+      server.close()
+      server.closeAllConnections()
+      const failed = await zoe.post('/projects/remote-import', { url, path: unique('remote') })
+      await runImport(world, failed.json.id)
+      const { json } = await zoe.get(`/projects/${failed.json.id}/import`)
+      expect(json).toMatchObject({
+        import_status: 'failed',
+        import_error: 'The archive could not be downloaded. Connection refused',
+      })
+    } finally {
+      server.close()
+    }
+  })
+})

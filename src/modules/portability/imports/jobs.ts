@@ -1,0 +1,175 @@
+import { Type } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import type { Tx } from '../../../db/db.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { job } from '../../../jobs/job.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { copyHoldings } from '../../groups/index.ts'
+import { endInFailure, type Filling, fillRepository, type Place, RemoteRefusal } from '../../lifecycle/index.ts'
+import { lockAccess, projectPlaced } from '../../namespaces/index.ts'
+import { loadProject, type ProjectSubject, replaceProject } from '../../projects/index.ts'
+import { linkAllFrom } from '../../pushes/index.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
+import type { Unpacked } from '../archive/unpack.ts'
+import { inWorkFolder } from '../archive/work-folder.ts'
+import { tellRequester } from '../exports/mails.ts'
+import * as entries from '../layout/names.ts'
+import { jsonOf } from '../records/json.ts'
+import { type Converted, convertProject } from '../reference/convert-project.ts'
+import { referenceTree } from '../reference/tree.ts'
+import { databaseRefusal } from './database-refusal.ts'
+import { downloadArchive, downloadPurpose } from './download.ts'
+import { avatarIn, storeFiles } from './files.ts'
+import { importProject, type Prepared, relationsFor } from './import-project.ts'
+import { archiveLimit } from './limit.ts'
+import { openArchive, readPeople } from './open-archive.ts'
+import { checkRecords, ownRecords } from './own-records.ts'
+import { type ArchiveImportRow, deleteArchiveImport, findArchiveImport, saveDownloaded } from './queries.ts'
+import { fillFromBundle, fillSides, withBranchesOfForks } from './repositories.ts'
+
+/** Imports an uploaded archive into a new project. At most two run at once. */
+export const importArchive = job({
+  name: 'import_archive',
+  input: Type.Object({ projectId: Type.Integer(), storage: Type.String() }),
+  key: ({ projectId }) => `import_archive:${projectId}`,
+  queue: ({ projectId }) => `imports:${projectId % 2}`,
+  attempts: 10,
+  async run(place, ctx) {
+    const holder = { of: 'project', id: place.projectId } as const
+    const pending = await findArchiveImport(ctx.db, holder)
+    // The importer was deleted, or the import is over and this changes nothing.
+    if (!pending) return endInFailure(ctx, place.projectId, 'The archive is not there any more')
+    await inWorkFolder(ctx, `import-${place.projectId}`, (folder) => fill(ctx, place, pending, folder))
+    await deleteArchiveImport(ctx.db, holder)
+  },
+})
+
+async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: string): Promise<void> {
+  let prepared: Prepared | undefined
+  const chosen = new Set(pending.chosen)
+  await fillRepository(
+    ctx,
+    place,
+    (repo) =>
+      refusing(async () => {
+        const made = await prepare(ctx, place, pending, repo, folder)
+        prepared = made.prepared
+        return made.filling
+      }),
+    (tx) =>
+      refusing(async () => {
+        const leftOut = await importProject(ctx, tx, place.projectId, prepared!, chosen)
+        if (pending.replaces_id !== null) await replace(ctx, tx, place.projectId, pending.replaces_id, pending.user_id)
+        await deleteArchiveImport(tx, { of: 'project', id: place.projectId })
+        const lines = [...leftOut].map(([name, count]) => `${name}: ${count}`)
+        if (lines.length > 0)
+          await tellRequester(
+            ctx,
+            tx,
+            pending.user_id,
+            'Parts of an archive were not imported',
+            `The import of project ${place.projectId} is complete. These parts of the archive could not be imported:`,
+            lines.join('\n'),
+          )
+      }),
+  )
+}
+
+/** Puts the imported project into the place of another, which the importer must still be allowed to delete. */
+async function replace(ctx: Ctx, tx: Tx, projectId: number, replacedId: number, userId: number): Promise<void> {
+  const importer = await asAccount(ctx, userId)
+  const replaced = importer && (await loadProject(String(replacedId), importer))
+  if (!importer || !replaced || !allows(projectPolicy.remove_project, importer.actor, replaced.facts))
+    throw new ArchiveRefusal('The importer is not allowed to replace the project any more')
+  await lockAccess(tx)
+  await copyHoldings(tx, replacedId, projectId)
+  await linkAllFrom(tx, replacedId, projectId)
+  if (!(await replaceProject(tx, projectId, replacedId, userId)))
+    throw new ArchiveRefusal('The project that was to be replaced is not there any more')
+  await projectPlaced(tx, projectId)
+}
+
+/** Turns what the archive is to blame for into the failure that ends the import. */
+export async function refusing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ArchiveRefusal) throw new RemoteRefusal(error.message)
+    const sentence = databaseRefusal(error)
+    if (sentence !== undefined) throw new RemoteRefusal(sentence)
+    throw error
+  }
+}
+
+/** Checks the archive, and stores what nothing refers to until the import is complete. */
+async function prepare(
+  ctx: Ctx,
+  { projectId }: Place,
+  pending: ArchiveImportRow,
+  repo: Repository,
+  folder: string,
+): Promise<{ prepared: Prepared; filling: Filling }> {
+  const { importer } = await permitted(ctx, projectId, pending.user_id)
+  const opened = await openArchive(ctx, await digestOf(ctx, projectId, pending), folder)
+  const { unpacked, attributes, leftOut } = await treeOf(opened, folder)
+  const records = ownRecords(unpacked, entries.relationEntry)
+  await checkRecords(records, relationsFor(importer), { isAdministrator: importer.actor?.admin === true })
+  const people = await readPeople(ctx, importer, unpacked)
+  const refs = await withBranchesOfForks(repo, await fillFromBundle(ctx, repo, unpacked, entries.bundleEntry), records)
+  const files = await storeFiles(ctx, unpacked)
+  const avatar = await avatarIn(ctx, unpacked, 'avatar/')
+  const sides = await fillSides(ctx, unpacked)
+  const defaultBranch = attributes['default_branch']
+  return {
+    prepared: { importer, attributes, records, people, files, avatar, sides, leftOut },
+    filling: {
+      refs,
+      defaultBranch: typeof defaultBranch === 'string' ? defaultBranch : undefined,
+      bringsProtections: true,
+    },
+  }
+}
+
+/** The records of an archive: one of ours, or one of the reference product, converted. */
+async function treeOf(unpacked: Unpacked, folder: string): Promise<Converted> {
+  const project = unpacked.get(entries.projectEntry)
+  const attributes = project && (await jsonOf(project, entries.projectEntry))
+  const format = attributes?.['format'] as { name?: unknown; version?: unknown } | undefined
+  if (attributes && format?.name === entries.recordFormat.name) {
+    if (format.version !== entries.recordFormat.version)
+      throw new ArchiveRefusal('The archive was made by a newer version, whose records are not known')
+    return { unpacked, attributes, leftOut: new Map() }
+  }
+  const tree = await referenceTree(unpacked)
+  if (!tree) throw new ArchiveRefusal('The archive has no project')
+  return convertProject(tree, unpacked, folder)
+}
+
+/** The archive in the blob store, where a remote one is put first. */
+async function digestOf(
+  ctx: Ctx,
+  projectId: number,
+  { id, digest, sealed_url: sealed }: ArchiveImportRow,
+): Promise<Digest> {
+  if (digest !== null) return digest
+  const url = ctx.secrets.open(sealed!, downloadPurpose(id))
+  const downloaded = await downloadArchive(ctx, url, archiveLimit(ctx.settings))
+  await saveDownloaded(ctx.db, { of: 'project', id: projectId }, downloaded)
+  return downloaded
+}
+
+/** The importer, who must still be allowed to change the project. */
+export async function permitted(
+  ctx: Ctx,
+  projectId: number,
+  userId: number,
+): Promise<{ importer: Ctx; project: ProjectSubject }> {
+  const importer = await asAccount(ctx, userId)
+  const project = importer && (await loadProject(String(projectId), importer))
+  if (!importer || !project || !allows(projectPolicy.admin_project, importer.actor, project.facts))
+    throw new ArchiveRefusal('The importer is not allowed to change the project any more')
+  return { importer, project }
+}

@@ -1,0 +1,42 @@
+import type { Relation } from '../../../db/portable/relation.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
+import type { Unpacked } from '../archive/unpack.ts'
+import { checkRecord, type Line, recordsIn } from '../records/read-records.ts'
+
+/** Where the records of relations come from. */
+export type RecordSource = {
+  /** The records of a relation, in their order; undefined if the archive has none. */
+  of(relation: Relation): AsyncIterable<Line> | undefined
+}
+
+/** The records of an archive of ours. `entryOf` names the file of a relation. */
+export const ownRecords = (unpacked: Unpacked, entryOf: (name: string) => string): RecordSource => ({
+  of({ name }) {
+    const file = unpacked.get(entryOf(name))
+    return file && recordsIn(file.path, name)
+  },
+})
+
+/**
+ * Maximum records of an archive, unless an administrator imports it. All are stored in one transaction, for which readers of the event
+ * log wait.
+ */
+const maxRecords = 3_000_000
+
+/** Checks every record, before anything is stored. Throws `ArchiveRefusal`. */
+export async function checkRecords(
+  source: RecordSource,
+  relations: readonly Relation[],
+  { isAdministrator }: { readonly isAdministrator: boolean },
+): Promise<void> {
+  let count = 0
+  for (const relation of relations) {
+    const lines = source.of(relation)
+    if (!lines) continue
+    for await (const line of lines) {
+      checkRecord(relation, line)
+      if (++count > maxRecords && !isAdministrator)
+        throw new ArchiveRefusal(`The archive has more than ${maxRecords} records: an administrator can import it`)
+    }
+  }
+}

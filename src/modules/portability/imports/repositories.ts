@@ -1,0 +1,107 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { branchName, branchRef } from '../../../git/format/ref-name.ts'
+import { setDefaultBranch } from '../../../git/refs/head.ts'
+import { type Ref, type RefTip, updateRefs } from '../../../git/refs/refs.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { BundleRefusal, unbundle } from '../../../git/transfer/bundle.ts'
+import { repositorySize } from '../../../git/transfer/maintenance.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { planOffers } from '../../../kernel/plan.ts'
+import { initialBranch, projectRepositoryDir } from '../../projects/index.ts'
+import { insertUnheld, type SideRepository } from '../../pushes/index.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
+import type { Unpacked } from '../archive/unpack.ts'
+import * as entries from '../layout/names.ts'
+import { mergeRequestRelation } from '../layout/relations.ts'
+import type { RecordSource } from './own-records.ts'
+
+const limits = { refs: 500_000 }
+const mebibyte = 1024 * 1024
+
+/** Fills an empty repository from a bundle of the archive; no refs without one. Throws `ArchiveRefusal`. */
+export async function fillFromBundle(
+  ctx: Ctx,
+  repo: Repository,
+  unpacked: Unpacked,
+  name: string,
+): Promise<readonly Ref[]> {
+  const file = unpacked.get(name)
+  if (!file) return []
+  const refs = await unbundle(repo, file.path, limits).catch((error: unknown) => {
+    throw error instanceof BundleRefusal ? new ArchiveRefusal(`${name}: ${error.message}`) : error
+  })
+  const limit = ctx.settings.repository_size_limit
+  if (limit > 0 && planOffers(ctx.plan, 'premium') && (await repositorySize(repo.gitDir)) > limit * mebibyte)
+    throw new ArchiveRefusal(`${name}: The repository is larger than the limit of ${limit} MB`)
+  return refs
+}
+
+/** A filled repository of a wiki or snippet that has no holder yet. */
+export type Unheld = { readonly id: number; readonly defaultBranch: string | null; readonly size: number }
+
+/** Fills the repository of a wiki or snippet. If the import ends before it has a holder, a job deletes it. */
+export async function fillSide(
+  ctx: Ctx,
+  kind: 'project_wiki' | 'snippet',
+  unpacked: Unpacked,
+  name: string,
+): Promise<Unheld | undefined> {
+  if (!unpacked.has(name)) return undefined
+  const row: SideRepository = await insertUnheld(ctx.db, kind)
+  const dir = projectRepositoryDir(ctx, row)
+  await ctx.git.ensureRepository(dir, { defaultBranch: initialBranch, key: row.repository_key })
+  const repo = ctx.git.open(dir, row.repository_key)
+  const refs = await fillFromBundle(ctx, repo, unpacked, name)
+  const branches = refs.flatMap((ref) => branchName(ref.name) ?? [])
+  const defaultBranch = ['master', 'main', ...branches].find((branch) => branches.includes(branch)) ?? null
+  if (defaultBranch !== null) await setDefaultBranch(repo, defaultBranch)
+  return { id: row.id, defaultBranch, size: await repositorySize(repo.gitDir) }
+}
+
+export type SideRepositories = {
+  readonly wiki: Unheld | undefined
+  /** By the lines of their records. */
+  readonly snippets: ReadonlyMap<number, Unheld>
+}
+
+/** Fills the repositories of the wiki and of all snippets. */
+export async function fillSides(ctx: Ctx, unpacked: Unpacked): Promise<SideRepositories> {
+  const wiki = await fillSide(ctx, 'project_wiki', unpacked, entries.wikiEntry)
+  const snippets = new Map<number, Unheld>()
+  for (const name of unpacked.keys()) {
+    const line = Number(/^snippets\/([1-9][0-9]{0,8})\.bundle$/.exec(name)?.[1])
+    const filled = Number.isNaN(line) ? undefined : await fillSide(ctx, 'snippet', unpacked, name)
+    if (filled) snippets.set(line, filled)
+  }
+  return { wiki, snippets }
+}
+
+/**
+ * Creates the branches that open merge requests from forks lack in the project, at their heads. A name that collides with another
+ * branch gets none. Returns all refs.
+ */
+export async function withBranchesOfForks(
+  repo: Repository,
+  refs: readonly Ref[],
+  records: RecordSource,
+): Promise<readonly RefTip[]> {
+  const lines = records.of(mergeRequestRelation)
+  if (!lines || refs.length === 0) return refs
+  const tips = new Map<string, Oid>(refs.map(({ name, oid }) => [name, oid]))
+  const made: RefTip[] = []
+  for await (const { record } of lines) {
+    if (record['state'] !== 'opened' || record['own_source'] === true) continue
+    const name = branchRef(String(record['source_branch']))
+    const head = tips.get(`refs/merge-requests/${record['iid']}/head`)
+    if (!name || !head || tips.has(name)) continue
+    const created = await updateRefs(repo, [{ name, to: head, from: 'absent' }]).catch((error: unknown) => {
+      if (error instanceof Failure && error.kind === 'conflict') return 'stale'
+      throw error
+    })
+    if (created === 'stale') continue
+    tips.set(name, head)
+    made.push({ name, oid: head })
+  }
+  return [...refs, ...made]
+}

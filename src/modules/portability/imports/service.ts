@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { guardUrl } from '../../instance/index.ts'
+import { saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
+import {
+  findNamespace,
+  mayCreateProjects,
+  type NamespaceWithLevel,
+  personalNamespaceOf,
+} from '../../namespaces/index.ts'
+import {
+  createProject,
+  loadProject,
+  type ProjectInput,
+  type ProjectSubject,
+  requireUnprotected,
+} from '../../projects/index.ts'
+import { looksLikeArchive } from '../archive/unpack.ts'
+import { downloadPurpose, downloadRules } from './download.ts'
+import { importArchive } from './jobs.ts'
+import { insertArchiveImport } from './queries.ts'
+
+export type ImportInput = {
+  readonly path: string
+  readonly namespace?: number | string | undefined
+  readonly name?: string | undefined
+  readonly overwrite: boolean
+  /** Attributes that win over those of the archive. */
+  readonly override_params?: ProjectInput | undefined
+}
+
+/** Throws 403 if an administrator has disabled imports of archives. */
+export function requireArchiveImports({ settings }: Ctx): void {
+  if (!settings.import_sources.includes('gitlab_project')) throw forbidden()
+}
+
+/** Stores an uploaded archive; throws `invalid` for a file that cannot be one. */
+export async function acceptArchive(ctx: Ctx, file: UploadedFile): Promise<Digest> {
+  if (!(await looksLikeArchive(file.path))) throw invalid('The file is invalid')
+  return (await ctx.blobs.put(createReadStream(file.path))).digest
+}
+
+/** Where the bytes of an archive are: in the blob store, or still at a URL, encrypted for the import. */
+export type ArchiveSource = { readonly digest: Digest } | { readonly seal: (importId: number) => string }
+
+/** Checks the URL of an archive. Throws `invalid` if it is blocked. */
+export async function acceptRemote(ctx: Ctx, url: string): Promise<ArchiveSource> {
+  const guarded = await guardUrl(ctx, url, downloadRules)
+  if ('blocked' in guarded) throw invalidFields({ url: [`is blocked: ${guarded.blocked}`] })
+  return { seal: (importId) => ctx.secrets.seal(url, downloadPurpose(importId)) }
+}
+
+/** Creates the project that an archive becomes, and the job that fills it. */
+export async function startImport(
+  ctx: Ctx,
+  { path, namespace, name, overwrite, override_params: given = {} }: ImportInput,
+  source: ArchiveSource,
+): Promise<ProjectSubject> {
+  const target = await targetOf(ctx, namespace)
+  const userId = ctx.actor!.id
+  const { name: _name, path: _path, ...chosen } = given
+  const replaced = overwrite ? await replacedProject(ctx, `${target.full_path}/${path}`) : undefined
+  // Until the import is complete, the new project is beside the one that it replaces.
+  const beside = replaced ? `${path.slice(0, 200)}-${randomBytes(8).toString('hex')}` : undefined
+  const attributes = {
+    visibility: 'private' as const,
+    ...chosen,
+    path: beside ?? path,
+    name: beside ?? name ?? path,
+    namespace_id: target.id,
+  }
+  const { id } = await createProject(ctx, attributes, userId, async (tx, projectId) => {
+    const storage = await scheduleImport(tx, projectId, { actorId: userId })
+    await insertArchiveImport(
+      tx,
+      { of: 'project', id: projectId },
+      {
+        userId,
+        digest: 'digest' in source ? source.digest : null,
+        seal: 'seal' in source ? source.seal : undefined,
+        chosen: Object.keys(chosen),
+        replacesId: replaced?.id ?? null,
+      },
+    )
+    await saveImportReport(tx, projectId, { type: 'gitlab_project' })
+    await enqueue(tx, importArchive, { projectId, storage })
+  }).catch(asSentence)
+  return (await loadProject(String(id), ctx))!
+}
+
+/** The project at a path that an import replaces, which the caller must be allowed to delete; undefined if there is none. */
+async function replacedProject(ctx: Ctx, fullPath: string): Promise<ProjectSubject | undefined> {
+  const found = await loadProject(fullPath, ctx)
+  if (!found || found.full_path.toLowerCase() !== fullPath.toLowerCase()) return undefined
+  if (!allows(projectPolicy.remove_project, ctx.actor, found.facts)) throw forbidden()
+  requireUnprotected(ctx)
+  return found
+}
+
+/** The namespace that gets an imported project: by default that of the caller. */
+export async function targetOf(ctx: Ctx, name: number | string | undefined): Promise<NamespaceWithLevel> {
+  const actor = ctx.actor!
+  const found =
+    name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await findNamespace(ctx.db, actor, name)
+  if (!found || !mayKnow(ctx, found)) throw notFound('Namespace')
+  if (!(mayCreateProjects(actor, found) || (actor.admin && found.kind === 'user')))
+    throw invalid('Namespace is not valid')
+  return found
+}
+
+const mayKnow = ({ actor }: Ctx, { kind, level, owner_id, visibility }: NamespaceWithLevel): boolean =>
+  actor!.admin ||
+  level !== null ||
+  owner_id === actor!.id ||
+  (kind === 'group' && (visibility === 20 || (visibility === 10 && !actor!.external)))
+
+/** Compat: the answer has the first sentence only. */
+export function asSentence(error: unknown): never {
+  if (error instanceof Failure && error.kind === 'invalid' && error.fields) {
+    const [field, violations] = Object.entries(error.fields).find(([, each]) => each.length > 0) ?? []
+    if (field !== undefined) throw invalid(`${sentenceCase(field)} ${violations![0]}`)
+  }
+  throw error
+}
+
+const sentenceCase = (field: string): string => `${field[0]!.toUpperCase()}${field.slice(1).replaceAll('_', ' ')}`

@@ -1,0 +1,34 @@
+import type { Relation } from '../../../db/portable/relation.ts'
+import { environmentRelations, pipelineRelation } from '../../ci/index.ts'
+import { discussionRelations } from '../../discussion/index.ts'
+import { groupHoldings, projectHoldings } from '../../groups/index.ts'
+import { hookRelation } from '../../integrations/index.ts'
+import { planningOfGroups, planningOfMergeRequests, planningRelations } from '../../planning/index.ts'
+import { uploadRelation } from '../../projects/index.ts'
+import { largeFilesRelation, pushesRelations } from '../../pushes/index.ts'
+import { repositoryRelations } from '../../repository/index.ts'
+import { reviewRelations } from '../../review/index.ts'
+import { snippetRelation } from '../../text/index.ts'
+
+/** What an archive has of a project. A relation comes after those that it refers to. */
+export const projectRelations: readonly Relation[] = [
+  uploadRelation,
+  largeFilesRelation,
+  ...pushesRelations,
+  ...planningRelations,
+  snippetRelation,
+  ...reviewRelations,
+  ...planningOfMergeRequests,
+  ...discussionRelations(['Issue', 'MergeRequest', 'Snippet']),
+  pipelineRelation,
+  ...repositoryRelations,
+  ...environmentRelations,
+  ...projectHoldings,
+  hookRelation,
+]
+
+/** What an archive has of a group and all groups below it. */
+export const groupRelations: readonly Relation[] = [...planningOfGroups, ...groupHoldings]
+
+/** The merge requests of a project. */
+export const mergeRequestRelation: Relation = projectRelations.find(({ name }) => name === 'merge_requests')!

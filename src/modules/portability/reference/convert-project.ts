@@ -1,0 +1,207 @@
+import type { Unpacked } from '../archive/unpack.ts'
+import * as entries from '../layout/names.ts'
+import { projectRelations } from '../layout/relations.ts'
+import { Converter } from './converter.ts'
+import { convertNoteable, type Noteables, noteableLabel } from './noteables.ts'
+import { isObject, listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
+
+/** The top level of an archive of the reference product, with each relation as a stream. */
+export type ReferenceTree = {
+  readonly project: Nested
+  of(name: string): AsyncIterable<Nested>
+}
+
+/** Relations that have no place here. */
+const unknown = [
+  'services',
+  'triggers',
+  'pipeline_schedules',
+  'error_tracking_setting',
+  'metrics_setting',
+  'prometheus_metrics',
+  'external_pull_requests',
+  'custom_attributes',
+  'hooks',
+  'snippets',
+  'design_management_repository',
+] as const
+
+/** Attributes of the project in the form of ours. */
+function attributesOf(project: Nested): Nested {
+  const method = project['merge_requests_ff_only_enabled']
+    ? 'ff'
+    : project['merge_requests_rebase_enabled']
+      ? 'rebase_merge'
+      : 'merge'
+  const settings = pick(
+    project,
+    'only_allow_merge_if_pipeline_succeeds',
+    'only_allow_merge_if_all_discussions_are_resolved',
+    'resolve_outdated_diff_discussions',
+    'request_access_enabled',
+    'shared_runners_enabled',
+    'public_builds',
+    'build_timeout',
+    'build_coverage_regex',
+    'ci_config_path',
+    'printing_merge_request_link_enabled',
+    'suggestion_commit_message',
+    'autoclose_referenced_issues',
+    'remove_source_branch_after_merge',
+    'approvals_before_merge',
+    'external_authorization_classification_label',
+  )
+  return {
+    ...pick(project, 'description', 'visibility_level', 'archived'),
+    settings: {
+      ...Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null)),
+      merge_method: method,
+    },
+    ...(oneIn(project, 'project_feature') && { project_feature: project['project_feature'] }),
+  }
+}
+
+/** What an archive of the reference product is as one of ours. */
+export type Converted = {
+  readonly attributes: Nested
+  readonly unpacked: Unpacked
+  readonly leftOut: ReadonlyMap<string, number>
+}
+
+/** Converts the records of an archive of the reference product, in both of its layouts, to files in a folder. */
+export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, folder: string): Promise<Converted> {
+  const to = new Converter(folder, projectRelations)
+  for await (const member of tree.of('project_members')) await addMember(to, member)
+  const noteables: Noteables = { to, labels: new Map(), milestones: new Map() }
+  for await (const label of tree.of('labels')) await noteableLabel(noteables, label)
+  for await (const milestone of tree.of('milestones')) await addMilestone(noteables, milestone)
+  for await (const issue of tree.of('issues')) await convertNoteable(noteables, 'issue', issue)
+  for await (const request of tree.of('merge_requests')) await convertNoteable(noteables, 'merge_request', request)
+  for await (const release of tree.of('releases')) await addRelease(to, release)
+  let pipelines = 0
+  for await (const pipeline of tree.of('ci_pipelines')) await addPipeline(to, pipeline, ++pipelines)
+  for (const kind of ['branch', 'tag'] as const)
+    for await (const one of tree.of(kind === 'branch' ? 'protected_branches' : 'protected_tags'))
+      await addProtection(to, kind, one)
+  for await (const board of tree.of('boards')) await addBoard(noteables, board)
+  for await (const badge of tree.of('project_badges'))
+    await to.add('badges', { ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })
+  for await (const feature of tree.of('project_feature')) Object.assign(tree.project, { project_feature: feature })
+  for (const name of unknown) for await (const _one of tree.of(name)) to.leaveOut(name)
+  const now = timeOf(tree.project['created_at']) ?? new Date().toISOString()
+  for (const name of unpacked.keys()) {
+    const [, secret, filename] = /^uploads\/([0-9a-f]{32})\/([^/]+)$/.exec(name) ?? []
+    if (secret !== undefined) await to.add('uploads', { secret, filename, created_at: now })
+    const oid = /^lfs-objects\/([0-9a-f]{64})$/.exec(name)?.[1]
+    if (oid !== undefined) await to.add('lfs_objects', { oid, created_at: now })
+    if (name === 'project.design.bundle') to.leaveOut('designs')
+  }
+  const made = await to.finish(entries.relationEntry)
+  const kept = [...unpacked].filter(([name]) => !/^(tree|snippets)\//.test(name))
+  return { attributes: attributesOf(tree.project), unpacked: new Map([...kept, ...made]), leftOut: to.leftOut }
+}
+
+async function addMember(to: Converter, member: Nested): Promise<void> {
+  const user = oneIn(member, 'user')
+  const username = user?.['username']
+  if (!user || typeof username !== 'string') return to.leaveOut('project_members')
+  const email = typeof user['email'] === 'string' ? user['email'] : undefined
+  to.addPerson(user['id'], { username, name: username, email })
+  await to.add('project_members', {
+    user: username,
+    access_level: member['access_level'],
+    expires_at: member['expires_at'],
+    ...timesOf(member),
+  })
+}
+
+async function addMilestone({ to, milestones }: Noteables, milestone: Nested): Promise<void> {
+  const isOfGroup = milestone['group_id'] !== null && milestone['group_id'] !== undefined
+  const line = await to.add('milestones', {
+    ...pick(milestone, 'iid', 'title', 'description', 'state', 'start_date', 'due_date'),
+    ...timesOf(milestone),
+    ...(isOfGroup && { group: true }),
+  })
+  if (line !== undefined) milestones.set(milestone['title'], line)
+}
+
+async function addRelease(to: Converter, release: Nested): Promise<void> {
+  const times = timesOf(release)
+  const line = await to.add('releases', {
+    ...pick(release, 'tag', 'name'),
+    description: release['description'] ?? '',
+    author: to.userOf(release['author_id']),
+    released_at: timeOf(release['released_at']) ?? times.created_at,
+    ...times,
+  })
+  if (line === undefined) return
+  for (const link of listIn(release, 'links'))
+    await to.add('release_links', {
+      release: line,
+      ...pick(link, 'name', 'url'),
+      link_type: link['link_type'] ?? 'other',
+      ...timesOf(link),
+    })
+}
+
+async function addPipeline(to: Converter, pipeline: Nested, number: number): Promise<void> {
+  const line = await to.add('ci_pipelines', {
+    iid: Number.isSafeInteger(pipeline['iid']) ? pipeline['iid'] : number,
+    ...pick(pipeline, 'sha', 'ref', 'status', 'duration'),
+    tag: pipeline['tag'] ?? false,
+    source: typeof pipeline['source'] === 'string' ? pipeline['source'] : 'external',
+    user: to.userOf(pipeline['user_id']),
+    ...timesOf(pipeline),
+    started_at: timeOf(pipeline['started_at']),
+    finished_at: timeOf(pipeline['finished_at']),
+  })
+  if (line === undefined) return
+  for (const stage of listIn(pipeline, 'stages'))
+    for (const status of listIn(stage, 'statuses'))
+      await to.add('statuses', {
+        pipeline: line,
+        ...pick(status, 'name', 'ref', 'status', 'target_url', 'description', 'coverage', 'allow_failure', 'retried'),
+        stage: status['stage'] ?? stage['name'],
+        stage_index: status['stage_idx'],
+        user: to.userOf(status['user_id']),
+        created_at: timeOf(status['created_at']),
+        queued_at: timeOf(status['queued_at']),
+        started_at: timeOf(status['started_at']),
+        finished_at: timeOf(status['finished_at']),
+      })
+}
+
+const actions = {
+  branch: { push_access_levels: 'push', merge_access_levels: 'merge', unprotect_access_levels: 'unprotect' },
+  tag: { create_access_levels: 'create' },
+} as const
+
+/** Access of users who are no members, and of groups, is left out. */
+async function addProtection(to: Converter, kind: 'branch' | 'tag', one: Nested): Promise<void> {
+  const line = await to.add('protected_refs', { kind, name: one['name'], ...timesOf(one) })
+  if (line === undefined) return
+  for (const [name, action] of Object.entries(actions[kind]))
+    for (const access of listIn(one, name)) {
+      const user = access['user_id'] === null ? undefined : to.usernames.get(access['user_id'])
+      const isOfOther = user === undefined && (access['user_id'] ?? access['group_id'] ?? null) !== null
+      if (isOfOther) to.leaveOut('protected_ref_access')
+      else
+        await to.add('protected_ref_access', {
+          protected_ref: line,
+          action,
+          ...(user === undefined ? { access_level: access['access_level'] } : { user }),
+        })
+    }
+}
+
+async function addBoard(noteables: Noteables, board: Nested): Promise<void> {
+  const { to } = noteables
+  const line = await to.add('boards', { name: board['name'], ...timesOf(board) })
+  if (line === undefined) return
+  for (const list of listIn(board, 'lists')) {
+    const label = isObject(list['label']) ? await noteableLabel(noteables, list['label']) : undefined
+    // The lists of open and closed issues are no rows here.
+    if (label !== undefined)
+      await to.add('board_lists', { board: line, label, position: list['position'] ?? 0, ...timesOf(list) })
+  }
+}

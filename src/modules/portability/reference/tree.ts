@@ -1,0 +1,38 @@
+import { ArchiveRefusal } from '../archive/refusal.ts'
+import type { Unpacked } from '../archive/unpack.ts'
+import * as entries from '../layout/names.ts'
+import { jsonOf } from '../records/json.ts'
+import { recordsIn } from '../records/read-records.ts'
+import type { ReferenceTree } from './convert-project.ts'
+import { isObject, type Nested } from './values.ts'
+
+/** The older layout is one JSON object, which is parsed in memory. */
+const maxJsonBytes = 64 * 1024 * 1024
+const jsonEntry = 'project.json'
+
+/** The tree of an archive of the reference product, in one of its layouts; undefined if it has none. */
+export async function referenceTree(unpacked: Unpacked): Promise<ReferenceTree | undefined> {
+  const whole = unpacked.get(jsonEntry)
+  if (whole) {
+    if (whole.size > maxJsonBytes)
+      throw new ArchiveRefusal(
+        `${jsonEntry} is larger than ${maxJsonBytes} bytes: export with the later layout, a line per record`,
+      )
+    const project = await jsonOf(whole, jsonEntry, maxJsonBytes)
+    return { project, of: (name) => inMemory(project[name]) }
+  }
+  const file = unpacked.get(entries.projectEntry)
+  if (!file) return undefined
+  const project = await jsonOf(file, entries.projectEntry)
+  return {
+    project,
+    async *of(name) {
+      const lines = unpacked.get(entries.relationEntry(name))
+      if (lines) for await (const { record } of recordsIn(lines.path, name)) yield record
+    },
+  }
+}
+
+async function* inMemory(value: unknown): AsyncGenerator<Nested> {
+  for (const each of Array.isArray(value) ? value : [value]) if (isObject(each)) yield each
+}

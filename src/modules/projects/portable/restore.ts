@@ -1,0 +1,117 @@
+import { visibilityName } from '../../../access/levels.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { compileParams } from '../../../api/params/compile.ts'
+import { ParameterError } from '../../../api/params/parameter-error.ts'
+import { Params } from '../../../api/params/types.ts'
+import type { Tx } from '../../../db/db.ts'
+import { lockNamespace } from '../../namespaces/index.ts'
+import { cleanupPolicyParams } from '../projects/cleanup-policy.ts'
+import { lockProject, updateProject } from '../projects/edit-queries.ts'
+import { type FeatureLevels, featureLevelsRow, featureViolations, newFeatures } from '../projects/features.ts'
+import { descriptionViolations, visibilityViolations } from '../projects/service.ts'
+import { settingParams, settingsAmong, settingViolations } from '../projects/settings.ts'
+import { topicsOf, topicViolations } from '../projects/topics.ts'
+import { saveCreation } from './project-queries.ts'
+import { isWellFormedTime } from './times.ts'
+
+/** Attributes of a project in an archive. Nothing is known of them: the archive may be of anyone's making. */
+export type GivenAttributes = Readonly<Record<string, unknown>>
+
+const readSettings = compileParams(Params({ ...settingParams, ...cleanupPolicyParams }))
+
+/**
+ * Gives an imported project the attributes of its archive, with the rules of new projects, except those in `overridden`, which the
+ * importer chose. The visibility is lowered to what its group and the restrictions of the importer allow. What does not conform is
+ * left out: returns the names. No event.
+ */
+export async function restoreProject(
+  ctx: Ctx,
+  tx: Tx,
+  projectId: number,
+  given: GivenAttributes,
+  overridden: ReadonlySet<string>,
+): Promise<string[]> {
+  const project = await lockProject(tx, projectId)
+  const namespace = project && (await lockNamespace(tx, project.namespace_id))
+  if (!namespace) return []
+  const leftOut: string[] = []
+  const wanted = (name: string): boolean => !overridden.has(name) && given[name] !== undefined
+  const valid = <T>(name: string, value: T, ok: boolean): T | undefined => {
+    if (!wanted(name)) return undefined
+    if (ok) return value
+    leftOut.push(name)
+    return undefined
+  }
+  const description = given['description']
+  const level = given['visibility_level']
+  const open = [20, 10, 0].find(
+    (each) => each <= Number(level) && visibilityViolations(ctx, visibilityName(each), namespace).length === 0,
+  )
+  const topics = given['topics']
+  const texts =
+    Array.isArray(topics) && topics.every((each): each is string => typeof each === 'string') ? topics : undefined
+  const features = featuresIn(given['project_feature'], overridden, level === 0)
+  const settings = settingsIn(given['settings'], overridden)
+  if (given['settings'] !== undefined && settings === undefined) leftOut.push('settings')
+  const changes = {
+    description: valid(
+      'description',
+      description as string,
+      description === null ||
+        (typeof description === 'string' && isStorable(description) && descriptionViolations(description).length === 0),
+    ),
+    topics: valid(
+      'topics',
+      texts && topicsOf(texts),
+      texts !== undefined &&
+        texts.every(isStorable) &&
+        Object.values(topicViolations({ topics: texts })).flat().length === 0,
+    ),
+    archived: valid('archived', given['archived'] as boolean, typeof given['archived'] === 'boolean'),
+    ...(!overridden.has('visibility') && level !== undefined && { visibility: open ?? 0 }),
+    ...features,
+    ...(settings && { settings }),
+  }
+  await updateProject(
+    tx,
+    projectId,
+    Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)),
+  )
+  const createdAt = given['created_at']
+  if (createdAt !== undefined) {
+    if (isWellFormedTime(createdAt)) await saveCreation(tx, projectId, createdAt)
+    else leftOut.push('created_at')
+  }
+  return leftOut
+}
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+function featuresIn(given: unknown, overridden: ReadonlySet<string>, isPrivate: boolean): Partial<FeatureLevels> {
+  if (given === null || typeof given !== 'object') return {}
+  const levels: Partial<Record<string, number>> = {}
+  for (const column of Object.keys(featureLevelsRow)) {
+    const level = (given as Record<string, unknown>)[column]
+    const known = column === 'pages_access_level' ? [0, 10, 20, 30] : [0, 10, 20]
+    const older = column.replace('_access_level', '_enabled').replace('builds', 'jobs')
+    if (known.includes(level as number) && !overridden.has(column) && !overridden.has(older))
+      levels[column] = level as number
+  }
+  const features = { ...newFeatures(isPrivate), ...levels } as FeatureLevels
+  return Object.keys(featureViolations(features)).length === 0 ? (levels as Partial<FeatureLevels>) : {}
+}
+
+/** Undefined if one of them is not valid. */
+function settingsIn(given: unknown, overridden: ReadonlySet<string>) {
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) return undefined
+  try {
+    const { container_expiration_policy: policy, ...others } = given as Record<string, unknown>
+    const input = { ...others, ...(policy !== undefined && { container_expiration_policy_attributes: policy }) }
+    const read = readSettings(input as never, 'PUT') as Record<string, unknown>
+    if (Object.values(settingViolations(read)).flat().length > 0) return undefined
+    return settingsAmong(Object.fromEntries(Object.entries(read).filter(([name]) => !overridden.has(name))))
+  } catch (error) {
+    if (error instanceof ParameterError) return undefined
+    throw error
+  }
+}

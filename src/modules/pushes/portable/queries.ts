@@ -1,0 +1,97 @@
+import {
+  choice,
+  flag,
+  level,
+  moment,
+  orElse,
+  orNull,
+  participant,
+  participantOrNull,
+  partOf,
+  supplied,
+  whole,
+  words,
+} from '../../../db/portable/columns.ts'
+import { heldBy, type Relation } from '../../../db/portable/relation.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { saveLargeFilesSize } from '../../projects/index.ts'
+
+const times = { created_at: moment, updated_at: moment }
+const pattern = orNull(words(2047))
+
+/** What `pushes` has of a project: protections without groups, the push rule, locks of files. */
+export const pushesRelations: readonly Relation[] = [
+  {
+    name: 'protected_refs',
+    ...heldBy('protected_refs'),
+    order: ['t.id'],
+    columns: {
+      kind: choice('branch', 'tag'),
+      name: words(1024),
+      allow_force_push: orElse(flag, false),
+      code_owner_approval_required: orElse(flag, false),
+      ...times,
+    },
+    hasId: true,
+    holder: ['project_id'],
+  },
+  {
+    name: 'protected_ref_access',
+    table: 'protected_ref_access',
+    from: raw('from protected_refs m join protected_ref_access t on t.protected_ref_id = m.id'),
+    where: ({ id }) => sql`m.project_id = ${id} and t.group_id is null`,
+    order: ['m.id', 't.id'],
+    columns: {
+      protected_ref: { ...partOf('protected_refs'), column: 'protected_ref_id' },
+      action: choice('push', 'merge', 'unprotect', 'create'),
+      access_level: orNull(level(0, 30, 40, 60)),
+      user: { ...participantOrNull, column: 'user_id' },
+    },
+    repeats: 'skip',
+  },
+  {
+    name: 'push_rule',
+    ...heldBy('push_rules'),
+    order: ['t.id'],
+    columns: {
+      deny_delete_tag: flag,
+      member_check: flag,
+      prevent_secrets: flag,
+      commit_message_regex: pattern,
+      commit_message_negative_regex: pattern,
+      branch_name_regex: pattern,
+      author_email_regex: pattern,
+      file_name_regex: pattern,
+      max_file_size: whole(),
+      commit_committer_check: orNull(flag),
+      reject_unsigned_commits: orNull(flag),
+      ...times,
+    },
+    holder: ['project_id'],
+    repeats: 'skip',
+  },
+  {
+    name: 'file_locks',
+    ...heldBy('file_locks'),
+    order: ['t.id'],
+    columns: {
+      path: words(2000, /^.+$/s),
+      owner: { ...participant, column: 'owner_id' },
+      created_at: moment,
+    },
+    holder: ['project_id'],
+  },
+]
+
+/** Large files, whose bytes are in the archive too. */
+export const largeFilesRelation: Relation = {
+  name: 'lfs_objects',
+  ...heldBy('large_files'),
+  order: [{ text: 't.oid' }],
+  columns: { oid: words(64, /^[0-9a-f]{64}$/), size: supplied(whole(0, Number.MAX_SAFE_INTEGER)), created_at: moment },
+  holder: ['project_id'],
+  repeats: 'skip',
+  after: ({ id }) => [
+    saveLargeFilesSize(id, sql`(select coalesce(sum(size), 0) from large_files where project_id = ${id})`),
+  ],
+}

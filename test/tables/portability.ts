@@ -1,0 +1,42 @@
+import type { World } from '../world.ts'
+import { ago, change, find } from './statements.ts'
+
+/** Makes the finished archive of a project older. */
+export const ageExports = (world: World, projectId: number, by: string) =>
+  change(world, 'finished_exports', { project_id: projectId }, { created_at: ago(by) })
+
+/** Exports of a project that wait or run. */
+export const exportRequests = (world: World, projectId: number) =>
+  find(world, 'export_requests', { project_id: projectId }, ['id', 'state', 'attempts'])
+
+/** Archives that wait to be imported. */
+export const archiveImports = (world: World, projectId: number) =>
+  find(world, 'archive_imports', { project_id: projectId }, ['id', 'attempts'])
+
+/** Imports of a project from another forge that wait or run. */
+export const forgeImports = (world: World, projectId: number) =>
+  find(world, 'forge_imports', { project_id: projectId }, ['sealed_token', 'fruitless'])
+
+/** Tables with a foreign key to a table, or to one of these tables, and so on. */
+export async function tablesBelow(world: World, table: string): Promise<string[]> {
+  const rows = await world.rows(
+    `with recursive below as (
+        select $1::regclass::oid as id
+        union
+        select c.conrelid from pg_constraint c join below b on c.confrelid = b.id
+        where c.contype = 'f' and c.conrelid not in ('users'::regclass, 'namespaces'::regclass)
+      )
+      select id::regclass::text as name from below where id <> $1::regclass order by 1`,
+    [table],
+  )
+  return rows.map(({ name }) => name)
+}
+
+export async function columnsOf(world: World, table: string): Promise<string[]> {
+  const rows = await world.rows(
+    `select column_name as name from information_schema.columns
+      where table_schema = 'public' and table_name = $1 order by ordinal_position`,
+    [table],
+  )
+  return rows.map(({ name }) => name)
+}
