@@ -35,6 +35,7 @@ const maxAttempts = 5
 /** Exports of a project take turns, and at most two run at once. */
 export const exportArchive = job({
   name: 'export_archive',
+  outgoing: true,
   input: Type.Object({ requestId: Type.Integer(), turn: Type.Integer() }),
   key: ({ requestId }) => `export_archive:${requestId}`,
   queue: ({ turn }) => `exports:${turn % 2}`,

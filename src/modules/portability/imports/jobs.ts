@@ -33,6 +33,7 @@ import { fillFromBundle, fillSides, withBranchesOfForks } from './repositories.t
 /** Imports an uploaded archive into a new project. At most two run at once. */
 export const importArchive = job({
   name: 'import_archive',
+  outgoing: true,
   input: Type.Object({ projectId: Type.Integer(), storage: Type.String() }),
   key: ({ projectId }) => `import_archive:${projectId}`,
   queue: ({ projectId }) => `imports:${projectId % 2}`,
