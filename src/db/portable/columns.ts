@@ -51,16 +51,20 @@ const value = (kind: Kind<any>, type: string, accepts: (value: unknown) => boole
   nullable: false,
 })
 
+/** Counting characters of a long text is expensive, and seldom needed. */
+const isShort = (given: string, maxLength: number): boolean =>
+  given.length <= maxLength || (given.length <= 2 * maxLength && [...given].length <= maxLength)
+
 const isWellFormed = (given: string): boolean => !given.includes('\0') && given.isWellFormed()
 
-/** Text with a maximum length in UTF-16 units. */
+/** Text with a maximum length in characters. */
 export const words = (maxLength: number, pattern?: RegExp): ValueColumn =>
   value(
     text,
     'text',
     (given) =>
       typeof given === 'string' &&
-      given.length <= maxLength &&
+      isShort(given, maxLength) &&
       isWellFormed(given) &&
       (pattern === undefined || pattern.test(given)),
   )

@@ -176,7 +176,7 @@ const cases: readonly (readonly [what: string, archive: (entries: Entries) => Bu
   ['a title of 256 characters', relation('issues', (record) => ({ ...record, title: 'x'.repeat(256) })), /not valid/],
   [
     'a description of two million characters',
-    relation('issues', (r) => ({ ...r, description: 'x'.repeat(2e6) })),
+    relation('issues', (r) => ({ ...r, description: 'x'.repeat(3e6) })),
     /not valid/,
   ],
   ['an unknown state', relation('issues', (record) => ({ ...record, state: 'deleted' })), /state is not valid/],

@@ -1,6 +1,8 @@
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { test, unique, type World } from '../../../test/world.ts'
+import type { Oid } from '../../git/format/oid.ts'
+import { storedProject } from '../repository/commits/testing.ts'
 import { openMergeRequest } from '../review/merge-requests/testing.ts'
 import { entriesOf, exportOf, importOf, recordsOf } from './testing.ts'
 
@@ -9,7 +11,7 @@ async function storied(world: World) {
   const group = await world.group({ visibility: 'public' })
   const [ann, ben] = [await world.user(), await world.user()]
   const merge = await openMergeRequest(world, {
-    project: await (await import('../repository/commits/testing.ts')).storedProject(world, {
+    project: await storedProject(world, {
       group,
       members: [
         [ann, 'maintainer'],
@@ -146,5 +148,46 @@ describe('archives of projects', () => {
       { url: 'https://example.com/hook', issues_events: true, alert_status: 'temporarily_disabled' },
     ])
     expect(recordsOf(before, 'issue_notes').length).toBeGreaterThan(3)
+  })
+
+  test('titles of 255 characters of two units, and texts of a megabyte, survive', async ({ world }) => {
+    const { id } = await world.project()
+    const title = '💡'.repeat(255)
+    const description = '"\n💡'.repeat(300_000)
+    const made = await world.root.post(`/projects/${id}/issues`, { title, description })
+    expect(made.status).toBe(201)
+    await world.root.post(`/projects/${id}/labels`, { name: title, color: '#123456', description: '漢'.repeat(65_000) })
+    await world.root.post(`/projects/${id}/issues/1/notes`, { body: 'x'.repeat(1_000_000) })
+    const first = await exportOf(world, id)
+    const imported = await importOf(world, first)
+    expect(imported.import_error).toBeNull()
+    expect((await world.root.get(`/projects/${imported.id}/issues/1`)).json).toMatchObject({ title, description })
+    expect((await exportOf(world, imported.id)).equals(first)).toBe(true)
+  })
+
+  test('a repository gives the same bundle however it is packed', async ({ world }) => {
+    const project = await storedProject(world)
+    let text = ''
+    for (let n = 0; n < 40; n++) {
+      text += `line ${n} ${unique('text')}\n`
+      const parents = n === 0 ? [] : [project.repository.git('rev-parse', 'refs/heads/main') as Oid]
+      project.repository.commit({ [`file-${n % 5}`]: text.repeat(20) }, { parents })
+    }
+    const first = await exportOf(world, project.id)
+    for (const flags of [
+      ['-a', '-d', '-f', '--window=50'],
+      ['-a', '-d', '-F', '--window=0', '--write-bitmap-index'],
+    ]) {
+      project.repository.git('repack', '-q', ...flags)
+      expect((await exportOf(world, project.id)).equals(first)).toBe(true)
+    }
+  })
+
+  test('a project without a repository survives', async ({ world }) => {
+    const { id } = await world.project()
+    const first = await exportOf(world, id)
+    const imported = await importOf(world, first)
+    expect(imported.import_status).toBe('finished')
+    expect((await exportOf(world, imported.id)).equals(first)).toBe(true)
   })
 })

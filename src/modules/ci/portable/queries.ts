@@ -17,7 +17,7 @@ import { reachNumber } from '../../projects/index.ts'
 import { statuses } from '../pipelines/status.ts'
 
 const user = { user: { ...person, column: 'user_id' } }
-const ref = words(1024)
+const ref = words(10_000)
 
 /** Pipelines of a project. */
 export const pipelineRelation: Relation = {
@@ -29,7 +29,7 @@ export const pipelineRelation: Relation = {
     sha: oid,
     ref,
     tag: flag,
-    source: words(255),
+    source: words(10_000),
     status: choice(...statuses),
     ...user,
     created_at: moment,
@@ -45,15 +45,15 @@ export const pipelineRelation: Relation = {
 /** Columns of the statuses that external systems report for commits. */
 export const statusColumns: Relation['columns'] = {
   pipeline: { ...partOf('ci_pipelines'), column: 'pipeline_id' },
-  name: words(255),
+  name: words(10_000),
   ref,
-  stage: words(255),
+  stage: words(10_000),
   stage_index: orElse(whole(-(2 ** 31) + 1), 1_000_000),
   status: choice(...statuses),
-  failure_reason: orNull(words(255)),
+  failure_reason: orNull(words(10_000)),
   allow_failure: orElse(flag, false),
   retried: orElse(flag, false),
-  target_url: orNull(words(2048)),
+  target_url: orNull(words(10_000)),
   description: orNull(words(10_000)),
   coverage: orNull(decimal),
   ...user,
@@ -70,10 +70,10 @@ export const environmentRelations: readonly Relation[] = [
     ...heldBy('environments'),
     order: ['t.id'],
     columns: {
-      name: words(255),
+      name: words(10_000),
       slug: words(63, /^[a-z0-9-]+$/),
       description: orNull(words(10_000)),
-      external_url: orNull(words(2048, /^https?:\/\//i)),
+      external_url: orNull(words(10_000, /^https?:\/\//i)),
       tier: choice('production', 'staging', 'testing', 'development', 'other'),
       state: choice('available', 'stopped'),
       created_at: moment,

@@ -20,7 +20,8 @@ import { raw, sql } from '../../../db/sql.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
 import { isPosition } from '../positions/position.ts'
 
-const mostText = 1_000_000
+/** More than a note may have, because each import may add a line. */
+const mostText = 1_100_000
 
 /** The text of a note whose author the importer replaces says who wrote it. */
 function signed(record: PortableRecord, { lostName }: Amending): PortableRecord {
@@ -57,7 +58,7 @@ function ofKind(type: NoteableType): Relation[] {
         discussion_id: hex(40),
         threaded: orElse(flag, false),
         system: orElse(flag, false),
-        note: { ...words(mostText + 1000), column: 'body' },
+        note: { ...words(mostText), column: 'body' },
         position: orNull(structure(isPosition)),
         resolved_at: orNull(moment),
         resolved_by: { ...person, column: 'resolved_by_id' },

@@ -65,7 +65,7 @@ const customAttributes: Relation = {
   name: 'custom_attributes',
   ...heldBy('custom_attributes'),
   order: [{ text: 't.key' }],
-  columns: { key: words(255), value: words(10_000) },
+  columns: { key: words(255), value: words(65_535) },
   holder: ['project_id'],
   administrators: 'both',
   repeats: 'skip',

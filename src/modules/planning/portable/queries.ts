@@ -29,7 +29,7 @@ import { reachGroupNumbers, reachNumber } from '../../projects/index.ts'
 
 const times = { created_at: moment, updated_at: moment }
 const title = words(255)
-const longText = words(1_000_000)
+const longText = words(1_048_576)
 
 /** Labels of groups that a project uses. */
 const usedLabels = (projectId: number): Sql => sql`
@@ -111,7 +111,7 @@ const adoptByTitle = (table: 'labels' | 'milestones'): NonNullable<Relation['ado
 
 const ofGroup = informs('t.project_id is null', flag)
 
-const labelColumns = { title, color: words(7, /^#[0-9a-fA-F]{6}$/), description: orNull(words(10_000)), ...times }
+const labelColumns = { title, color: words(7, /^#[0-9a-fA-F]{6}$/), description: orNull(words(65_536)), ...times }
 
 const labels: Relation = {
   name: 'labels',

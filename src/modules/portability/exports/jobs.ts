@@ -46,7 +46,13 @@ export const exportArchive = job({
     // The project or the permission is gone.
     if (!subject) return void (await endRequest(ctx.db, requestId))
     if (request.attempts > maxAttempts) return fail(ctx, request, subject, 'The export was interrupted too often.')
-    if (request.state !== 'following' && !(await write(ctx, request, subject))) return
+    try {
+      if (request.state !== 'following' && !(await write(ctx, request, subject))) return
+    } catch (error) {
+      if (request.attempts < maxAttempts) throw error
+      ctx.log.error({ err: error, request: requestId }, 'failed to export')
+      return fail(ctx, request, subject, 'The archive could not be written. The log of the server has the reason.')
+    }
     if (request.sealed_url !== null) await upload(ctx, request, subject)
   },
 })

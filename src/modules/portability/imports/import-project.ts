@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import type { Holder, PortableRecord, Relation } from '../../../db/portable/relation.ts'
 import { supplyHook } from '../../integrations/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
-import { projectPlaced, saveAvatar } from '../../namespaces/index.ts'
+import { lockAccess, projectPlaced, saveAvatar } from '../../namespaces/index.ts'
 import { restoreProject } from '../../projects/index.ts'
 import { holdRepository } from '../../pushes/index.ts'
 import { restoreSnippets } from '../../text/index.ts'
@@ -91,6 +91,8 @@ export async function importProject(
   const empty = await restoreSnippets(ctx, tx, projectId, snippets)
   if (empty > 0) leftOut.set('snippets', empty)
   if (avatar && !chosen.has('avatar')) await saveAvatar(tx, 'project', projectId, avatar)
+  // Last, because every change of a membership waits for this lock.
+  await lockAccess(tx)
   await projectPlaced(tx, projectId)
   return leftOut
 }

@@ -7,12 +7,14 @@ import { LineTooLong, readLines } from '../../../kernel/read-lines.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { People } from './people.ts'
 
-/** A record has one text of a million characters at most, each with six bytes in the worst case. */
-const maxLineBytes = 16 * 1024 * 1024
+/** A record has one text of eight megabytes at most, of which quoting may make twice as many. */
+const maxLineBytes = 18 * 1024 * 1024
+/** Maximum bytes of the records of one statement, and one record. */
+const maxBatchBytes = 4 * 1024 * 1024
 const maxRecords = 10_000_000
 
 /** A record and its line in the file of its relation. */
-export type Line = { readonly record: PortableRecord; readonly line: number }
+export type Line = { readonly record: PortableRecord; readonly line: number; readonly bytes: number }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -21,7 +23,7 @@ export async function* recordsIn(path: string, name: string): AsyncGenerator<Lin
   try {
     for await (const { bytes, line } of readLines(createReadStream(path), { maxBytes: maxLineBytes })) {
       if (line > maxRecords) throw new ArchiveRefusal(`${name} has more than ${maxRecords} records`)
-      yield { record: parseRecord(bytes, `${name}, line ${line}`), line }
+      yield { record: parseRecord(bytes, `${name}, line ${line}`), line, bytes: bytes.length }
     }
   } catch (error) {
     if (error instanceof LineTooLong) throw new ArchiveRefusal(`${name}: ${error.message}`)
@@ -43,7 +45,7 @@ export function parseRecord(bytes: Buffer, where: string): PortableRecord {
 }
 
 /** Checks the values of a record, not what they refer to. Throws `ArchiveRefusal`. */
-export function checkRecord(relation: Relation, { record, line }: Line): void {
+export function checkRecord(relation: Relation, { record, line }: Pick<Line, 'record' | 'line'>): void {
   for (const [name, column] of Object.entries(relation.columns)) {
     if (column.is === 'value' && column.supplied) continue
     const value = own(record, name)
@@ -102,7 +104,8 @@ class Writer {
   readonly #state = new Map<string, number>()
   readonly #adopted = new Map<string, number>()
   readonly #ids: number[] = []
-  #waiting: { record: PortableRecord; line: number }[] = []
+  #waiting: Line[] = []
+  #bytes = 0
 
   constructor(relation: Relation, importing: Importing) {
     this.#relation = relation
@@ -111,13 +114,15 @@ class Writer {
   }
 
   async add(line: Line): Promise<void> {
-    this.#waiting.push({ ...line })
-    if (this.#waiting.length >= batchOf(this.#relation)) await this.flush()
+    this.#waiting.push(line)
+    this.#bytes += line.bytes
+    if (this.#waiting.length >= batchOf(this.#relation) || this.#bytes > maxBatchBytes) await this.flush()
   }
 
   async flush(): Promise<void> {
     const batch = this.#waiting
     this.#waiting = []
+    this.#bytes = 0
     if (batch.length === 0) return
     const { adopt, hasId, amend } = this.#relation
     const { tx, holder, people } = this.#importing

@@ -17,7 +17,7 @@ import { raw, sql } from '../../../db/sql.ts'
 import { saveLargeFilesSize } from '../../projects/index.ts'
 
 const times = { created_at: moment, updated_at: moment }
-const pattern = orNull(words(511))
+const pattern = orNull(words(2047))
 
 /** What `pushes` has of a project: protections without groups, the push rule, locks of files. */
 export const pushesRelations: readonly Relation[] = [

@@ -17,6 +17,9 @@ import { raw, sql } from '../../../db/sql.ts'
 import { statusColumns } from '../../ci/index.ts'
 import { isPosition } from '../../discussion/index.ts'
 
+/** As much as a request may have. */
+const longText = words(8 * 1024 * 1024)
+
 const times = { created_at: moment, updated_at: moment }
 
 /** What `repository` has of a project; pipelines come before. */
@@ -34,15 +37,15 @@ export const repositoryRelations: readonly Relation[] = [
     order: ['t.id'],
     columns: {
       tag: words(1024),
-      name: orNull(words(255)),
-      description: words(1_000_000),
+      name: orNull(longText),
+      description: longText,
       author: { ...author, nullable: true, column: 'author_id' },
       released_at: moment,
       ...times,
     },
     hasId: true,
     holder: ['project_id'],
-    batch: 50,
+    batch: 5,
   },
   {
     name: 'release_links',
@@ -52,8 +55,8 @@ export const repositoryRelations: readonly Relation[] = [
     order: ['m.id', 't.id'],
     columns: {
       release: { ...partOf('releases'), column: 'release_id' },
-      name: words(255),
-      url: words(2048, /^(https?|ftp):\/\//i),
+      name: words(10_000),
+      url: words(10_000, /^(https?|ftp):\/\//i),
       link_type: choice('other', 'runbook', 'image', 'package'),
       ...times,
     },
@@ -65,8 +68,8 @@ export const repositoryRelations: readonly Relation[] = [
     columns: {
       commit: { ...oid, column: 'commit_oid' },
       author: { ...author, column: 'author_id' },
-      note: words(1_000_000),
-      path: orNull(words(4096)),
+      note: longText,
+      path: orNull(words(10_000)),
       line: orNull(whole()),
       line_type: orNull(choice('new', 'old')),
       discussion_id: hex(40),
@@ -75,6 +78,6 @@ export const repositoryRelations: readonly Relation[] = [
       ...times,
     },
     holder: ['project_id'],
-    batch: 50,
+    batch: 5,
   },
 ]

@@ -41,7 +41,7 @@ const mergeRequests: Relation = {
   columns: {
     iid: whole(1),
     title: words(255),
-    description: orNull(words(1_000_000)),
+    description: orNull(words(1_048_576)),
     author: { ...author, column: 'author_id' },
     // The lock ends with the merge that holds it.
     state: readAs("case t.state when 'locked' then 'opened' else t.state end", choice('opened', 'closed', 'merged')),
@@ -169,7 +169,7 @@ const settings: Relation = {
 }
 
 const ruleColumns = {
-  name: words(255),
+  name: words(10_000),
   rule_type: choice('any_approver', 'regular'),
   approvals_required: whole(),
   applies_to_all_protected_branches: orElse(flag, false),

@@ -12,8 +12,8 @@ export const snippetRelation: Relation = {
   where: ({ id }) => sql`t.project_id = ${id} and t.file_name <> ''`,
   order: ['t.id'],
   columns: {
-    title: words(255),
-    description: orNull(words(1_000_000)),
+    title: words(10_000),
+    description: orNull(words(8 * 1024 * 1024)),
     author: { ...author, column: 'author_id' },
     visibility: level(0, 10, 20),
     created_at: moment,
@@ -21,7 +21,7 @@ export const snippetRelation: Relation = {
   },
   hasId: true,
   holder: ['project_id'],
-  batch: 50,
+  batch: 5,
 }
 
 /** Project snippets with the ids of their repositories, by their ids. */
