@@ -6,7 +6,8 @@ import { nullable, timestamp } from '../../../api/schema.ts'
 import { type ProjectSubject, projectReferenceFields } from '../../projects/index.ts'
 import type { ImportStateRow } from './state-queries.ts'
 
-const counts = Type.Record(Type.String(), Type.Integer())
+const counts = (what: string) =>
+  Type.Record(Type.String(), Type.Integer(), { description: `Number of objects that were ${what}, by their kinds` })
 
 const failedRelation = Type.Object({
   id: Type.Integer({ description: 'Number in the list' }),
@@ -35,7 +36,7 @@ export const ProjectImport = entity({
     failed_relations: Type.Optional(
       Type.Array(failedRelation, { description: 'What was left out, the first 100, only for maintainers' }),
     ),
-    stats: nullable(Type.Object({ fetched: counts, imported: counts }), {
+    stats: nullable(Type.Object({ fetched: counts('read'), imported: counts('stored') }), {
       description: 'Counts by kind of what was read and of what was stored; null for imports without them',
     }),
   }),

@@ -12,7 +12,7 @@ export const ForgeImport = entity({
     full_name: Type.String({ description: 'Name of the project with its namespace' }),
     import_source: Type.String({ description: 'Owner and name of the repository at the forge' }),
     import_status: Type.String({ description: '`scheduled`, or `canceled`' }),
-    human_import_status_name: Type.String({ description: 'The same' }),
+    human_import_status_name: Type.String({ description: 'The status as words for people, equal to `import_status`' }),
     provider_link: Type.String({ description: 'Path of the repository at the forge' }),
   }),
   present: ({ project, fullName, source, status }: StartedImport) => ({

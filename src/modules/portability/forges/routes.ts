@@ -42,7 +42,7 @@ export const forgeRoutes = [
   endpoint({
     method: 'POST',
     path: '/import/github',
-    summary: 'Import a repository from GitHub',
+    summary: 'Start an import from GitHub',
     description: effects,
     subject: instance,
     allow: 'use',
@@ -79,8 +79,8 @@ export const forgeRoutes = [
   endpoint({
     method: 'POST',
     path: '/import/gitea',
-    summary: 'Import a repository from Gitea or Forgejo',
-    description: effects,
+    summary: 'Start an import from Gitea',
+    description: `Also for Forgejo. ${effects}`,
     subject: instance,
     allow: 'use',
     params: Params({
@@ -103,7 +103,7 @@ export const forgeRoutes = [
   endpoint({
     method: 'POST',
     path: '/import/gitea/cancel',
-    summary: 'Cancel an import from Gitea or Forgejo',
+    summary: 'Cancel an import from Gitea',
     description: 'The project stays, without content.',
     subject: instance,
     allow: 'use',
