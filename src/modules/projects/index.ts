@@ -78,7 +78,6 @@ export {
   type Located,
   projectRepositoryDir,
   repositoryDir,
-  shardsOf,
 } from './repositories/location.ts'
 export { observeLostAndFound } from './repositories/lost-metric.ts'
 export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'

@@ -23,11 +23,11 @@ describe('what is said about an epic', () => {
       { individual_note: false, notes: [{ body: 'Why?' }, { body: 'So' }] },
     ])
     expect((await reader.put(`${at}/notes/${note.id}`, { body: 'Better' })).json.body).toBe('Better')
-    expect((await reader.post(`${at}/award_emoji`, { name: 'thumbsup' })).json).toMatchObject({
-      awardable_id: id,
-      awardable_type: 'Epic',
-    })
-    expect((await reader.post(`${at}/notes/${note.id}/award_emoji`, { name: 'tada' })).status).toBe(201)
+    const award = (await reader.post(`${at}/award_emoji`, { name: 'thumbsup' })).json
+    expect(award).toMatchObject({ awardable_id: id, awardable_type: 'Epic' })
+    expect((await reader.get(`${at}/award_emoji/${award.id}`)).json).toEqual(award)
+    const onNote = (await reader.post(`${at}/notes/${note.id}/award_emoji`, { name: 'tada' })).json
+    expect((await reader.get(`${at}/notes/${note.id}/award_emoji/${onNote.id}`)).json).toEqual(onNote)
     expect((await reader.get(at)).json).toMatchObject({ upvotes: 1, subscribed: true })
     expect((await reader.post(`${at}/unsubscribe`)).json.subscribed).toBe(false)
     expect((await reader.post(`${at}/unsubscribe`)).status).toBe(304)
@@ -38,6 +38,18 @@ describe('what is said about an epic', () => {
     expect(
       (await reader.get(`/groups/${(await reader.get(at)).json.group_id}/epics?my_reaction_emoji=thumbsup`)).json,
     ).toHaveLength(1)
+  })
+
+  test('closing and reopening become state events', async ({ world }) => {
+    const { at, id } = await openEpic(world)
+    for (const state_event of ['close', 'reopen']) await world.root.put(at, { state_event })
+    const events = (await world.root.get(`${at}/resource_state_events`)).json
+    const of = { resource_type: 'Epic', resource_id: id }
+    expect(events).toMatchObject([
+      { ...of, state: 'closed' },
+      { ...of, state: 'reopened' },
+    ])
+    expect((await world.root.get(`${at}/resource_state_events/${events[0].id}`)).json).toEqual(events[0])
   })
 
   test('mentions and marks become todos with their group, for those who may read it', async ({ world }) => {

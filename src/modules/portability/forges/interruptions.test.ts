@@ -99,15 +99,19 @@ describe('rate limits of forges', () => {
 })
 
 describe('cancelling', () => {
-  test('a canceled import leaves nothing but its reason', async ({ world }) => {
-    await using forge = await forgeOf(world, 'github')
+  test.for([
+    ['github', 'gitea'],
+    ['gitea', 'github'],
+  ] as const)('a canceled import from %s leaves nothing but its reason', async ([name, other], { world }) => {
+    await using forge = await forgeOf(world, name)
+    const cancel = `/import/${name}/cancel`
     const [zoe, ben] = [await world.user(), await world.user()]
     const { json } = await request(zoe, forge)
-    expect((await ben.post('/import/github/cancel', { project_id: json.id })).status).toBe(404)
+    expect((await ben.post(cancel, { project_id: json.id })).status).toBe(404)
     forge.choose = (path) => (path.includes('/releases') ? { status: 429 } : undefined)
     await runOnce(world, json.id)
-    expect((await zoe.post('/import/gitea/cancel', { project_id: json.id })).status).toBe(400)
-    expect(await zoe.post('/import/github/cancel', { project_id: json.id })).toMatchObject({
+    expect((await zoe.post(`/import/${other}/cancel`, { project_id: json.id })).status).toBe(400)
+    expect(await zoe.post(cancel, { project_id: json.id })).toMatchObject({
       status: 200,
       json: { id: json.id, import_source: 'ann/code', import_status: 'canceled' },
     })
@@ -119,7 +123,7 @@ describe('cancelling', () => {
     forge.choose = () => undefined
     while (await runOnce(world, json.id));
     expect((await zoe.get(`/projects/${json.id}/issues`)).json).toEqual([])
-    expect((await zoe.post('/import/github/cancel', { project_id: json.id })).status).toBe(400)
+    expect((await zoe.post(cancel, { project_id: json.id })).status).toBe(400)
   })
 
   test('an import that is canceled while it runs ends without content', async ({ world }) => {
