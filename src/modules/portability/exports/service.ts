@@ -15,7 +15,8 @@ import { uploadRules } from './upload.ts'
 const starts = { hits: 1, seconds: 300 }
 const downloads = { hits: 10, seconds: 600 }
 
-async function limit(ctx: Ctx, key: string, { hits, seconds }: typeof starts): Promise<void> {
+/** Counts a call of the user, and throws `rate_limited` beyond the limit. */
+export async function limit(ctx: Ctx, key: string, { hits, seconds }: typeof starts): Promise<void> {
   if ((await countHit(ctx.db, `${key}:${ctx.actor!.id}`, seconds)) > hits)
     throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
 }

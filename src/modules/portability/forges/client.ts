@@ -34,6 +34,8 @@ export class ForgeDenial extends Error {
 const timeoutMs = 60_000
 /** A page has at most a hundred texts of 64 KiB, and whatever the forge says about them. */
 const maxPageBytes = 16 * 1024 * 1024
+/** Small values take much more memory than their bytes. */
+const maxValues = 500_000
 const [minWaitMs, maxWaitMs] = [1000, 65 * 60_000]
 /** Some limits have no time. */
 const usualWaitMs = 60_000
@@ -83,13 +85,27 @@ export async function getJson(
   }
   if (tooLarge) throw new ArchiveRefusal(`A page of the API is larger than ${maxPageBytes} bytes`)
   requireSuccess(response)
+  const bytes = Buffer.concat(chunks)
+  if (countValues(bytes) > maxValues) throw new ArchiveRefusal(`A page of the API has more than ${maxValues} values`)
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     throw new ForgeBusy('The forge did not answer with JSON')
   }
   return { value, next: nextQuery(response.headers['link']) }
+}
+
+/** About how many values JSON has, without building them. */
+function countValues(json: Buffer): number {
+  const [quote, backslash, comma, bracket, brace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b]
+  let count = 0
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === comma || byte === bracket || byte === brace) count++
+    else if (byte === quote) while (++at < json.length && json[at] !== quote) if (json[at] === backslash) at++
+  }
+  return count
 }
 
 function requireSuccess({ status, headers, body }: OutboundResponse): void {

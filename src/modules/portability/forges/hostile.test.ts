@@ -27,6 +27,11 @@ const withNext = (path: string, page: number, body = '[{}]'): Chosen => {
 
 const answers: [string, (path: string) => Chosen, string][] = [
   [
+    'millions of small values',
+    () => ({ body: `[${'{},'.repeat(5_000_000)}{}]` }),
+    'A page of the API has more than 500000 values',
+  ],
+  [
     'a body of 20 MB',
     () => ({ body: Buffer.alloc(20 * 1024 * 1024, 32) }),
     'A page of the API is larger than 16777216 bytes',
@@ -44,7 +49,7 @@ const answers: [string, (path: string) => Chosen, string][] = [
   ],
   [
     'nested lists without end',
-    () => ({ body: '['.repeat(1_000_000) }),
+    () => ({ body: '['.repeat(400_000) }),
     'The forge did not answer with JSON, when it was asked for issues',
   ],
   [

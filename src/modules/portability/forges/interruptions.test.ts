@@ -65,6 +65,20 @@ describe('rate limits of forges', () => {
     expect(await projectsWithPages(await contextFor(world, null))).not.toContain(made.id)
   })
 
+  test('a forge that stops answering after the last page ends the import, too', async ({ world }) => {
+    await using forge = await forgeOf(world, 'gitea')
+    const zoe = await world.user()
+    const made = (await request(zoe, forge)).json
+    forge.choose = (path) => (path.endsWith('/repos/ann/code') ? { status: 503 } : undefined)
+    let runs = 0
+    while (await runOnce(world, made.id)) runs++
+    expect(runs).toBeLessThan(15)
+    expect((await zoe.get(`/projects/${made.id}/import`)).json).toMatchObject({
+      import_status: 'failed',
+      import_error: 'The forge answered with status 503',
+    })
+  })
+
   test('with the optimistic strategy, a list that the forge cannot give is left out', async ({ world }) => {
     await using forge = await forgeOf(world, 'gitea')
     forge.choose = (path) => (path.includes('/milestones') ? { status: 502, body: 'Bad gateway' } : undefined)

@@ -71,9 +71,10 @@ export const importFromForge = job({
       await run(ctx, place, pending)
     } catch (error) {
       // It was canceled, or its project deleted: whatever failed then is of no interest.
-      if ((await findForgeImport(ctx.db, projectId)) === undefined) return
-      if (error instanceof ForgeBusy) return later(ctx, place, pending, error)
-      if (!(error instanceof ArchiveRefusal)) throw error
+      const now = await findForgeImport(ctx.db, projectId)
+      if (!now) return
+      if (error instanceof ForgeBusy && now.fruitless < maxFruitless) return later(ctx, place, now, error)
+      if (!(error instanceof ArchiveRefusal || error instanceof ForgeBusy)) throw error
       await endInFailure(ctx, projectId, error.message)
     }
     await settle(ctx, projectId, pending)

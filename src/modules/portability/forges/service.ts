@@ -7,6 +7,7 @@ import { guardUrl } from '../../instance/index.ts'
 import { endInFailure, findImportState, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import { createProject, loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
+import { limit } from '../exports/service.ts'
 import { asSentence, targetOf } from '../imports/service.ts'
 import { type Access, ForgeBusy, ForgeDenial, forgeRules, getJson } from './client.ts'
 import { importFromForge } from './jobs.ts'
@@ -28,6 +29,9 @@ export type ForgeWish = {
   readonly singleEndpointNotes: boolean
   readonly optimistic: boolean
 }
+
+/** Limit per user: each call sends a request to a server of the caller's choice. */
+const starts = { hits: 30, seconds: 60 }
 
 /** The caller waits for the first answer of the forge. */
 const firstAnswerMs = 15_000
@@ -53,6 +57,7 @@ export async function startForgeImport(ctx: Ctx, wish: ForgeWish): Promise<Start
   if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw invalidFields({ personal_access_token: ['is not valid'] })
   const target = await targetOf(ctx, wish.targetNamespace.replace(/^\/+|\/+$/g, ''))
   const forgeUrl = await acceptUrl(ctx, wish.url)
+  await limit(ctx, 'forge_import', starts)
   const { fullName, name } = await describe(ctx, { adapter: adapters[forge], forgeUrl, token }, wish.at)
   const userId = ctx.actor!.id
   const path = newName ?? name

@@ -26,9 +26,10 @@ export const lineIn = (value: unknown, maxLength: number): string | null => {
   return line === undefined || line === '' ? null : line
 }
 
-const largest = 2 ** 31 - 1
+/** Leaves numbers for what comes after the import. */
+const largest = 1_000_000_000
 
-/** A positive number that fits an `integer`. */
+/** A number of an issue, a line and the like. */
 export const numberIn = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= largest ? (value as number) : undefined
 
