@@ -128,4 +128,11 @@ describe('the token and the report of an import', () => {
     expect(forge.asked.some((path) => path.includes('/issues/comments'))).toBe(false)
     expect((await zoe.get(`${at}/merge_requests/3/notes`)).json.length).toBeGreaterThan(3)
   })
+
+  test('stages that do not exist are refused', async ({ world }) => {
+    await using forge = await forgeOf(world, 'github')
+    const { status, json } = await request(await world.user(), forge, { optional_stages: { attachments_import: true } })
+    expect([status, json.message]).toEqual([400, { optional_stages: ['attachments_import is not supported'] }])
+    expect(forge.asked).toEqual([])
+  })
 })

@@ -20,9 +20,9 @@ const params = {
         single_endpoint_notes_import: stage(
           'Read the comments of each issue and pull request alone: slower, and complete for large repositories',
         ),
-        single_endpoint_issue_events_import: stage('No effect: events are not imported'),
-        attachments_import: stage('No effect: attachments stay where they are'),
-        collaborators_import: stage('No effect: an import gives no one rights'),
+        single_endpoint_issue_events_import: stage('Refused if true: events are not imported'),
+        attachments_import: stage('Refused if true: attachments stay where they are'),
+        collaborators_import: stage('Refused if true: an import gives no rights to others'),
       },
       { description: 'What is imported beyond the default' },
     ),
@@ -118,17 +118,24 @@ type Given = {
   readonly personal_access_token: string
   readonly target_namespace: string
   readonly new_name?: string
-  readonly optional_stages?: { readonly single_endpoint_notes_import: boolean }
+  readonly optional_stages?: Readonly<Record<'single_endpoint_notes_import' | (typeof absentStages)[number], boolean>>
   readonly timeout_strategy: string
 }
 
-const wishOf = (given: Given) => ({
-  token: given.personal_access_token,
-  targetNamespace: given.target_namespace,
-  newName: given.new_name,
-  singleEndpointNotes: given.optional_stages?.single_endpoint_notes_import === true,
-  optimistic: given.timeout_strategy === 'optimistic',
-})
+/** Stages that clients know, and that nothing here does. */
+const absentStages = ['single_endpoint_issue_events_import', 'attachments_import', 'collaborators_import'] as const
+
+function wishOf({ optional_stages: stages, ...given }: Given) {
+  const wanted = absentStages.filter((name) => stages?.[name])
+  if (wanted.length > 0) throw invalidFields({ optional_stages: wanted.map((name) => `${name} is not supported`) })
+  return {
+    token: given.personal_access_token,
+    targetNamespace: given.target_namespace,
+    newName: given.new_name,
+    singleEndpointNotes: stages?.single_endpoint_notes_import === true,
+    optimistic: given.timeout_strategy === 'optimistic',
+  }
+}
 
 /** Some callers send a host name alone. */
 const withScheme = (text: string): string => (/^[a-z]+:\/\//i.test(text) ? text : `https://${text}`)
