@@ -27,7 +27,9 @@ const notExported: Readonly<Record<string, string>> = {
   export_requests: 'work in progress',
   feed_events: 'activity is not exported',
   finished_exports: 'work in progress',
+  forge_imports: 'work in progress',
   hook_deliveries: 'activity is not exported',
+  import_reports: 'of the import to this installation',
   internal_ids: 'computed again',
   invitations: 'addresses of people who are not here yet',
   issue_agents: 'addresses of clients',
@@ -83,13 +85,6 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   ],
   // Tokens are secrets, and services are not hooks.
   hooks: ['namespace_id', 'sealed_token', 'failures', 'service', 'properties'],
-  // Epics belong to groups.
-  award_emoji: ['epic_id'],
-  label_events: ['epic_id'],
-  mentions: ['epic_id'],
-  notes: ['epic_id', 'source_epic_id'],
-  state_events: ['epic_id'],
-  subscriptions: ['epic_id'],
   // Read from the repository.
   snippets: ['file_name', 'files', 'size'],
 }
