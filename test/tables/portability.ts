@@ -17,16 +17,20 @@ export const archiveImports = (world: World, projectId: number) =>
 export const forgeImports = (world: World, projectId: number) =>
   find(world, 'forge_imports', { project_id: projectId }, ['sealed_token', 'fruitless'])
 
-/** Tables with a foreign key to a table, or to one of these tables, and so on. */
-export async function tablesBelow(world: World, table: string): Promise<string[]> {
+/** Tables with a foreign key to a table, or to one of these tables, and so on. Those below groups need no project. */
+export async function tablesBelow(world: World, table: 'projects' | 'namespaces'): Promise<string[]> {
   const rows = await world.rows(
     `with recursive below as (
-        select $1::regclass::oid as id
+        select $1::text::regclass::oid as id
         union
         select c.conrelid from pg_constraint c join below b on c.confrelid = b.id
         where c.contype = 'f' and c.conrelid not in ('users'::regclass, 'namespaces'::regclass)
+          and ($1::text = 'projects' or c.conrelid <> 'projects'::regclass and not exists (
+            select from pg_attribute a
+            where a.attrelid = c.conrelid and a.attname = 'project_id' and a.attnotnull
+          ))
       )
-      select id::regclass::text as name from below where id <> $1::regclass order by 1`,
+      select id::regclass::text as name from below where id <> $1::text::regclass order by 1`,
     [table],
   )
   return rows.map(({ name }) => name)

@@ -41,7 +41,7 @@ export type Relation = {
     readonly key: (record: PortableRecord) => string
     readonly find: (holder: Holder, keys: readonly string[]) => Sql
   }
-  /** Changes a record before it is stored: gives those a number that have none. `lines` counts from 1. */
+  /** Changes a record before it is stored: gives those a number that have none. */
   readonly amend?: (record: PortableRecord, import_: Amending) => PortableRecord
   /** Only administrators import it, or also export it. */
   readonly administrators?: 'import' | 'both'
@@ -51,6 +51,8 @@ export type Relation = {
 
 /** What `amend` knows of the import. `state` lasts while the rows of the relation are inserted. */
 export type Amending = {
+  /** The line of the record, from 1. */
+  readonly line: number
   readonly state: Map<string, number>
   /** The name of a user whom the importer replaces; undefined if the user was found. */
   readonly lostName: (username: string) => string | undefined

@@ -1,5 +1,6 @@
 import {
   author,
+  type Column,
   flag,
   hex,
   moment,
@@ -15,8 +16,9 @@ import {
   whole,
   words,
 } from '../../../db/portable/columns.ts'
-import { type Amending, below, type PortableRecord, type Relation } from '../../../db/portable/relation.ts'
-import { raw, sql } from '../../../db/sql.ts'
+import type { Amending, Holder, PortableRecord, Relation } from '../../../db/portable/relation.ts'
+import { type Sql, sql } from '../../../db/sql.ts'
+import { belowHeld } from '../../groups/index.ts'
 import { kindOf, type NoteableType } from '../noteables/kinds.ts'
 import { isPosition } from '../positions/position.ts'
 
@@ -24,37 +26,59 @@ import { isPosition } from '../positions/position.ts'
 const mostText = 1_100_000
 
 /** The text of a note whose author the importer replaces says who wrote it. */
-function signed(record: PortableRecord, { lostName }: Amending): PortableRecord {
+function signed(of: Holder['of'], record: PortableRecord, { lostName }: Amending): PortableRecord {
   const name = lostName(String(record['author']))
   if (name === undefined || record['system'] === true) return record
   const at = String(record['updated_at']).slice(0, 19).replace('T', ' ')
   const body = String(record['note'])
-  const note = `${body.trim() === '' ? '*Blank note*' : body}\n\n *By ${plainName(name)} on ${at} UTC (imported from a project archive)*`
+  const note = `${body.trim() === '' ? '*Blank note*' : body}\n\n *By ${plainName(name)} on ${at} UTC (imported from a ${of} archive)*`
   return { ...record, note }
 }
 
 /** A name is not Markdown, and mentions no one. */
 export const plainName = (name: string): string => name.replace(/[\\*_`[\]<>@#!~$%&|\r\n]/g, ' ').slice(0, 255)
 
+/** A mention from outside the archive is not exported: who reads the archive might not be allowed to know of it. */
+const mentionsWithin: Readonly<Record<Holder['of'], Sql>> = {
+  project: sql`(t.source_project_id is null or t.source_project_id = m.project_id) and t.source_epic_id is null`,
+  // A reference to an epic that is not in the archive leaves the note out.
+  group: sql`t.source_project_id is null`,
+}
+
+/** What mentions. */
+const sources: Readonly<Record<Holder['of'], Readonly<Record<string, Column>>>> = {
+  project: {
+    own_source: { ...self, column: 'source_project_id' },
+    source_issue: { ...partOfOrNull('issues'), column: 'source_issue_id' },
+    source_merge_request: { ...partOfOrNull('merge_requests'), column: 'source_merge_request_id' },
+    source_snippet: { ...partOfOrNull('snippets'), column: 'source_snippet_id' },
+    source_commit: orNull(oid),
+  },
+  group: { source_epic: { ...partOfOrNull('epics'), column: 'source_epic_id' } },
+}
+
+/** Only work of projects has lines and discussions that are resolved. */
+const ofDiffs: Readonly<Record<string, Column>> = {
+  position: orNull(structure(isPosition)),
+  resolved_at: orNull(moment),
+  resolved_by: { ...person, column: 'resolved_by_id' },
+}
+
 /** What is said about noteables of a kind: notes, awards, subscriptions, mentions, and for planned work also time and people. */
 function ofKind(type: NoteableType): Relation[] {
-  const { table, column, planned, number } = kindOf(type)
+  const { table, column, planned, number, holder } = kindOf(type)
   const one = column.replace(/_id$/, '')
   const noteable = { [one]: { ...partOf(table), column } }
   const notes = `${one}_notes`
-  const byNumber = `m.${number}`
+  const below = (child: string) => belowHeld(holder.of, table, column, child)
+  const order = [...below('notes').order, `m.${number}`]
   const note = { note: { ...partOfOrNull(notes), column: 'note_id' } }
   return [
     {
       name: notes,
-      ...below(table, column, 'notes'),
-      // A mention by another project or by an epic is not exported: who reads the archive might not be allowed to know of it.
-      where: ({ id }) => sql`
-        m.project_id = ${id}
-        and (t.source_project_id is null or t.source_project_id = m.project_id)
-        and t.source_epic_id is null
-      `,
-      order: [byNumber, 't.id'],
+      ...below('notes'),
+      where: (archived) => sql`${below('notes').where(archived)} and ${mentionsWithin[holder.of]}`,
+      order: [...order, 't.id'],
       columns: {
         ...noteable,
         author: { ...author, column: 'author_id' },
@@ -62,27 +86,21 @@ function ofKind(type: NoteableType): Relation[] {
         threaded: orElse(flag, false),
         system: orElse(flag, false),
         note: { ...words(mostText), column: 'body' },
-        position: orNull(structure(isPosition)),
-        resolved_at: orNull(moment),
-        resolved_by: { ...person, column: 'resolved_by_id' },
+        ...(holder.of === 'project' && ofDiffs),
         created_at: moment,
         updated_at: moment,
-        own_source: { ...self, column: 'source_project_id' },
-        source_issue: { ...partOfOrNull('issues'), column: 'source_issue_id' },
-        source_merge_request: { ...partOfOrNull('merge_requests'), column: 'source_merge_request_id' },
-        source_snippet: { ...partOfOrNull('snippets'), column: 'source_snippet_id' },
-        source_commit: orNull(oid),
+        ...sources[holder.of],
         repeats: orElse(flag, false),
       },
       hasId: true,
-      holder: ['project_id'],
-      amend: signed,
+      holder: holder.of === 'project' ? ['project_id'] : [],
+      amend: (record, import_) => signed(holder.of, record, import_),
       batch: 50,
     },
     {
       name: `${one}_awards`,
-      ...below(table, column, 'award_emoji'),
-      order: [byNumber, 't.id'],
+      ...below('award_emoji'),
+      order: [...order, 't.id'],
       columns: {
         ...noteable,
         ...note,
@@ -95,14 +113,14 @@ function ofKind(type: NoteableType): Relation[] {
     },
     {
       name: `${one}_mentions`,
-      ...below(table, column, 'mentions'),
-      order: [byNumber, 't.id'],
+      ...below('mentions'),
+      order: [...order, 't.id'],
       columns: { ...noteable, ...note, user: { ...participant, column: 'user_id' } },
       repeats: 'skip',
     },
     {
       name: `${one}_subscriptions`,
-      ...people(table, column, 'subscriptions', byNumber),
+      ...people(below('subscriptions'), order),
       columns: { ...noteable, user: { ...participant, column: 'user_id' }, subscribed: flag, updated_at: moment },
       repeats: 'skip',
     },
@@ -110,8 +128,8 @@ function ofKind(type: NoteableType): Relation[] {
       ? [
           {
             name: `${one}_time_logs`,
-            ...below(table, column, 'time_logs'),
-            order: [byNumber, 't.id'],
+            ...below('time_logs'),
+            order: [...order, 't.id'],
             columns: {
               ...noteable,
               author: { ...author, column: 'user_id' },
@@ -123,7 +141,7 @@ function ofKind(type: NoteableType): Relation[] {
           ...planned.scheduled.assigned.map(
             (assigned): Relation => ({
               name: assigned,
-              ...people(table, column, assigned, byNumber),
+              ...people(below(assigned), order),
               columns: { ...noteable, user: { ...author, column: 'user_id' } },
               repeats: 'skip',
             }),
@@ -134,11 +152,11 @@ function ofKind(type: NoteableType): Relation[] {
 }
 
 /** Rows of users, in the order of their names. */
-const people = (parent: string, column: string, table: string, byNumber: string) => ({
-  ...below(parent, column, table),
-  from: raw(`from ${parent} m join ${table} t on t.${column} = m.id join users u on u.id = t.user_id`),
-  order: [byNumber, { text: 'u.username' }],
+const people = (found: Pick<Relation, 'from' | 'where' | 'table'>, order: Relation['order']) => ({
+  ...found,
+  from: sql`${found.from} join users u on u.id = t.user_id`,
+  order: [...order, { text: 'u.username' }],
 })
 
-/** What `discussion` has of a project. Notes may refer to noteables of every kind. */
+/** What `discussion` has of a project, or of groups: kinds of one of them. Notes may refer to noteables of every kind. */
 export const discussionRelations = (types: readonly NoteableType[]): readonly Relation[] => types.flatMap(ofKind)

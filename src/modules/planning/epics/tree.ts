@@ -4,6 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { forbidden, invalid } from '../../../kernel/failure.ts'
 import { insertCrossReference, references } from '../../discussion/index.ts'
+import { mostChildren, mostGenerations } from './limits.ts'
 import { asNoteable } from './noteable.ts'
 import { type EpicSubject, epicNotFound, loadEpicById } from './subject.ts'
 import {
@@ -16,12 +17,6 @@ import {
   removeParent,
   saveParent,
 } from './tree-queries.ts'
-
-/** Maximum epics from the topmost ancestor to the lowest descendant. */
-const mostGenerations = 5
-
-/** Maximum children of one epic. */
-const mostChildren = 1000
 
 /** An epic of the request that the caller may change, by its id. */
 export async function changeableEpic(ctx: Ctx, id: number): Promise<EpicSubject> {

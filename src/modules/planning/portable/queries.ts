@@ -24,8 +24,9 @@ import {
   type Relation,
 } from '../../../db/portable/relation.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
-import { groupOrder, groupsBelow, heldByGroups, reaching } from '../../groups/index.ts'
+import { belowHeld, groupOrder, groupsBelow, heldByGroups, reaching } from '../../groups/index.ts'
 import { reachGroupNumbers, reachNumber } from '../../projects/index.ts'
+import { mostChildren, mostGenerations } from '../epics/limits.ts'
 
 const times = { created_at: moment, updated_at: moment }
 const title = words(255)
@@ -203,27 +204,39 @@ const issues: Relation = {
   after: (holder) => [reach('issues', holder)],
 }
 
-const kinds = [
-  { table: 'issues', column: 'issue_id', one: 'issue' },
-  { table: 'merge_requests', column: 'merge_request_id', one: 'merge_request' },
-] as const
+const kinds = {
+  issue: { table: 'issues', column: 'issue_id', of: 'project', scheduled: true },
+  merge_request: { table: 'merge_requests', column: 'merge_request_id', of: 'project', scheduled: true },
+  epic: { table: 'epics', column: 'epic_id', of: 'group', scheduled: false },
+} as const
 
-/** Labels, label events, milestone events and state events of issues or merge requests. */
-function ofNoteables({ table, column, one }: (typeof kinds)[number]): Relation[] {
+/** Labels, label events and state events of planned work, and milestone events of what is scheduled. */
+function ofNoteables(one: keyof typeof kinds): Relation[] {
+  const { table, column, of, scheduled } = kinds[one]
   const noteable = { [one]: { ...partOf(table), column } }
-  const events = ['m.iid', 't.id']
+  const found = (child: string) => belowHeld(of, table, column, child)
+  const labelled = found(`${one}_labels`)
+  const byNumber = [...labelled.order, 'm.iid']
+  const events = [...byNumber, 't.id']
   return [
     {
       name: `${one}_labels`,
-      ...below(table, column, `${one}_labels`),
-      from: raw(`from ${table} m join ${one}_labels t on t.${column} = m.id join labels l on l.id = t.label_id`),
-      order: ['m.iid', '(l.project_id is null)::int', { text: 'l.title' }, 't.label_id'],
+      ...labelled,
+      from: sql`${labelled.from} join labels l on l.id = t.label_id left join namespaces ln on ln.id = l.namespace_id`,
+      // Of labels of groups with the same title, the highest group comes first, as in the list of labels.
+      order: [
+        ...byNumber,
+        '(l.project_id is null)::int',
+        { text: 'l.title' },
+        'coalesce(cardinality(ln.traversal_ids), 0)',
+        't.label_id',
+      ],
       columns: { ...noteable, label: { ...partOf('labels'), column: 'label_id' } },
       repeats: 'skip',
     },
     {
       name: `${one}_label_events`,
-      ...below(table, column, 'label_events'),
+      ...found('label_events'),
       order: events,
       columns: {
         ...noteable,
@@ -233,21 +246,25 @@ function ofNoteables({ table, column, one }: (typeof kinds)[number]): Relation[]
         created_at: moment,
       },
     },
-    {
-      name: `${one}_milestone_events`,
-      ...below(table, column, 'milestone_events'),
-      order: events,
-      columns: {
-        ...noteable,
-        milestone: { ...refersTo('milestones'), column: 'milestone_id' },
-        author: { ...author, nullable: true, column: 'user_id' },
-        action: choice('add', 'remove'),
-        created_at: moment,
-      },
-    },
+    ...(scheduled
+      ? [
+          {
+            name: `${one}_milestone_events`,
+            ...found('milestone_events'),
+            order: events,
+            columns: {
+              ...noteable,
+              milestone: { ...refersTo('milestones'), column: 'milestone_id' },
+              author: { ...author, nullable: true, column: 'user_id' },
+              action: choice('add', 'remove'),
+              created_at: moment,
+            },
+          } satisfies Relation,
+        ]
+      : []),
     {
       name: `${one}_state_events`,
-      ...below(table, column, 'state_events'),
+      ...found('state_events'),
       order: events,
       columns: {
         ...noteable,
@@ -335,17 +352,95 @@ export const planningRelations: readonly Relation[] = [
   milestones,
   priorities,
   issues,
-  ...ofNoteables(kinds[0]),
+  ...ofNoteables('issue'),
   links,
   boards,
   ...boardParts,
 ]
 
 /** What `planning` has of the merge requests of a project. */
-export const planningOfMergeRequests: readonly Relation[] = ofNoteables(kinds[1])
+export const planningOfMergeRequests: readonly Relation[] = ofNoteables('merge_request')
 
 /** Rows of a group and all groups below it, which are in the order of their lines. */
 const group = { group: { ...partOf('groups'), column: 'namespace_id' } }
+
+const reachOfGroups = (what: 'epics' | 'milestones', { id }: Holder): Sql =>
+  reachGroupNumbers(
+    what,
+    sql`
+      select t.namespace_id, max(t.iid) as last
+      from ${raw(what)} t
+      where t.namespace_id in (${groupsBelow(id)})
+      group by t.namespace_id
+    `,
+  )
+
+/** Generations above an epic in its own group. The group of a parent is that of the epic or above it. */
+const generationsAbove = raw(`
+  with recursive above as (
+    select t.parent_id as id, 0 as step
+    union all
+    select e.parent_id, above.step + 1
+    from above join epics e on e.id = above.id and e.namespace_id = t.namespace_id
+    where above.step < ${mostGenerations}
+  )
+  select max(step) as generations from above
+`)
+
+/** An archive may have other trees than the API can make: what has no place in one becomes the top of another. */
+function placed(record: PortableRecord, { state, line }: Amending): PortableRecord {
+  const { parent: given, ...without } = record
+  const parent = typeof given === 'number' ? given : undefined
+  const [generation, children] = [
+    (state.get(`generation of ${parent}`) ?? 0) + 1,
+    (state.get(`children of ${parent}`) ?? 0) + 1,
+  ]
+  const fits = parent !== undefined && generation <= mostGenerations && children <= mostChildren
+  if (fits) state.set(`children of ${parent}`, children)
+  state.set(`generation of ${line}`, fits ? generation : 1)
+  return fits ? record : without
+}
+
+const epics: Relation = {
+  name: 'epics',
+  ...heldByGroups('epics'),
+  from: sql`${heldByGroups('epics').from} cross join lateral (${generationsAbove}) as above`,
+  order: [...groupOrder, 'above.generations', 't.iid'],
+  columns: {
+    ...group,
+    iid: whole(1),
+    parent: { ...refersTo('epics'), column: 'parent_id' },
+    // The next child comes after the last one.
+    relative_position: orNull(whole(0, 2 ** 30)),
+    title,
+    description: orNull(longText),
+    author: { ...author, column: 'author_id' },
+    state: choice('opened', 'closed'),
+    confidential: orElse(flag, false),
+    start_date_is_fixed: orElse(flag, false),
+    start_date_fixed: orNull(day),
+    due_date_is_fixed: orElse(flag, false),
+    due_date_fixed: orNull(day),
+    closed_at: orNull(moment),
+    closed_by: { ...person, column: 'closed_by_id' },
+    ...times,
+  },
+  hasId: true,
+  batch: 50,
+  amend: placed,
+  after: (holder) => [
+    reachOfGroups('epics', holder),
+    sql`
+      update epics t
+      set parent_id = null, relative_position = null
+      from epics p, namespaces n
+      where t.namespace_id in (${groupsBelow(holder.id)})
+        and p.id = t.parent_id
+        and n.id = t.namespace_id
+        and p.namespace_id <> all(n.traversal_ids)
+    `,
+  ],
+}
 
 /** What `planning` has of a group and all groups below it. */
 export const planningOfGroups: readonly Relation[] = [
@@ -363,17 +458,7 @@ export const planningOfGroups: readonly Relation[] = [
     columns: { ...group, ...milestoneColumns },
     hasId: true,
     batch: 50,
-    after: ({ id }) => [
-      reachGroupNumbers(
-        'milestones',
-        sql`
-          select t.namespace_id, max(t.iid) as last
-          from milestones t
-          where t.namespace_id in (${groupsBelow(id)})
-          group by t.namespace_id
-        `,
-      ),
-    ],
+    after: (holder) => [reachOfGroups('milestones', holder)],
   },
   {
     ...boards,
@@ -388,4 +473,6 @@ export const planningOfGroups: readonly Relation[] = [
     where: ({ id }: Holder) => sql`m.namespace_id in (${groupsBelow(id)})`,
     order: [...groupOrder, ...part.order],
   })),
+  epics,
+  ...ofNoteables('epic'),
 ]

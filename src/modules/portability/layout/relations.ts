@@ -28,7 +28,11 @@ export const projectRelations: readonly Relation[] = [
 ]
 
 /** What an archive has of a group and all groups below it. */
-export const groupRelations: readonly Relation[] = [...planningOfGroups, ...groupHoldings]
+export const groupRelations: readonly Relation[] = [
+  ...planningOfGroups,
+  ...discussionRelations(['Epic']),
+  ...groupHoldings,
+]
 
 /** The merge requests of a project. */
 export const mergeRequestRelation: Relation = projectRelations.find(({ name }) => name === 'merge_requests')!

@@ -126,47 +126,39 @@ class Writer {
     if (batch.length === 0) return
     const { adopt, hasId, amend } = this.#relation
     const { tx, holder, people } = this.#importing
-    const rows: Record<string, unknown>[] = []
     if (adopt) {
       const among = batch.filter(({ record }) => adopt.among(record)).map(({ record }) => adopt.key(record))
       for (const [key, id] of await findAdopted(tx, this.#relation, holder, among))
         if (!this.#adopted.has(key)) this.#adopted.set(key, id)
     }
-    const fresh: { row: Record<string, unknown>; line: number; key: string | undefined }[] = []
-    const keys = new Map<string, number>()
-    for (const { record, line } of batch) {
+    // A record may refer to an earlier one of the same batch. Ids of records that are left out are not used.
+    const ids = hasId ? await reserveIds(tx, this.#relation, batch.length) : []
+    const rows: Record<string, unknown>[] = []
+    for (const [at, { record, line }] of batch.entries()) {
       const key = adopt?.key(record)
+      // A label of a group with the title of one of the project: they become one.
       const taken = key === undefined ? undefined : this.#adopted.get(key)
       if (taken !== undefined) {
         this.#ids[line] = taken
         continue
       }
-      if (key !== undefined && keys.has(key)) {
-        // A label of a group with the title of one of the project: they become one.
-        fresh.push({ row: {}, line, key })
-        continue
-      }
-      if (key !== undefined) keys.set(key, line)
       const changed = amend
-        ? amend(record, { state: this.#state, lostName: (username) => people.lostName(username) })
+        ? amend(record, { line, state: this.#state, lostName: (username) => people.lostName(username) })
         : record
       const supplied = this.#importing.supply ? await this.#importing.supply(this.#relation, changed) : changed
       const row = supplied && this.#rowOf(supplied, line)
-      if (row) fresh.push({ row, line, key })
-      else this.#leaveOut(line)
-    }
-    const own = fresh.filter(({ line, key }) => key === undefined || keys.get(key) === line)
-    const ids = hasId ? await reserveIds(tx, this.#relation, own.length) : []
-    own.forEach(({ row, line, key }, index) => {
+      if (!row) {
+        this.#leaveOut(line)
+        continue
+      }
       if (hasId) {
-        const id = ids[index]!
+        const id = ids[at]!
         this.#ids[line] = id
         row['id'] = id
         if (key !== undefined) this.#adopted.set(key, id)
       }
       rows.push(row)
-    })
-    for (const { line, key } of fresh) if (key !== undefined) this.#ids[line] = this.#adopted.get(key)!
+    }
     if (rows.length > 0) await writeRows(tx, this.#relation, holder, rows)
   }
 

@@ -74,6 +74,8 @@ export async function writeRecords(
   )
   for (const relation of relations) {
     const ids = new Map<number, number>()
+    // A row may refer to an earlier one.
+    lines.set(relation.name, ids)
     const file = new LineFile(join(folder, relation.name))
     for await (const rows of readRelation(db, relation, holder)) {
       const texts: string[] = []
@@ -88,7 +90,6 @@ export async function writeRecords(
       await file.add(texts)
     }
     await file.close()
-    lines.set(relation.name, ids)
     if (file.lines > 0) files.set(relation.name, { path: file.path, size: file.bytes })
     else await rm(file.path)
   }
