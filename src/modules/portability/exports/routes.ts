@@ -26,7 +26,7 @@ export const exportRoutes = [
         Params(
           {
             url: Filled({ description: 'Presigned URL, http or https, to which the archive is uploaded' }),
-            http_method: Text({ default: 'PUT', description: 'Method of the upload, `PUT` or `POST`' }),
+            http_method: Text({ default: 'PUT', known: ['PUT', 'POST'], description: 'Method of the upload' }),
           },
           { description: 'Where the finished archive is uploaded; after the upload it cannot be downloaded' },
         ),
