@@ -59,7 +59,7 @@ export const serviceRoutes: readonly Endpoint[] = (['service', 'integration'] as
       summary: `Set up an unknown ${noun}`,
       description: 'Responds with 404: each integration that exists has a path of its own.',
       params: Params({ slug: Text({ description: 'Name of an integration that does not exist' }) }),
-      returns: Service,
+      returns: null,
       handle: () => Promise.reject(missingService()),
     }),
 
