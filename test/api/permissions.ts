@@ -1,4 +1,5 @@
 import { epicRows } from './epic-permissions.ts'
+import { integrationRows } from './integration-permissions.ts'
 import { issueRows } from './issue-permissions.ts'
 import { absent, long, none, type Row, type Who } from './permission-rows.ts'
 import { snippetRows } from './snippet-permissions.ts'
@@ -663,6 +664,7 @@ export const projectRows: readonly Row[] = [
     { json: { duration: '1h' } },
   ],
   ['POST /projects/:id/merge_requests/:merge_request_iid/reset_spent_time', 'developer - live', 200],
+  ...integrationRows,
   ...issueRows,
   ...snippetRows,
 ]

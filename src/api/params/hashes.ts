@@ -1,11 +1,11 @@
 import { isRawHash, type RawParams } from './raw.ts'
-import { addViolation, type Reader, type Reading } from './reader.ts'
+import { addViolation, isFull, type Reader, type Reading } from './reader.ts'
 import { ruleChecks } from './rules.ts'
 import type { ParamRules } from './schema.ts'
 import { isEmpty, isInvalid, isMissing, isRefusedInPart, isUnknown, Violation } from './violation.ts'
 
 /** Parameters of every request, which no endpoint declares. */
-const ofRequests: ReadonlySet<string> = new Set(['private_token', 'access_token', 'sudo'])
+const ofRequests = ['private_token', 'access_token', 'sudo'] as const
 
 const maxShownName = 100
 
@@ -28,6 +28,7 @@ export type Field = {
 /** Reads a hash of declared names; drops others, or refuses them if `noOthers`. */
 export function hashReader(fields: readonly Field[], rules: ParamRules): Reader {
   const checks = ruleChecks(rules, (name) => fields.some((field) => field.name === name))
+  const known = rules.noOthers && new Set([...ofRequests, ...fields.map(({ name }) => name)])
   return (raw, reading, path) => {
     if (!isRawHash(raw)) return isInvalid
     const values: Record<string, unknown> = {}
@@ -46,11 +47,11 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
       } else values[field.name] = value
       given?.add(field.name)
     }
-    if (rules.noOthers) {
-      const isKnown = (name: string) => ofRequests.has(name) || fields.some((field) => field.name === name)
-      for (const name of Object.keys(raw))
-        if (!isKnown(name)) addViolation(reading, nameWithin(path, name.slice(0, maxShownName)), isUnknown)
-    }
+    if (known !== undefined)
+      for (const name of Object.keys(raw)) {
+        if (isFull(reading)) break
+        if (!known.has(name)) addViolation(reading, nameWithin(path, name.slice(0, maxShownName)), isUnknown)
+      }
     if (given !== undefined) {
       for (const check of checks) {
         const sentence = check(

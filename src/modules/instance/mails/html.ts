@@ -21,4 +21,7 @@ export const htmlOf = (text: string, site: Site): string =>
 const htmlLine = (line: string, { url }: Site): string =>
   /^https?:\S+$/.test(line) && line.startsWith(`${url}/`)
     ? `<a href="${escaped(line)}">${escaped(line)}</a>`
-    : escaped(line)
+    : withSpaces(escaped(line))
+
+/** HTML shows several spaces as one, which spoils lines of code. */
+const withSpaces = (html: string): string => html.replace(/^ |(?<= ) /g, '&nbsp;')

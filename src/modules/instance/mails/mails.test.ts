@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { jobRows } from '../../../../test/jobs.ts'
 import { ageMails, queuedMails } from '../../../../test/tables/instance.ts'
 import { World } from '../../../../test/world.ts'
+import { siteAt } from '../../../api/site.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { htmlOf } from './html.ts'
 import { deliverMail, purgeStaleMails } from './jobs.ts'
@@ -87,5 +88,11 @@ https://evil.example/ https://git.example/</p>
 <p>--<br>
 Sent by us.</p>
 `,
+  )
+})
+
+test('lines of code keep their indentation in HTML', () => {
+  expect(htmlOf('+  if (a) {\n   b', siteAt('https://git.example', 22))).toBe(
+    '<p>+ &nbsp;if (a) {<br>\n&nbsp;&nbsp;&nbsp;b</p>\n',
   )
 })

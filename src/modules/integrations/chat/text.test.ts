@@ -124,6 +124,6 @@ describe.for(all)('texts of users in messages of %s', (slug) => {
   })
 })
 
-test('a message for Discord notifies no user or role', () => {
+test('a message to Discord may notify no user or role', () => {
   expect(JSON.parse(shown('discord', issueTitled('x')).body).allowed_mentions).toEqual({ parse: [] })
 })

@@ -6,7 +6,11 @@ import { sendersOfMails } from '../../../../test/tables/instance.ts'
 import { eventually } from '../../../../test/waiting.ts'
 import { test, unique, type World } from '../../../../test/world.ts'
 import { mailsTo } from '../../instance/mails/testing.ts'
+import { deliver } from '../deliveries/deliver.ts'
 import { Dispatcher } from '../deliveries/dispatcher.ts'
+import { expandEvents } from '../deliveries/expand.ts'
+import { dueDeliveries, saveResults } from '../deliveries/queue-queries.ts'
+import { hookTimes } from '../deliveries/schedule.ts'
 
 /** A project with a service that mails to a new address, and the sender of deliveries alone: mails stay queued. */
 async function mailed(world: World, slug: 'emails-on-push' | 'pipelines-email', more: object = {}) {
@@ -19,6 +23,7 @@ async function mailed(world: World, slug: 'emails-on-push' | 'pipelines-email', 
   return {
     project,
     at,
+    id: made.json.id as number,
     address,
     configure,
     /** The mails to the address once these many deliveries have ended. */
@@ -142,6 +147,26 @@ describe('emails-on-push', () => {
     expect(senders.filter((sender) => sender !== null)).toEqual([
       { name: expect.any(String), address: expect.stringContaining(`@${host}`) },
     ])
+  })
+
+  test('mails are queued with the end of their delivery: not twice, and not after the integration was disabled', async ({
+    world,
+  }) => {
+    const ctx = await contextFor(world, null)
+    for (const isDisabled of [false, true]) {
+      const made = await mailed(world, 'emails-on-push')
+      await commit(world, made.at)
+      while ((await expandEvents(ctx)) === 'more');
+      const due = await dueDeliveries(ctx.db, { deliveries: [], hooks: [], hosts: [] }, { perHook: 16, limit: 1000 })
+      const [ours] = due.filter(({ hook_id }) => hook_id === made.id)
+      const payloads = { get: () => undefined, set: () => {}, forget: () => {} }
+      const options = { times: hookTimes, payloads, signal: new AbortController().signal }
+      const result = await deliver(ctx, ours!, options)
+      expect(result).toMatchObject({ state: 'delivered', mails: [{ to: made.address }] })
+      if (isDisabled) await world.root.delete(`${made.at}/integrations/emails-on-push`)
+      for (let time = 0; time < 2; time++) await ctx.transaction((tx) => saveResults(tx, [result]))
+      expect(await mailsTo(world, made.address)).toHaveLength(isDisabled ? 0 : 1)
+    }
   })
 
   test('a recipient that is removed gets no mail of a push that was not sent yet', async ({ world }) => {

@@ -41,18 +41,21 @@ export const BasicService = entity({
 const texts = ['username', 'channel', ...channelProperties, 'recipients'] as const
 const choices = ['notify_only_broken_pipelines', 'disable_diffs', 'send_from_committer_email'] as const
 
-const properties: TObject = Type.Object({
-  branches_to_be_notified: Type.String({
-    enum: [...branchSets],
-    description: describedProperty('branches_to_be_notified'),
-  }),
-  ...Object.fromEntries(
-    choices.map((name) => [name, Type.Optional(Type.Boolean({ description: describedProperty(name) }))]),
-  ),
-  ...Object.fromEntries(
-    texts.map((name) => [name, Type.Optional(nullable(Type.String(), { description: describedProperty(name) }))]),
-  ),
-})
+const properties: TObject = Type.Object(
+  {
+    branches_to_be_notified: Type.String({
+      enum: [...branchSets],
+      description: describedProperty('branches_to_be_notified'),
+    }),
+    ...Object.fromEntries(
+      choices.map((name) => [name, Type.Optional(Type.Boolean({ description: describedProperty(name) }))]),
+    ),
+    ...Object.fromEntries(
+      texts.map((name) => [name, Type.Optional(nullable(Type.String(), { description: describedProperty(name) }))]),
+    ),
+  },
+  { description: 'Settings besides the flags; null if they are not set' },
+)
 
 /** The properties of the kind of service, null if they are not set. The URL is none of them. */
 const propertiesOf = ({ service, properties }: ServiceRow) => {

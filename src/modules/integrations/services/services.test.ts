@@ -90,7 +90,7 @@ describe('integrations of a project', () => {
       await refused('slack', { webhook: bad }, { message: { webhook: ['is not a URL to which requests may go'] } })
     await refused('slack', { webhook, channel: 'a\nb' }, { message: { channel: ['must be one name on one line'] } })
     await refused('slack', { webhook, channel: 'x'.repeat(101) }, { error: expect.stringContaining('channel') })
-    for (const recipients of ['none', 'a@example.com b', ' , '])
+    for (const recipients of ['no-address', 'a@example.com b', ' , '])
       await refused('emails-on-push', { recipients }, { message: { recipients: [expect.any(String)] } })
     const many = Array.from({ length: 101 }, (_, n) => `a${n}@example.com`).join('\n')
     await refused('emails-on-push', { recipients: many }, { message: { recipients: [expect.stringContaining('100')] } })
