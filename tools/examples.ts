@@ -23,6 +23,7 @@ const usual = [
   'gitbeaker',
   'permission-matrix',
   'rare-answers',
+  'planning/epic',
   ...'follows gpg-keys/gpg ssh-keys/ssh accounts/tokens two-factor user-statuses users/emails users/read users/activities'.split(
     ' ',
   ),

@@ -1,3 +1,7 @@
+import type { Caller } from '../../src/access/actor.ts'
+import { sql } from '../../src/db/sql.ts'
+import { joinHolder } from '../../src/modules/discussion/noteables/holder-queries.ts'
+import { readableById, readersOfRow } from '../../src/modules/discussion/noteables/queries.ts'
 import type { World } from '../world.ts'
 import { addAll } from './statements.ts'
 
@@ -31,3 +35,17 @@ export const addEpicIssues = (
   world: World,
   rows: readonly { epic_id: number; issue_id: number; relative_position: number }[],
 ) => addAll(world, 'epic_issues', ['epic_id', 'issue_id', 'relative_position'], rows)
+
+/** Whether the caller may read an epic, by the condition of queries for callers. */
+export const isReadable = (world: World, caller: Caller, id: number): Promise<boolean> =>
+  world.db.exists(sql`select where ${readableById('Epic', sql`${id}`, caller)}`)
+
+/** Whether a user may read an epic, by the condition of queries for users. */
+export const isReader = (world: World, userId: number, id: number): Promise<boolean> =>
+  world.db.exists(
+    sql`
+      select
+      from users u, epics m ${joinHolder('Epic')}
+      where u.id = ${userId} and m.id = ${id} and ${readersOfRow('Epic')}
+    `,
+  )

@@ -29,7 +29,7 @@ const policies: readonly Target[] = [
   },
   { file: 'src/access/scopes.ts', tests: [...tokens, 'src/modules/accounts/oauth', 'test/scenarios/git-lfs.test.ts'] },
   { file: 'src/access/share-key.ts', tests: ['src/kernel/shares.test.ts', 'test/api/rate-limit.test.ts'] },
-  ...['project', 'group', 'instance', 'user', 'merge-request', 'snippet'].map((noun) => ({
+  ...['project', 'group', 'instance', 'user', 'merge-request', 'snippet', 'epic'].map((noun) => ({
     file: `src/access/${noun}-policy.ts`,
     tests: [matrix],
   })),
@@ -52,6 +52,7 @@ const facts: readonly Target[] = [
   { file: 'src/modules/review/approvals/subject.ts', tests: [matrix] },
   { file: 'src/modules/text/snippets/subject.ts', tests: ['src/modules/text/snippet-discussions', twins, matrix] },
   { file: 'src/modules/text/snippets/personal-subject.ts', tests: [matrix] },
+  { file: 'src/modules/planning/epics/subject.ts', tests: [matrix] },
 ]
 
 const twinsInSql: readonly Target[] = [
@@ -82,6 +83,10 @@ const twinsInSql: readonly Target[] = [
   {
     file: 'src/modules/namespaces/namespaces/visible-groups-queries.ts',
     tests: [twins, ...groups, 'src/modules/lifecycle/transfers', 'src/modules/activity/search/search.test.ts'],
+  },
+  {
+    file: 'src/modules/discussion/noteables/holder-queries.ts',
+    tests: ['src/modules/planning/epics/twins.test.ts', twins, 'src/modules/planning/epic-discussions'],
   },
   {
     file: 'src/modules/groups/groups/queries.ts',

@@ -40,16 +40,29 @@ describe('what is said about an epic', () => {
     ).toHaveLength(1)
   })
 
-  test('closing and reopening become state events', async ({ world }) => {
-    const { at, id } = await openEpic(world)
-    for (const state_event of ['close', 'reopen']) await world.root.put(at, { state_event })
-    const events = (await world.root.get(`${at}/resource_state_events`)).json
-    const of = { resource_type: 'Epic', resource_id: id }
-    expect(events).toMatchObject([
-      { ...of, state: 'closed' },
-      { ...of, state: 'reopened' },
-    ])
-    expect((await world.root.get(`${at}/resource_state_events/${events[0].id}`)).json).toEqual(events[0])
+  test('each note, discussion, award and event is also read alone', async ({ world }) => {
+    const { at } = await openEpic(world)
+    const begun = (await world.root.post(`${at}/discussions`, { body: 'Why?' })).json
+    const [note] = begun.notes
+    const inDiscussion = `${at}/discussions/${begun.id}/notes`
+    expect((await world.root.put(`${inDiscussion}/${note.id}`, { body: 'How?' })).json.body).toBe('How?')
+    for (const path of [`${inDiscussion}/${note.id}`, `${at}/notes/${note.id}`])
+      expect((await world.root.get(path)).json.body).toBe('How?')
+    expect((await world.root.get(inDiscussion)).json).toMatchObject([{ id: note.id }])
+    expect((await world.root.get(`${at}/discussions/${begun.id}`)).json.notes).toHaveLength(1)
+    for (const awarded of [at, `${at}/notes/${note.id}`]) {
+      const award = (await world.root.post(`${awarded}/award_emoji`, { name: 'tada' })).json
+      expect((await world.root.get(`${awarded}/award_emoji`)).json).toEqual([award])
+      expect((await world.root.get(`${awarded}/award_emoji/${award.id}`)).json).toEqual(award)
+      expect((await world.root.delete(`${awarded}/award_emoji/${award.id}`)).status).toBe(204)
+    }
+    await world.root.put(at, { state_event: 'close' })
+    const [event] = (await world.root.get(`${at}/resource_state_events`)).json
+    expect((await world.root.get(`${at}/resource_state_events/${event.id}`)).json).toEqual(event)
+    const reader = await world.user()
+    expect((await reader.post(`${at}/subscribe`)).json.subscribed).toBe(true)
+    expect((await reader.post(`${at}/subscribe`)).status).toBe(304)
+    expect((await world.root.delete(`${inDiscussion}/${note.id}`)).status).toBe(204)
   })
 
   test('mentions and marks become todos with their group, for those who may read it', async ({ world }) => {

@@ -11,7 +11,7 @@ import { type EpicRow, findEpic, findEpicById } from './queries.ts'
 export type EpicSubject = EpicRow & { readonly group: GroupSubject; readonly facts: Facts }
 
 /** Facts for `epicPolicy`. */
-const epicFacts = ({ hidden }: EpicRow, { facts }: GroupSubject): Facts => ({
+export const epicFacts = ({ hidden }: EpicRow, { facts }: GroupSubject): Facts => ({
   ...facts,
   flags: { ...facts.flags, hidden },
 })
