@@ -434,7 +434,9 @@ const epics: Relation = {
       update epics t
       set parent_id = null, relative_position = null
       from epics p, namespaces n
-      where t.namespace_id in (${groupsBelow(holder.id)}) and p.id = t.parent_id and n.id = t.namespace_id
+      where t.namespace_id in (${groupsBelow(holder.id)})
+        and p.id = t.parent_id
+        and n.id = t.namespace_id
         and p.namespace_id <> all(n.traversal_ids)
     `,
   ],
