@@ -10,6 +10,7 @@ import type { Avatar } from '../../namespaces/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { inWorkFolder } from '../archive/work-folder.ts'
 import { tellLeftOut, tellRequester } from '../exports/mails.ts'
+import { maxGroups } from '../layout/limits.ts'
 import * as entries from '../layout/names.ts'
 import { recordsIn } from '../records/read-records.ts'
 import { convertGroup } from '../reference/convert-group.ts'
@@ -21,7 +22,6 @@ import { checkRecords, ownRecords } from './own-records.ts'
 import { type ArchiveImportRow, countAttempt, deleteArchiveImport, findArchiveImport } from './queries.ts'
 
 const maxAttempts = 5
-const maxGroups = 10_000
 
 /** Imports an uploaded archive into a new group. A failure leaves the group empty, and sends the reason to the importer. */
 export const importGroupArchive = job({

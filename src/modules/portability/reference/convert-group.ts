@@ -1,5 +1,8 @@
 import { join } from 'node:path'
+import { deepestNesting } from '../../groups/index.ts'
+import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
+import { maxGroups } from '../layout/limits.ts'
 import * as entries from '../layout/names.ts'
 import { groupRelations } from '../layout/relations.ts'
 import { jsonOf } from '../records/json.ts'
@@ -7,9 +10,9 @@ import { LineFile } from '../records/write-records.ts'
 import { addMember } from './convert-project.ts'
 import { Converter } from './converter.ts'
 import { addEpics } from './epics.ts'
-import { type GroupTree, labelIn, milestoneIn, type PlacedGroup } from './group-tree.ts'
+import { type GroupTree, keyOf, labelIn, milestoneIn, type PlacedGroup } from './group-tree.ts'
 import { maxJsonBytes } from './tree.ts'
-import { isObject, listIn, type Nested, oneIn, pick, timesOf } from './values.ts'
+import { isObject, listIn, type Nested, oneIn, pick, scalar, timesOf } from './values.ts'
 
 const groupEntry = 'group.json'
 
@@ -58,7 +61,10 @@ export async function convertGroup(unpacked: Unpacked, folder: string): Promise<
   const { to } = tree
   const groups = placedGroups(await jsonOf(file, groupEntry, maxJsonBytes), to)
   const records = new LineFile(join(folder, 'converted-groups'))
-  for (const { group, parent } of groups) await records.add([JSON.stringify(attributesOf(group, parent?.line))])
+  for (const { group, parent } of groups)
+    await records.add([
+      JSON.stringify(attributesOf(group, parent?.line), (key, value) => (key === '' ? value : scalar(value))),
+    ])
   await records.close()
   // Later records name members by their ids.
   for (const { group, line } of groups)
@@ -80,13 +86,14 @@ export async function convertGroup(unpacked: Unpacked, folder: string): Promise<
 
 /** A group and its nested children, parents first. */
 function placedGroups(root: Nested, to: Converter): readonly PlacedGroup[] {
-  const placed: PlacedGroup[] = [{ group: root, line: 1, parent: undefined }]
+  const placed: PlacedGroup[] = [{ group: root, line: 1, depth: 1, parent: undefined }]
   // The list grows while it is read.
   for (const parent of placed)
     for (const group of listIn(parent.group, 'children'))
-      if (typeof group['name'] === 'string' && typeof group['path'] === 'string')
-        placed.push({ group, line: placed.length + 1, parent })
-      else to.leaveOut('children')
+      if (typeof group['name'] !== 'string' || typeof group['path'] !== 'string' || parent.depth >= deepestNesting)
+        to.leaveOut('children')
+      else if (placed.length >= maxGroups) throw new ArchiveRefusal(`${groupEntry} has more than ${maxGroups} groups`)
+      else placed.push({ group, line: placed.length + 1, depth: parent.depth + 1, parent })
   return placed
 }
 
@@ -102,7 +109,7 @@ async function addPlans(tree: GroupTree, placed: PlacedGroup): Promise<void> {
       ...pick(milestone, 'iid', 'title', 'description', 'state', 'start_date', 'due_date'),
       ...timesOf(milestone),
     })
-    if (made !== undefined) tree.milestones.set(JSON.stringify([line, milestone['title']]), made)
+    if (made !== undefined) tree.milestones.set(keyOf(placed, milestone['title']), made)
   }
   for (const badge of listIn(group, 'badges'))
     await to.add('badges', { group: line, ...pick(badge, 'name', 'link_url', 'image_url'), ...timesOf(badge) })

@@ -1,6 +1,6 @@
 import { type GroupTree, labelIn, type PlacedGroup, upwards } from './group-tree.ts'
 import { convertSurroundings } from './noteables.ts'
-import { listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
+import { listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 type PlacedEpic = { readonly epic: Nested; readonly placed: PlacedGroup }
 
@@ -57,7 +57,8 @@ function nestedParent({ epic, placed }: PlacedEpic, byName: ReadonlyMap<string, 
   return undefined
 }
 
-const nameOf = ({ line }: PlacedGroup, { iid, title }: Nested): string => JSON.stringify([line, iid, title])
+const nameOf = ({ line }: PlacedGroup, { iid, title }: Nested): string =>
+  JSON.stringify([line, scalar(iid), scalar(title)])
 
 const placeOf = ({ epic }: PlacedEpic): number =>
   Number.isFinite(epic['relative_position']) ? Number(epic['relative_position']) : Number.MAX_SAFE_INTEGER

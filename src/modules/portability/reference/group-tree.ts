@@ -1,10 +1,12 @@
 import type { Converter } from './converter.ts'
-import { type Nested, pick, timesOf } from './values.ts'
+import { type Nested, pick, scalar, timesOf } from './values.ts'
 
 /** A group of an archive, its line, and the group in which it is nested. */
 export type PlacedGroup = {
   readonly group: Nested
   readonly line: number
+  /** Groups from the first one to it. */
+  readonly depth: number
   readonly parent: PlacedGroup | undefined
 }
 
@@ -15,7 +17,8 @@ export type GroupTree = {
   readonly milestones: Map<string, number>
 }
 
-const keyOf = ({ line }: PlacedGroup, title: unknown): string => JSON.stringify([line, title])
+/** Names what records of a group refer to by its title. */
+export const keyOf = ({ line }: PlacedGroup, title: unknown): string => JSON.stringify([line, scalar(title)])
 
 /** A group and those in which it is nested, from below. */
 export function* upwards(from: PlacedGroup): Generator<PlacedGroup> {

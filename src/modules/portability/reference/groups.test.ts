@@ -6,13 +6,13 @@ import { craft, runGroupImports, upload } from '../testing.ts'
 const at = '2019-06-07T08:00:00.123Z'
 const times = { created_at: at, updated_at: at }
 
-const archiveOf = (group: object) =>
+const archiveOf = (group: object | string) =>
   craft([
     { name: './VERSION', content: '0.2.4\n' },
-    { name: './group.json', content: JSON.stringify(group) },
+    { name: './group.json', content: typeof group === 'string' ? group : JSON.stringify(group) },
   ])
 
-async function imported(world: World, group: object, who: Client) {
+async function imported(world: World, group: object | string, who: Client) {
   const path = unique('imported')
   expect((await upload(who, archiveOf(group), { name: path, path }, '/groups/import')).status).toBe(202)
   await runGroupImports(world)
@@ -192,6 +192,14 @@ describe('group.json of the reference product', () => {
     ])
     const mails = () => mailsTo(world, `${importer.username}@example.com`)
     expect((await mails()).at(-1)!.body).toContain('epic_parents: 2')
+    // Deeper than can be written as JSON, and more groups than an archive may have.
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    const nested = `{"description":${deep},"epics":[{"iid":1,"title":${deep},"notes":[{"note":${deep}}]}],"labels":[{"title":${deep}}]}`
+    expect(await (await imported(world, nested, importer)).get('/epics')).toEqual([])
+    expect((await mails()).at(-1)!.body).toContain('labels: 1')
+    const crowd = { children: Array.from({ length: 10_001 }, (_, at) => ({ name: `g${at}`, path: `g${at}` })) }
+    expect(await (await imported(world, crowd, importer)).get('/subgroups')).toEqual([])
+    expect((await mails()).at(-1)!.body).toContain('group.json has more than 10000 groups')
     const odd = { members: [null, 5], labels: {}, epics: 'x', children: [{ name: 'a', path: '../a' }], boards: [{}] }
     expect(await (await imported(world, odd, importer)).get('/subgroups')).toEqual([])
     expect((await mails()).at(-1)!.body).toContain('groups, line 2:')

@@ -1,6 +1,6 @@
 import { isPosition } from '../../discussion/index.ts'
 import type { Converter } from './converter.ts'
-import { hexOf, isObject, listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
+import { hexOf, isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 /** What issues and merge requests refer to. */
 export type Noteables = {
@@ -15,7 +15,7 @@ export type Noteables = {
 export async function noteableLabel(noteables: Noteables, label: Nested): Promise<number | undefined> {
   const { to, labels } = noteables
   const isOfGroup = label['type'] === 'GroupLabel'
-  const key = JSON.stringify([isOfGroup, label['title']])
+  const key = JSON.stringify([isOfGroup, scalar(label['title'])])
   const known = labels.get(key)
   if (known !== undefined) return known
   const line = await to.add('labels', {
@@ -164,7 +164,14 @@ async function addNote(to: Converter, kind: string, noteable: Nested, note: Nest
     discussion_id:
       typeof discussion === 'string' && /^[0-9a-f]{40}$/.test(discussion)
         ? discussion
-        : hexOf(JSON.stringify([kind, noteable, discussion ?? note['id'] ?? note['created_at'], note['note']])),
+        : hexOf(
+            JSON.stringify([
+              kind,
+              noteable,
+              scalar(discussion ?? note['id'] ?? note['created_at']),
+              scalar(note['note']),
+            ]),
+          ),
     threaded: !system && (position !== undefined || note['type'] === 'DiscussionNote' || note['type'] === 'DiffNote'),
     system,
     note: note['note'],
