@@ -43,6 +43,25 @@ export async function* readRelation(db: Db, relation: Relation, holder: Holder):
   const first = raw(expressions[0]!)
   const limit = batchOf(relation)
   const casts = order.map((each) => raw(typeof each === 'string' ? '::bigint' : '::text'))
+  const rowsOf = (rows: readonly object[]): ReadRow[] =>
+    rows.map((row) => {
+      const { own_id: id, ...values } = row as Record<string, unknown>
+      for (const key of keys) delete values[key]
+      return { id: id as number | undefined, values }
+    })
+  if (relation.sortsIds) {
+    const sorted = await db.rows({ id: integer }, sql`select t.id ${from} where ${where(holder)} order by ${by}`)
+    for (let at = 0; at < sorted.length; at += limit) {
+      const ids = sorted.slice(at, at + limit).map(({ id }) => id)
+      yield rowsOf(
+        await db.rows(
+          shape,
+          sql`select ${selected} ${from} where ${where(holder)} and t.id = any(${ids}::bigint[]) order by ${by}`,
+        ),
+      )
+    }
+    return
+  }
   let after: readonly unknown[] | undefined
   for (;;) {
     const beyond: Sql = after
@@ -55,11 +74,7 @@ export async function* readRelation(db: Db, relation: Relation, holder: Holder):
       shape,
       sql`select ${selected} ${from} where ${where(holder)} ${beyond} order by ${by} limit ${literal(limit)}`,
     )
-    yield rows.map((row) => {
-      const { own_id: id, ...values } = row as Record<string, unknown>
-      for (const key of keys) delete values[key]
-      return { id: id as number | undefined, values }
-    })
+    yield rowsOf(rows)
     if (rows.length < limit) return
     after = keys.map((key) => (rows.at(-1) as Record<string, unknown>)[key])
   }

@@ -31,6 +31,11 @@ export type Relation = {
    * clause says. Otherwise the import fails.
    */
   readonly repeats?: 'skip' | { readonly clause: string }
+  /**
+   * No index has the order of the rows, and they are many: their ids are sorted once, in memory, instead of all rows in each statement.
+   * The table has an identity column `id`.
+   */
+  readonly sortsIds?: true
   /** Rows per statement; less for those with large texts. Default 500. */
   readonly batch?: number
   /** Rows of the target that take the place of records: a statement with columns `key` and `id` for the keys of records. */

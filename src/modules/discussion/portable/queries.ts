@@ -94,6 +94,7 @@ function ofKind(type: NoteableType): Relation[] {
       },
       hasId: true,
       holder: holder.of === 'project' ? ['project_id'] : [],
+      ...(holder.of === 'group' && { sortsIds: true }),
       amend: (record, import_) => signed(holder.of, record, import_),
       batch: 50,
     },

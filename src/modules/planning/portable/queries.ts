@@ -426,6 +426,7 @@ const epics: Relation = {
     ...times,
   },
   hasId: true,
+  sortsIds: true,
   batch: 50,
   amend: placed,
   after: (holder) => [

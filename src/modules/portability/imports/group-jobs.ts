@@ -9,9 +9,11 @@ import { loadGroup } from '../../groups/index.ts'
 import type { Avatar } from '../../namespaces/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import { inWorkFolder } from '../archive/work-folder.ts'
-import { tellRequester } from '../exports/mails.ts'
+import { tellLeftOut, tellRequester } from '../exports/mails.ts'
+import { maxGroups } from '../layout/limits.ts'
 import * as entries from '../layout/names.ts'
 import { recordsIn } from '../records/read-records.ts'
+import { convertGroup } from '../reference/convert-group.ts'
 import { databaseRefusal } from './database-refusal.ts'
 import { avatarIn } from './files.ts'
 import { groupRelationsFor, importGroup, type PreparedGroup } from './import-group.ts'
@@ -20,7 +22,6 @@ import { checkRecords, ownRecords } from './own-records.ts'
 import { type ArchiveImportRow, countAttempt, deleteArchiveImport, findArchiveImport } from './queries.ts'
 
 const maxAttempts = 5
-const maxGroups = 10_000
 
 /** Imports an uploaded archive into a new group. A failure leaves the group empty, and sends the reason to the importer. */
 export const importGroupArchive = job({
@@ -41,7 +42,8 @@ export const importGroupArchive = job({
         await ctx.transaction(async (tx) => {
           // Another run was faster.
           if ((await deleteArchiveImport(tx, holder)) === 0) return
-          await importGroup(ctx, tx, groupId, prepared)
+          const leftOut = await importGroup(ctx, tx, groupId, prepared)
+          await tellLeftOut(ctx, tx, { ...holder, userId: pending.user_id }, leftOut)
         })
       })
     } catch (error) {
@@ -64,7 +66,9 @@ async function prepare(ctx: Ctx, groupId: number, pending: ArchiveImportRow, fol
   const group = importer && (await loadGroup(groupId, importer))
   if (!importer || !group || !allows(groupPolicy.admin_group, importer.actor, group.facts))
     throw new ArchiveRefusal('The importer is not allowed to change the group any more')
-  const unpacked = await openArchive(ctx, pending.digest!, folder)
+  const opened = await openArchive(ctx, pending.digest!, folder)
+  const converted = opened.has(entries.groupsEntry) ? undefined : await convertGroup(opened, folder)
+  const unpacked = converted?.unpacked ?? opened
   const file = unpacked.get(entries.groupsEntry)
   if (!file) throw new ArchiveRefusal('The archive has no group')
   const groups: PortableRecord[] = []
@@ -84,5 +88,6 @@ async function prepare(ctx: Ctx, groupId: number, pending: ArchiveImportRow, fol
     records,
     people: await readPeople(ctx, importer, unpacked, entries.groupPeopleEntry),
     avatars,
+    leftOut: converted?.leftOut ?? new Map(),
   }
 }

@@ -18,14 +18,21 @@ export type PreparedGroup = {
   readonly people: People
   /** By the lines of their groups. */
   readonly avatars: ReadonlyMap<number, Avatar>
+  /** What was left out already, with counts. */
+  readonly leftOut: ReadonlyMap<string, number>
 }
 
 /** Relations that may be imported by the importer. */
 export const groupRelationsFor = (importer: Ctx): readonly Relation[] =>
   importer.actor?.admin ? groupRelations : groupRelations.filter(({ administrators }) => administrators === undefined)
 
-/** Fills an empty group, and creates the groups below it, in one transaction. */
-export async function importGroup(ctx: Ctx, tx: Tx, rootId: number, prepared: PreparedGroup): Promise<void> {
+/** Fills an empty group, and creates the groups below it, in one transaction. Returns what was left out, with counts. */
+export async function importGroup(
+  ctx: Ctx,
+  tx: Tx,
+  rootId: number,
+  prepared: PreparedGroup,
+): Promise<ReadonlyMap<string, number>> {
   const { importer, groups, records, people, avatars } = prepared
   await lockAccess(tx)
   const root = await lockGroup(tx, rootId)
@@ -46,7 +53,13 @@ export async function importGroup(ctx: Ctx, tx: Tx, rootId: number, prepared: Pr
     if (avatar) await saveAvatar(tx, 'group', made, avatar)
   }
   const holder: Holder = { of: 'group', id: rootId }
-  const importing: Importing = { tx, holder, people, ids: new Map([['groups', ids]]), leftOut: new Map() }
+  const importing: Importing = {
+    tx,
+    holder,
+    people,
+    ids: new Map([['groups', ids]]),
+    leftOut: new Map(prepared.leftOut),
+  }
   const relations = groupRelationsFor(importer)
   for (const relation of relations) {
     const lines = records.of(relation)
@@ -56,4 +69,5 @@ export async function importGroup(ctx: Ctx, tx: Tx, rootId: number, prepared: Pr
   for (const relation of relations) for (const statement of relation.after?.(holder) ?? []) await tx.run(statement)
   for (const id of ids.slice(1)) await namespacePlaced(tx, id)
   ctx.log.info({ group_id: rootId, groups: groups.length }, 'imported a group')
+  return importing.leftOut
 }

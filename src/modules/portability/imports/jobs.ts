@@ -15,7 +15,7 @@ import { linkAllFrom } from '../../pushes/index.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import { inWorkFolder } from '../archive/work-folder.ts'
-import { tellRequester } from '../exports/mails.ts'
+import { tellLeftOut } from '../exports/mails.ts'
 import * as entries from '../layout/names.ts'
 import { jsonOf } from '../records/json.ts'
 import { type Converted, convertProject } from '../reference/convert-project.ts'
@@ -65,16 +65,7 @@ async function fill(ctx: Ctx, place: Place, pending: ArchiveImportRow, folder: s
         const leftOut = await importProject(ctx, tx, place.projectId, prepared!, chosen)
         if (pending.replaces_id !== null) await replace(ctx, tx, place.projectId, pending.replaces_id, pending.user_id)
         await deleteArchiveImport(tx, { of: 'project', id: place.projectId })
-        const lines = [...leftOut].map(([name, count]) => `${name}: ${count}`)
-        if (lines.length > 0)
-          await tellRequester(
-            ctx,
-            tx,
-            pending.user_id,
-            'Parts of an archive were not imported',
-            `The import of project ${place.projectId} is complete. These parts of the archive could not be imported:`,
-            lines.join('\n'),
-          )
+        await tellLeftOut(ctx, tx, { of: 'project', id: place.projectId, userId: pending.user_id }, leftOut)
       }),
   )
 }

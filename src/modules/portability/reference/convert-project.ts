@@ -71,7 +71,7 @@ export type Converted = {
 /** Converts the records of an archive of the reference product, in both of its layouts, to files in a folder. */
 export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, folder: string): Promise<Converted> {
   const to = new Converter(folder, projectRelations)
-  for await (const member of tree.of('project_members')) await addMember(to, member)
+  for await (const member of tree.of('project_members')) await addMember(to, member, { name: 'project_members' })
   const noteables: Noteables = { to, labels: new Map(), milestones: new Map() }
   for await (const label of tree.of('labels')) await noteableLabel(noteables, label)
   for await (const milestone of tree.of('milestones')) await addMilestone(noteables, milestone)
@@ -101,13 +101,19 @@ export async function convertProject(tree: ReferenceTree, unpacked: Unpacked, fo
   return { attributes: attributesOf(tree.project), unpacked: new Map([...kept, ...made]), leftOut: to.leftOut }
 }
 
-async function addMember(to: Converter, member: Nested): Promise<void> {
+/** Adds a member as a record of a relation, and makes the user known by id. */
+export async function addMember(
+  to: Converter,
+  member: Nested,
+  { name, within }: { readonly name: 'project_members' | 'members'; readonly within?: Nested },
+): Promise<void> {
   const user = oneIn(member, 'user')
   const username = user?.['username']
-  if (!user || typeof username !== 'string') return to.leaveOut('project_members')
+  if (!user || typeof username !== 'string') return to.leaveOut(name)
   const email = typeof user['email'] === 'string' ? user['email'] : undefined
   to.addPerson(user['id'], { username, name: username, email })
-  await to.add('project_members', {
+  await to.add(name, {
+    ...within,
     user: username,
     access_level: member['access_level'],
     expires_at: member['expires_at'],

@@ -1,6 +1,6 @@
 import { isPosition } from '../../discussion/index.ts'
 import type { Converter } from './converter.ts'
-import { hexOf, isObject, listIn, type Nested, oneIn, pick, timeOf, timesOf } from './values.ts'
+import { hexOf, isObject, listIn, type Nested, oneIn, pick, scalar, timeOf, timesOf } from './values.ts'
 
 /** What issues and merge requests refer to. */
 export type Noteables = {
@@ -15,7 +15,7 @@ export type Noteables = {
 export async function noteableLabel(noteables: Noteables, label: Nested): Promise<number | undefined> {
   const { to, labels } = noteables
   const isOfGroup = label['type'] === 'GroupLabel'
-  const key = JSON.stringify([isOfGroup, label['title']])
+  const key = JSON.stringify([isOfGroup, scalar(label['title'])])
   const known = labels.get(key)
   if (known !== undefined) return known
   const line = await to.add('labels', {
@@ -50,14 +50,30 @@ export async function convertNoteable(
     ...(kind === 'issue' ? ofIssue(to, record) : ofRequest(to, record)),
   })
   if (line === undefined) return
-  const noteable = { [kind]: line }
   if (kind === 'merge_request') await addVersion(to, line, record)
+  await convertSurroundings(to, { kind, line, labelOf: (label) => noteableLabel(noteables, label) }, record)
+}
+
+/** Whose records are added, and how the line of a nested label is found. */
+export type Surrounded = {
+  readonly kind: 'issue' | 'merge_request' | 'epic'
+  readonly line: number
+  readonly labelOf: (label: Nested) => Promise<number | undefined>
+}
+
+/** Adds the labels, events, awards, notes, time and assignees of an issue, merge request or epic. */
+export async function convertSurroundings(
+  to: Converter,
+  { kind, line, labelOf }: Surrounded,
+  record: Nested,
+): Promise<void> {
+  const noteable = { [kind]: line }
   for (const link of listIn(record, 'label_links')) {
-    const label = isObject(link['label']) ? await noteableLabel(noteables, link['label']) : undefined
+    const label = isObject(link['label']) ? await labelOf(link['label']) : undefined
     if (label !== undefined) await to.add(`${kind}_labels`, { ...noteable, label })
   }
   for (const event of listIn(record, 'resource_label_events')) {
-    const label = isObject(event['label']) ? await noteableLabel(noteables, event['label']) : undefined
+    const label = isObject(event['label']) ? await labelOf(event['label']) : undefined
     const action = event['action'] === 1 ? 'add' : event['action'] === 2 ? 'remove' : event['action']
     const author = to.userOf(event['user_id'])
     await to.add(`${kind}_label_events`, {
@@ -148,7 +164,14 @@ async function addNote(to: Converter, kind: string, noteable: Nested, note: Nest
     discussion_id:
       typeof discussion === 'string' && /^[0-9a-f]{40}$/.test(discussion)
         ? discussion
-        : hexOf(JSON.stringify([kind, noteable, discussion ?? note['id'] ?? note['created_at'], note['note']])),
+        : hexOf(
+            JSON.stringify([
+              kind,
+              noteable,
+              scalar(discussion ?? note['id'] ?? note['created_at']),
+              scalar(note['note']),
+            ]),
+          ),
     threaded: !system && (position !== undefined || note['type'] === 'DiscussionNote' || note['type'] === 'DiffNote'),
     system,
     note: note['note'],

@@ -7,7 +7,7 @@ import type { ReferenceTree } from './convert-project.ts'
 import { isObject, type Nested } from './values.ts'
 
 /** The older layout is one JSON object, which is parsed in memory. */
-const maxJsonBytes = 64 * 1024 * 1024
+export const maxJsonBytes = 64 * 1024 * 1024
 const jsonEntry = 'project.json'
 
 /** The tree of an archive of the reference product, in one of its layouts; undefined if it has none. */

@@ -37,3 +37,6 @@ export function timesOf(record: Nested): { created_at: string | undefined; updat
   const created_at = timeOf(record['created_at'])
   return { created_at, updated_at: timeOf(record['updated_at']) ?? created_at }
 }
+
+/** A value that is no list and no object: these may be nested deeper than can be written. */
+export const scalar = (value: unknown): unknown => (value !== null && typeof value === 'object' ? undefined : value)

@@ -1,0 +1,2 @@
+/** Maximum groups of an archive. */
+export const maxGroups = 10_000
