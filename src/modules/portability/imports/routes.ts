@@ -1,7 +1,7 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { File, Filled, Flag, IdOrName, Optional, Params, Text } from '../../../api/params/types.ts'
 import { instance } from '../../instance/index.ts'
-import { findImportState, ProjectImport } from '../../lifecycle/index.ts'
+import { ProjectImport } from '../../lifecycle/index.ts'
 import { writeParams } from '../../projects/index.ts'
 import { archiveLimit } from './limit.ts'
 import { acceptArchive, acceptRemote, requireArchiveImports, startImport } from './service.ts'
@@ -36,8 +36,7 @@ export const projectImportRoutes = [
     returns: ProjectImport,
     async handle({ params: { file, ...input }, ctx }) {
       requireArchiveImports(ctx)
-      const project = await startImport(ctx, input, { digest: await acceptArchive(ctx, file) })
-      return { state: await findImportState(ctx.db, project.id), project }
+      return startImport(ctx, input, { digest: await acceptArchive(ctx, file) })
     },
   }),
 
@@ -53,8 +52,7 @@ export const projectImportRoutes = [
     returns: ProjectImport,
     async handle({ params: { url, ...input }, ctx }) {
       requireArchiveImports(ctx)
-      const project = await startImport(ctx, input, await acceptRemote(ctx, url))
-      return { state: await findImportState(ctx.db, project.id), project }
+      return startImport(ctx, input, await acceptRemote(ctx, url))
     },
   }),
 ]

@@ -8,7 +8,7 @@ import type { Digest } from '../../../blobs/blob-store.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { Failure, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { guardUrl } from '../../instance/index.ts'
-import { saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
+import { findImportState, type ImportStateRow, saveImportReport, scheduleImport } from '../../lifecycle/index.ts'
 import {
   findNamespace,
   mayCreateProjects,
@@ -62,7 +62,8 @@ export async function startImport(
   ctx: Ctx,
   { path, namespace, name, overwrite, override_params: given = {} }: ImportInput,
   source: ArchiveSource,
-): Promise<ProjectSubject> {
+): Promise<{ readonly project: ProjectSubject; readonly state: ImportStateRow }> {
+  let state: ImportStateRow | undefined
   const target = await targetOf(ctx, namespace)
   const userId = ctx.actor!.id
   const { name: _name, path: _path, ...chosen } = given
@@ -91,8 +92,10 @@ export async function startImport(
     )
     await saveImportReport(tx, projectId, { type: 'gitlab_project' })
     await enqueue(tx, importArchive, { projectId, storage })
+    // Before the job can have begun.
+    state = await findImportState(tx, projectId)
   }).catch(asSentence)
-  return (await loadProject(String(id), ctx))!
+  return { project: (await loadProject(String(id), ctx))!, state: state! }
 }
 
 /** The project at a path that an import replaces, which the caller must be allowed to delete; undefined if there is none. */
