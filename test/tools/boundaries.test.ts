@@ -11,6 +11,7 @@ const planted: readonly [rule: string, path: string, source: string][] = [
   ['git-imports-what-is-below', 'src/git/a.ts', `import { allows } from '../access/policy.ts'`],
   ['blobs-imports-what-is-below', 'src/blobs/a.ts', `import {\n  type Ctx,\n} from '../api/ctx.ts'`],
   ['markdown-imports-what-is-below', 'src/markdown/a.ts', `import { sql } from '../db/sql.ts'`],
+  ['backup-imports-what-is-below', 'src/backup/a.ts', `import { endpoint } from '../api/endpoint.ts'`],
   ['mail-imports-what-is-below', 'src/mail/a.ts', `import type { Job } from '../jobs/job.ts'`],
   ['db-imports-what-is-below', 'src/db/a.ts', `export { endpoint } from '../api/endpoint.ts'`],
   ['access-imports-what-is-below', 'src/access/a.ts', `export * from '../db/db.ts'`],

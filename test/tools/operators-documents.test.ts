@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { freePort, Launched } from '../../src/processes/testing/launch.ts'
+import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { bin, freshEnv } from '../service.ts'
 
 const folder = fileURLToPath(new URL('../../docs/operators', import.meta.url))
@@ -32,9 +32,12 @@ describe('the documents for operators', () => {
   })
 
   test('every command of the documents succeeds on a sound installation that is stopped', async () => {
-    const env = await freshEnv()
+    const [env, beside] = [await freshEnv(), await temporaryFolder()]
+    // Absolute paths in the documents lead to other folders here. Backups without `--to` go where the document puts them.
+    const here = (word: string) => (word.startsWith('/') ? join(beside, word) : word)
+    env['STITHY_BACKUP_URL'] = here('/backup/stithy')
     for (const line of commands) {
-      const words = line.split(' ').slice(2)
+      const words = line.split(' ').slice(2).map(here)
       // Without a mail server the mail test fails, as the document says.
       const expected = words.includes('--mail-to') ? 1 : 0
       const launched = new Launched(words, { ...env, STITHY_HTTP_PORT: String(await freePort()) }, { file: bin })
