@@ -84,8 +84,9 @@ describe('kill -9 while a forge is imported', () => {
       // No page was read twice, except those that were being read.
       const repeated = forge.asked.length - new Set(forge.asked).size
       expect(repeated).toBeLessThanOrEqual(5)
+      // The pages are removed after the import has ended.
       for (const folder of ['forges', 'archives'])
-        expect(await readdir(join(service.env.STITHY_DATA_DIR, 'tmp', folder)).catch(() => [])).toEqual([])
+        await expect.poll(() => readdir(join(service.env.STITHY_DATA_DIR, 'tmp', folder)).catch(() => [])).toEqual([])
     },
   )
 })

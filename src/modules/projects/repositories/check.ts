@@ -19,6 +19,8 @@ export type CheckedKind<R extends Checked> = {
   readonly folder: 'projects' | 'side'
   /** For messages: `project`. */
   readonly holder: string
+  /** What the number of the last one is of, for messages: `repositories up to project`. */
+  readonly walked: string
   /** Those with an id above `after`, in order. */
   readonly after: (after: number, limit: number) => Promise<readonly R[]>
   /** Those that are being deleted with their holders. */
@@ -39,6 +41,7 @@ export async function checkRepositories(
   const problems = await checkAll<Checked & { readonly full_path: string }>(ctx, storages, progress, {
     folder: 'projects',
     holder: 'project',
+    walked: 'repositories up to project',
     after: (after, limit) => projectsAfter(ctx.db, after, limit),
     leaving: () => removedProjects(ctx.db),
     nameOf: ({ full_path }) => full_path,
@@ -58,7 +61,7 @@ export async function checkAll<R extends Checked>(
   ctx: Ctx,
   storages: readonly string[],
   progress: (line: string) => void,
-  { folder, holder, after, leaving, nameOf, save }: CheckedKind<R>,
+  { folder, holder, walked, after, leaving, nameOf, save }: CheckedKind<R>,
 ): Promise<string[]> {
   const problems: string[] = []
   const known = new Set<string>()
@@ -72,7 +75,7 @@ export async function checkAll<R extends Checked>(
       if (broken) await save(row, broken.length > 0)
       problems.push(...[...(broken ?? []), ...others].map((line) => `${nameOf(row)}: ${line}`))
     }
-    progress(`checked repositories up to ${holder} ${last}`)
+    progress(`checked ${walked} ${last}`)
   }
   for (const row of await leaving()) known.add(projectRepositoryDir(ctx, row))
   for (const storage of storages)

@@ -14,6 +14,7 @@ export const checkSideRepositories = (
   checkAll<SideRepository>(ctx, storages, progress, {
     folder: 'side',
     holder: 'wiki or snippet',
+    walked: 'wikis and snippets up to repository',
     after: (after, limit) => sideRepositoriesAfter(ctx.db, after, limit),
     leaving: () => sideRepositoriesWithoutHolder(ctx.db, maxLeaving),
     nameOf,
