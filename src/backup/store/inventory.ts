@@ -144,7 +144,7 @@ type RepositoryEntry = Extract<Entry, { is: 'repository' }>
 type FileEntry = Extract<Entry, { is: 'file' }>
 
 /**
- * The previous backup, read in step with the next one, in the same order: so each needs little memory. It only says what need not be
+ * The previous backup, read in step with the next one and in the same order, which needs little memory. It only says what need not be
  * read again.
  */
 export class Previous {

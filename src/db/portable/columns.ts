@@ -78,6 +78,9 @@ export const whole = (minimum = 0, maximum = largest): ValueColumn =>
     (given) => Number.isSafeInteger(given) && (given as number) >= minimum && (given as number) <= maximum,
   )
 
+/** A number that counts within a project or group. It leaves room for the next ones. */
+export const ownNumber: ValueColumn = whole(1, 1_000_000_000)
+
 export const flag: ValueColumn = value(boolean, 'boolean', (given) => typeof given === 'boolean')
 
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

@@ -182,6 +182,7 @@ const cases: readonly (readonly [what: string, archive: (entries: Entries) => Bu
   ['an unknown state', relation('issues', (record) => ({ ...record, state: 'deleted' })), /state is not valid/],
   ['the number 0', relation('issues', (record) => ({ ...record, iid: 0 })), /iid is not valid/],
   ['a number beyond 31 bits', relation('issues', (record) => ({ ...record, iid: 2 ** 31 })), /iid is not valid/],
+  ['a number after which none is left', relation('issues', (r) => ({ ...r, iid: 2 ** 31 - 1 })), /iid is not valid/],
   ['a number with a fraction', relation('issues', (record) => ({ ...record, iid: 1.5 })), /iid is not valid/],
   [
     '30 February',

@@ -6,6 +6,7 @@ import {
   oid,
   orElse,
   orNull,
+  ownNumber,
   partOf,
   person,
   whole,
@@ -25,7 +26,7 @@ export const pipelineRelation: Relation = {
   ...heldBy('pipelines'),
   order: ['t.iid'],
   columns: {
-    iid: whole(1),
+    iid: ownNumber,
     sha: oid,
     ref,
     tag: flag,
@@ -88,7 +89,7 @@ export const environmentRelations: readonly Relation[] = [
     order: ['t.iid'],
     columns: {
       environment: { ...partOf('environments'), column: 'environment_id' },
-      iid: whole(1),
+      iid: ownNumber,
       sha: oid,
       ref,
       tag: flag,

@@ -34,6 +34,21 @@ export type GroupShareRow = {
   expires_at: DateOnly | null
 }
 
+/** Columns that a group has as its owners set them. */
+export const groupSettings = {
+  share_with_group_lock: boolean,
+  membership_lock: boolean,
+  require_two_factor_authentication: boolean,
+  two_factor_grace_period: integer,
+  project_creation_level: oneOf('noone', 'maintainer', 'developer'),
+  subgroup_creation_level: oneOf('owner', 'maintainer'),
+  auto_devops_enabled: nullable(boolean),
+  emails_disabled: nullable(boolean),
+  mentions_disabled: nullable(boolean),
+  lfs_enabled: nullable(boolean),
+  request_access_enabled: boolean,
+}
+
 /** Columns of group records. */
 export const groupRecordRow = {
   id: integer,
@@ -46,17 +61,7 @@ export const groupRecordRow = {
   description: text,
   visibility: integer,
   avatar: nullable(text),
-  share_with_group_lock: boolean,
-  membership_lock: boolean,
-  require_two_factor_authentication: boolean,
-  two_factor_grace_period: integer,
-  project_creation_level: oneOf('noone', 'maintainer', 'developer'),
-  subgroup_creation_level: oneOf('owner', 'maintainer'),
-  auto_devops_enabled: nullable(boolean),
-  emails_disabled: nullable(boolean),
-  mentions_disabled: nullable(boolean),
-  lfs_enabled: nullable(boolean),
-  request_access_enabled: boolean,
+  ...groupSettings,
   file_template_project_id: nullable(integer),
   shared_runners_minutes_limit: nullable(integer),
   extra_shared_runners_minutes_limit: nullable(integer),

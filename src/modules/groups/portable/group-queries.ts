@@ -1,7 +1,8 @@
 import type { Db } from '../../../db/db.ts'
-import { boolean, integer, nullable, oneOf, type RowOf, text } from '../../../db/row.ts'
+import { integer, nullable, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { within } from '../../namespaces/index.ts'
+import { groupSettings } from '../groups/queries.ts'
 
 export const portableGroupRow = {
   id: integer,
@@ -10,17 +11,7 @@ export const portableGroupRow = {
   name: text,
   description: text,
   visibility: integer,
-  share_with_group_lock: boolean,
-  membership_lock: boolean,
-  require_two_factor_authentication: boolean,
-  two_factor_grace_period: integer,
-  project_creation_level: oneOf('noone', 'maintainer', 'developer'),
-  subgroup_creation_level: oneOf('owner', 'maintainer'),
-  auto_devops_enabled: nullable(boolean),
-  emails_disabled: nullable(boolean),
-  mentions_disabled: nullable(boolean),
-  lfs_enabled: nullable(boolean),
-  request_access_enabled: boolean,
+  ...groupSettings,
 }
 export type PortableGroup = RowOf<typeof portableGroupRow>
 

@@ -7,6 +7,7 @@ import {
   moment,
   orElse,
   orNull,
+  ownNumber,
   participantOrNull,
   partOf,
   partOfOrNull,
@@ -127,7 +128,7 @@ const labels: Relation = {
 }
 
 const milestoneColumns = {
-  iid: whole(1),
+  iid: ownNumber,
   title,
   description: orNull(longText),
   state: choice('active', 'closed'),
@@ -180,7 +181,7 @@ const issues: Relation = {
   ...heldBy('issues'),
   order: ['t.iid'],
   columns: {
-    iid: whole(1),
+    iid: ownNumber,
     title,
     description: orNull(longText),
     author: { ...author, column: 'author_id' },
@@ -408,7 +409,7 @@ const epics: Relation = {
   order: [...groupOrder, 'above.generations', 't.iid'],
   columns: {
     ...group,
-    iid: whole(1),
+    iid: ownNumber,
     parent: { ...refersTo('epics'), column: 'parent_id' },
     // The next child comes after the last one.
     relative_position: orNull(whole(0, 2 ** 30)),

@@ -1,12 +1,21 @@
 import type { Adapter, Resource } from './adapter.ts'
-import { github, readComment, readDiscussed, readLabel, readRelease, readReview } from './github.ts'
+import {
+  github,
+  isPull,
+  readComment,
+  readDiscussed,
+  readLabel,
+  readMilestoneText,
+  readRelease,
+  readReview,
+  stateOf,
+} from './github.ts'
 import type { ForgeItem } from './items.ts'
 import {
   dayIn,
   type Given,
   idIn,
   lineIn,
-  maxBody,
   numberAtEnd,
   numberIn,
   objectIn,
@@ -23,28 +32,19 @@ const limit = 'limit=50'
 
 function readMilestone(given: Given): ForgeItem {
   const created = timeIn(given['created_at']) ?? timeIn(given['closed_at']) ?? '2000-01-01T00:00:00.000Z'
-  return {
-    is: 'milestone',
-    key: String(required(idIn(given['id']), 'id')),
-    number: null,
-    title: required(lineIn(given['title'], 255), 'title'),
-    description: textIn(given['description'], maxBody),
-    closed: given['state'] === 'closed',
-    due: dayIn(given['due_on']),
-    created,
-    updated: timeIn(given['updated_at']) ?? created,
-  }
+  const updated = timeIn(given['updated_at']) ?? created
+  return { ...readMilestoneText(given), key: String(required(idIn(given['id']), 'id')), number: null, created, updated }
 }
 
 /** Undefined for a pull request, if the forge lists them here. */
 const readIssue = (given: Given): ForgeItem | undefined =>
-  given['pull_request'] !== undefined && given['pull_request'] !== null
+  isPull(given)
     ? undefined
     : {
         is: 'issue',
         ...readDiscussed(given, 'id'),
         locked: given['is_locked'] === true,
-        state: given['state'] === 'closed' ? 'closed' : 'opened',
+        state: stateOf(given),
         due: dayIn(given['due_date']),
       }
 

@@ -57,31 +57,37 @@ export function readDiscussed(given: Given, milestoneKey: 'number' | 'id') {
   }
 }
 
+/** What both forges say alike of a milestone. */
+export const readMilestoneText = (given: Given) => ({
+  is: 'milestone' as const,
+  title: required(lineIn(given['title'], 255), 'title'),
+  description: textIn(given['description'], maxBody),
+  closed: given['state'] === 'closed',
+  due: dayIn(given['due_on']),
+})
+
 function readMilestone(given: Given): ForgeItem {
   const number = required(numberIn(given['number']), 'number')
   const created = required(timeIn(given['created_at']), 'created_at')
-  return {
-    is: 'milestone',
-    key: String(number),
-    number,
-    title: required(lineIn(given['title'], 255), 'title'),
-    description: textIn(given['description'], maxBody),
-    closed: given['state'] === 'closed',
-    due: dayIn(given['due_on']),
-    created,
-    updated: timeIn(given['updated_at']) ?? created,
-  }
+  const updated = timeIn(given['updated_at']) ?? created
+  return { ...readMilestoneText(given), key: String(number), number, created, updated }
 }
 
-/** Undefined for a pull request, which is in this list, too. */
+/** Lists of issues may have pull requests, too. */
+export const isPull = (given: Given): boolean => given['pull_request'] !== undefined && given['pull_request'] !== null
+
+/** The state of an issue. */
+export const stateOf = (given: Given) => (given['state'] === 'closed' ? 'closed' : 'opened')
+
+/** Undefined for a pull request. */
 const readIssue = (given: Given): ForgeItem | undefined =>
-  given['pull_request'] !== undefined && given['pull_request'] !== null
+  isPull(given)
     ? undefined
     : {
         is: 'issue',
         ...readDiscussed(given, 'number'),
         locked: given['locked'] === true,
-        state: given['state'] === 'closed' ? 'closed' : 'opened',
+        state: stateOf(given),
         due: null,
       }
 

@@ -15,7 +15,7 @@ import { forgeOf, importOf, request, runOnce } from './testing.ts'
 const lastMail = async (world: World, who: Client): Promise<string> =>
   (await mailsTo(world, `${who.username}@example.com`)).at(-1)!.body
 
-/** The small forge with users whom this installation knows: one by address, one by name. */
+/** The small forge with users of this installation: one is found by address, one by name. */
 function knownIn(byAddress: Client, byName: Client) {
   const data = smallForge()
   const users = [forgeUser(1, 'someone-else', `${byAddress.username}@example.com`), forgeUser(2, byName.username)]

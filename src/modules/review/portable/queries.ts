@@ -6,6 +6,7 @@ import {
   oid,
   orElse,
   orNull,
+  ownNumber,
   participant,
   partOf,
   partOfOrNull,
@@ -39,7 +40,7 @@ const mergeRequests: Relation = {
   ...heldBy('merge_requests'),
   order: ['t.iid'],
   columns: {
-    iid: whole(1),
+    iid: ownNumber,
     title: words(255),
     description: orNull(words(1_048_576)),
     author: { ...author, column: 'author_id' },
