@@ -57,7 +57,8 @@ export {
   milestonesWith,
 } from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
-export { planningOfGroups, planningOfMergeRequests, planningRelations } from './portable/queries.ts'
+export { planningOfGroups } from './portable/group-queries.ts'
+export { planningOfMergeRequests, planningRelations } from './portable/queries.ts'
 export {
   type Command,
   commandSet,
