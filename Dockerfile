@@ -4,6 +4,8 @@
 # PostgreSQL that it contains. The root may be read-only: the container writes to /data and /tmp only.
 
 FROM node:24-bookworm-slim AS build
+# The packaged Node needs libatomic, which slim images lack.
+RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/stithy
 COPY package.json package-lock.json .npmrc ./
 # With the optional packages: they contain the Node and the PostgreSQL that Stithy is tested with.
@@ -19,7 +21,7 @@ RUN chmod -R a+rX .
 FROM debian:bookworm-slim
 # Any git from 2.38 on; Debian 12 has 2.39.
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends git ca-certificates \
+  && apt-get install -y --no-install-recommends git ca-certificates libatomic1 \
   && rm -rf /var/lib/apt/lists/* \
   # PostgreSQL starts only as a user with a name.
   && useradd --uid 10001 --user-group --home-dir /data --no-create-home --shell /usr/sbin/nologin stithy \

@@ -240,6 +240,12 @@ export function endpointsFor(size: Size): EndpointBench[] {
       referenceP90: 40,
     },
     {
+      name: 'merge_requests_merge_request (rendered)',
+      caller: 'busy',
+      paths: merged.map((iid) => `${mergeRequests}/${iid}?render_html=true`),
+      target: 0.35,
+    },
+    {
       name: 'merge_request_changes',
       caller: 'busy',
       paths: merged.map((iid) => `${mergeRequests}/${iid}/changes`),

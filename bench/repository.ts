@@ -6,8 +6,7 @@ import type { Writable } from 'node:stream'
 import { createBareRepository } from '../src/git/repository/bare-repository.ts'
 
 /** The name contains the counts, so that another shape gets another folder. */
-const folderName = 'repository-20000-5000-1.git'
-const commits = 20_000
+const nameFor = (commits: number): string => `repository-${commits}-5000-1.git`
 const files = 5_000
 const filesAtFirst = 1_000
 const branches = 40
@@ -33,18 +32,18 @@ export const filePath = (ordinal: number): string =>
       : `src/area-${ordinal % 20}/part-${ordinal % 9}/file-${ordinal}.ts`
 
 /**
- * The repository, created with fast-import on first use: 20,000 commits that change one to three of 5,000 files, a merge every
+ * The repository, created with fast-import on first use: commits that change one to three of 5,000 files, a merge every
  * fifty commits, forty branches, a tag every two hundred. Packed with bitmap and commit-graph, as after maintenance.
  */
-export async function ensureRepository(folder: string): Promise<string> {
-  const place = join(folder, folderName)
+export async function ensureRepository(folder: string, commits = 20_000): Promise<string> {
+  const place = join(folder, nameFor(commits))
   if (existsSync(place)) return place
   const unfinished = `${place}.new`
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   git(folder, 'init', '--quiet', '--bare', '--initial-branch=main', unfinished)
   const importer = spawn('git', ['fast-import', '--quiet'], { cwd: unfinished, stdio: ['pipe', 'inherit', 'inherit'] })
-  await writeHistory(importer.stdin)
+  await writeHistory(importer.stdin, commits)
   const [code] = await once(importer, 'close')
   if (code !== 0) throw new Error(`git fast-import exited with ${code}`)
   git(unfinished, 'repack', '-a', '-d', '-q', '--write-bitmap-index')
@@ -68,7 +67,7 @@ export const gitEnv = {
   GIT_COMMITTER_EMAIL: 'bench@example.com',
 }
 
-async function writeHistory(out: Writable): Promise<void> {
+async function writeHistory(out: Writable, commits: number): Promise<void> {
   const random = numbers(7)
   const pick = (count: number) => Math.floor(random() * count)
   const line = () => Array.from({ length: 6 + pick(8) }, () => words[pick(words.length)]).join(' ')

@@ -9,7 +9,7 @@ export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
     await client.query('set local session_replication_role = replica')
     await client.query(`
       insert into issues (id, iid, project_id, title, description, author_id, state, confidential, milestone_id, due_date, weight,
-        time_estimate, closed_at, closed_by_id, audience, created_at, updated_at)
+        time_estimate, closed_at, closed_by_id, audience, milestone_due, created_at, updated_at)
       select n, row_number() over (partition by p.id order by n), p.id,
         'The ' || left(md5((n % 7000)::text), 8) || ' of ' || left(md5((n % 311)::text), 6) || ' is wrong',
         'It should be ' || md5((n % 50000)::text) || ' instead.' || E'\\n\\n- [x] seen\\n- [ ] understood',
@@ -18,7 +18,7 @@ export async function seedIssues(client: pg.Client, size: Size): Promise<void> {
         case when s.state = 'closed' then t.at + interval '2 days' end,
         case when s.state = 'closed' then ${userId(1)} + (n::bigint * 5) % ${size.users} end,
         case when s.confidential then 0 else audience_of_merge_requests(p.visibility, p.issues_access_level, p.deleting) end,
-        t.at, t.at + interval '3 days'
+        m.due_date, t.at, t.at + interval '3 days'
       from generate_series(1, ${size.issues}) n
       cross join lateral (select timestamptz '2021-01-01' + n * interval '1 minute' as at) t
       cross join lateral (

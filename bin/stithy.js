@@ -97,9 +97,21 @@ function entryPoint(node) {
   const bundle = join(folder, 'main.js')
   if (!existsSync(bundle)) {
     if (!existsSync(join(dependencies, 'rolldown'))) return source
-    spawnSync(node, [bundler, folder], { stdio: 'ignore', timeout: bundleWithinMs })
+    const { stderr } = spawnSync(node, [bundler, folder], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+      timeout: bundleWithinMs,
+    })
+    const library = /error while loading shared libraries: ([^\s:]+)/.exec(stderr)?.[1]
+    if (library !== undefined)
+      throw new Refusal(`Stithy needs the library ${library}, which this system lacks: install ${packageOf(library)}.`)
   }
   return existsSync(bundle) ? bundle : source
+}
+
+/** What to install for a library. Slim images of Debian and Ubuntu lack libatomic. */
+function packageOf(library) {
+  return library === 'libatomic.so.1' ? 'the package libatomic1 (Debian, Ubuntu) or libatomic (Fedora)' : 'it'
 }
 
 /** A digest of the names, sizes and times of these files, and of the files in these folders. */

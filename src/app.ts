@@ -5,6 +5,7 @@ import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx, OfRequest } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
+import { readLastBackup } from './backup/last-backup.ts'
 import { LocatedBlobs } from './blobs/located.ts'
 import { canFollow, isS3 } from './blobs/location.ts'
 import { type Config, mailsDir, registryDir, sharedFetchesDir, uploadsDir } from './config.ts'
@@ -15,7 +16,7 @@ import type { SshServer } from './edges/git-ssh/server.ts'
 import { AbandonedRequests } from './edges/http/abandoned-requests.ts'
 import type { HttpContext } from './edges/http/context.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
-import { measureDisk, measurePools, observeBuild } from './edges/http/metrics.ts'
+import { measureBackups, measureDisk, measurePools, observeBuild } from './edges/http/metrics.ts'
 import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
@@ -110,6 +111,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const db = stack.use(openDatabase(services.databaseUrl, { cacheBytes: config.cacheBytes * cacheShares.rows }))
   observeJobs(db)
   measureDisk(config.dataDir)
+  measureBackups(() => readLastBackup(config.dataDir))
   observeBuild(productVersion)
   observeLostAndFound(repositoriesDir(config))
   const notifications = stack.use(new Notifications(services.databaseUrl))

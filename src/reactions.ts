@@ -1,12 +1,12 @@
 import type { Reactions } from './events/reaction.ts'
 import { queues } from './jobs/reaction.ts'
 import {
-  findNamedByEpic,
-  findNamedByIssue,
-  findNamedByMergeRequest,
-  findNamedByNote,
-  findNamedBySnippet,
   forgetNameAfterDeletion,
+  mailNewEpic,
+  mailNewIssue,
+  mailNewMergeRequest,
+  noteablesInTexts,
+  textReactions,
 } from './modules/discussion/index.ts'
 import { acceptInvitationsLater, addFirstMember } from './modules/groups/index.ts'
 import { alsoForHooks } from './modules/integrations/index.ts'
@@ -29,7 +29,7 @@ import {
 } from './modules/planning/index.ts'
 import { followNamespace, refreshLanguages } from './modules/projects/index.ts'
 import { type AnswerToPush, copyPushRule, refreshRepository, refreshSideRepository } from './modules/pushes/index.ts'
-import { distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
+import { commitsInTexts, distrustRevokedKey, judgeSignatures } from './modules/repository/index.ts'
 import {
   answerWithMergeRequests,
   applyPushOptions,
@@ -71,6 +71,9 @@ const languagesAfterMs = 3000
 /** Later than the process that received the push needs to apply them and to remove the job. */
 const pushOptionsAfterMs = 2 * 60_000
 
+/** For texts that may mention something. */
+const texts = textReactions([noteablesInTexts, commitsInTexts])
+
 /**
  * The reactions to each event, in its transaction or as an enqueued job. Only this file knows both sides: the module that emits
  * an event does not know its reactions.
@@ -78,9 +81,9 @@ const pushOptionsAfterMs = 2 * 60_000
 export const reactions: Reactions = alsoForHooks({
   discussion_resolved: [mergeWhenDiscussionsAreResolved],
   epic_closed: [recordEpicState('closed')],
-  epic_opened: [findNamedByEpic],
+  epic_opened: [texts.byEpic, mailNewEpic],
   epic_reopened: [recordEpicState('reopened')],
-  epic_updated: [findNamedByEpic],
+  epic_updated: [texts.byEpic],
   fork_unlinked: [
     queues(closeUnlinked, ({ projectId, actorId }) => (actorId === null ? undefined : { projectId, actorId })),
   ],
@@ -88,21 +91,26 @@ export const reactions: Reactions = alsoForHooks({
   gpg_key_revoked: [distrustRevokedKey],
   group_deleted: [closeMergeRequestsOfDeleted],
   issue_closed: [recordIssueState('closed')],
-  issue_opened: [findNamedByIssue, recordIssueMilestone],
+  issue_opened: [texts.byIssue, recordIssueMilestone, mailNewIssue],
   issue_reopened: [recordIssueState('reopened')],
-  issue_updated: [findNamedByIssue, recordIssueMilestone],
+  issue_updated: [texts.byIssue, recordIssueMilestone],
   merge_request_approved: [mergeWhenApproved],
   merge_request_auto_merge_enabled: [mergeIfPipelineSucceeded],
   merge_request_closed: [recordMergeRequestState('closed')],
   merge_request_merge_failed: [updateMergeRequestsAfterFailedMerge],
   merge_request_merged: [recordMergeRequestState('merged'), closeIssuesAfterMerge],
-  merge_request_opened: [findNamedByMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
+  merge_request_opened: [
+    texts.byMergeRequest,
+    findClosingIssuesLater,
+    recordMergeRequestMilestone,
+    mailNewMergeRequest,
+  ],
   merge_request_reopened: [recordMergeRequestState('reopened'), findClosingIssuesLater],
-  merge_request_updated: [findNamedByMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
+  merge_request_updated: [texts.byMergeRequest, findClosingIssuesLater, recordMergeRequestMilestone],
   milestones_replaced: [followMilestones, followMilestonesOfIssues, followMilestonesOnBoards],
   namespace_renamed: [followNamespace],
-  note_created: [findNamedByNote],
-  note_updated: [findNamedByNote],
+  note_created: [texts.byNote],
+  note_updated: [texts.byNote],
   note_deleted: [mergeWhenDiscussionsAreResolved],
   pipeline_changed: [mergeWhenPipelineSucceeds, notifyOfFailedPipeline],
   project_created: [addFirstMember, copyPushRule],
@@ -140,8 +148,8 @@ export const reactions: Reactions = alsoForHooks({
     followWiki,
     queues(refreshSideRepository, ({ payload }) => ({ sideRepositoryId: payload.side_repository_id }), refreshAfterMs),
   ],
-  snippet_created: [findNamedBySnippet],
-  snippet_updated: [findNamedBySnippet],
+  snippet_created: [texts.bySnippet],
+  snippet_updated: [texts.bySnippet],
   ssh_key_added: [queues(judgeSignatures, userOf)],
   user_deleted: [
     forgetNameAfterDeletion,

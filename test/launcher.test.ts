@@ -164,6 +164,17 @@ test.runIf(process.platform === 'linux')('a system with musl is refused in one s
   expect(stderr).toMatch(/^Stithy needs a system with glibc, [^\n]+\.\n$/)
 })
 
+test('a system without a library that the packaged Node needs is refused in one sentence', async () => {
+  const folder = await installation('console.log("started")')
+  const message = 'error while loading shared libraries: libatomic.so.1: cannot open shared object file: No such file'
+  addPackagedNode(join(folder, 'node_modules'), { content: `#!/bin/sh\necho "$0: ${message}" >&2\nexit 127\n` })
+  writeFileSync(join(folder, 'bin/bundle.js'), '')
+  mkdirSync(join(folder, 'node_modules/rolldown'))
+  const { status, stdout, stderr } = runWith(folder, [])
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toMatch(/^Stithy needs the library libatomic\.so\.1, [^\n]+ libatomic1 [^\n]+\.\n$/)
+})
+
 describe('a bundle of the sources', () => {
   const shown = `
     import { readFileSync } from 'node:fs'

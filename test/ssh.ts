@@ -1,14 +1,11 @@
-import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { run, runSync } from './programs/run.ts'
 import { waitMs } from './waiting.ts'
 import type { Client, TestProject, World } from './world.ts'
 
-const run = promisify(execFile)
-
-const version = (program: string): boolean => {
+const isInstalled = (program: string): boolean => {
   try {
-    execFileSync('which', [program])
+    runSync('which', [program])
     return true
   } catch {
     return false
@@ -16,7 +13,7 @@ const version = (program: string): boolean => {
 }
 
 /** Whether the OpenSSH client is installed; the title of a `describe.skipIf(!hasSsh)` says that it is needed. */
-export const hasSsh: boolean = version('ssh') && version('ssh-keygen')
+export const hasSsh: boolean = isInstalled('ssh') && isInstalled('ssh-keygen')
 
 export type KeyPair = { readonly file: string; readonly text: string }
 
@@ -61,7 +58,7 @@ export type Outcome = { code: number; out: string; err: string }
 
 /** Runs `ssh` with these options and this command; never rejects. */
 export async function ssh(world: World, key: KeyPair, ...words: string[]): Promise<Outcome> {
-  return outcome(run('ssh', sshWords(world, key, ...words), { timeout: waitMs }))
+  return outcome(run('ssh', sshWords(world, key, ...words), { timeoutMs: waitMs }))
 }
 
 /** The same with options before the host, or a user name other than `git`. */
@@ -72,7 +69,7 @@ export async function sshWith(
   who: string,
   ...words: string[]
 ): Promise<Outcome> {
-  return outcome(run('ssh', [...options(world, key), ...before, `${who}@127.0.0.1`, ...words], { timeout: waitMs }))
+  return outcome(run('ssh', [...options(world, key), ...before, `${who}@127.0.0.1`, ...words], { timeoutMs: waitMs }))
 }
 
 /** Runs git in a folder, over SSH with this key; never rejects. */
@@ -84,7 +81,7 @@ export async function gitSsh(world: World, key: KeyPair, folder: string, ...word
     GIT_TERMINAL_PROMPT: '0',
     GIT_SSH_COMMAND: ['ssh', ...options(world, key)].join(' '),
   }
-  return outcome(run('git', words, { cwd: folder, env, timeout: waitMs, maxBuffer: 64 * 1024 * 1024 }))
+  return outcome(run('git', words, { cwd: folder, env, timeoutMs: waitMs }))
 }
 
 async function outcome(running: Promise<{ stdout: string; stderr: string }>): Promise<Outcome> {
@@ -105,5 +102,18 @@ export async function withKey(folder: string, who: Client): Promise<KeyPair> {
   const key = await keyPair(folder)
   const added = await who.post('/user/keys', { title: 'laptop', key: key.text })
   if (added.status !== 201) throw new Error(added.text)
+  return key
+}
+
+/** A deploy key that is enabled in a project. */
+export async function deployKey(
+  world: World,
+  folder: string,
+  project: { id: number },
+  can_push: boolean,
+): Promise<KeyPair> {
+  const key = await keyPair(folder)
+  const made = await world.root.post(`/projects/${project.id}/deploy_keys`, { title: 'robot', key: key.text, can_push })
+  if (made.status !== 201) throw new Error(made.text)
   return key
 }

@@ -1,12 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { areas } from '../src/modules/index.ts'
+import { settingParams } from '../src/modules/projects/projects/settings.ts'
 import type { SettingSchema } from '../src/settings/declared/schema.ts'
 import { declared } from '../src/settings/settings.ts'
 import { readModules } from './boundaries/modules.ts'
 import { isTest } from './boundaries/rules.ts'
-import { exceptions, readerOf, unread } from './unread-inputs/names.ts'
+import { exceptions, readerOf, shownOnly, storesSettings, unread } from './unread-inputs/names.ts'
 
-// Finds parameters of endpoints and settings that no code reads: they would be accepted without effect.
+// Finds parameters of endpoints and settings, of the installation and of projects, that no code reads: they would be accepted without
+// effect.
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const shipped = (await readModules(root, 'src')).filter(
   ({ path }) => !isTest(path) && !/\/testing\/|^src\/settings\/declared\//.test(path),
@@ -30,7 +32,19 @@ const settings = declared.map(([name, schema]) => ({
   without: (schema as unknown as SettingSchema).without,
 }))
 
+const hasEffect = readerOf(shipped.filter(({ path }) => !storesSettings(path)).map(({ code }) => code))
+const projectSettings = Object.keys(settingParams)
+
 const problems = [
+  ...projectSettings
+    .filter((name) => !hasEffect(name) && shownOnly[name] === undefined)
+    .map(
+      (name) =>
+        `the setting ${name} of projects has no effect: implement it, or name the missing part in \`shownOnly\``,
+    ),
+  ...Object.keys(shownOnly)
+    .filter((name) => hasEffect(name) || !projectSettings.includes(name))
+    .map((name) => `${name} in \`shownOnly\` of tools/unread-inputs/names.ts has an effect, or is no setting`),
   ...unread(parameters, isRead).map(({ name, where }) => `no code reads the parameter ${name} of ${where}`),
   ...unread(
     settings.filter(({ without }) => without === undefined),

@@ -24,6 +24,8 @@ export const mergeRequestPolicy = {
   reset_approvals: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
   /** Role and protection in the source project decide who may push to the source branch. */
   rebase: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  /** As `rebase`: role and protection in the source project decide. */
+  apply_suggestion: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
   remove_merge_request: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
   comment: {
     from: 'reporter',

@@ -38,14 +38,14 @@ export type Rule = {
 
 export type Policy<Ability extends string> = Readonly<Record<Ability, Rule>>
 
-/** Lowest access level for a members-only feature; default: guest. */
-const featureMembers: Readonly<Record<string, Level>> = { merge_requests: 'reporter' }
+/** Lowest access level for a members-only feature. */
+export const featureMembers = (name: string): Level => (name === 'merge_requests' ? 'reporter' : 'guest')
 
 /** Whether the feature's own access level makes it available to the caller. */
 export function hasFeature(name: string, caller: Viewer, { features, level }: Facts): boolean {
   const stored = features[name] ?? featureLevels.disabled
   if (stored !== featureLevels.private) return stored > featureLevels.private
-  return caller !== null && (caller.admin || level >= levels[featureMembers[name] ?? 'guest'])
+  return caller !== null && (caller.admin || level >= levels[featureMembers(name)])
 }
 
 /** Decides whether the caller has the ability. Pure; every transport calls it. */

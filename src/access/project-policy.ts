@@ -1,6 +1,9 @@
 import type { Policy } from './policy.ts'
 
-/** Abilities on a project. Facts: modules/projects/projects/subject.ts. `importing`: the repository is still being created. */
+/**
+ * Abilities on a project. Facts: modules/projects/projects/subject.ts. `importing`: the repository is still being created, and records that an
+ * import brings have their own numbers.
+ */
 export const projectPolicy = {
   read_project: { from: 'guest', open: 'anyone' },
   read_code: { from: 'reporter', open: 'anyone', feature: 'repository' },
@@ -10,18 +13,15 @@ export const projectPolicy = {
   link_fork: { from: 'owner' },
   /** Users who can see the project may star it. */
   star_project: { from: 'guest', open: 'signed_in' },
-  upload_file: { from: 'guest', open: 'signed_in', unless: ['archived'] },
+  upload_file: { from: 'guest', open: 'signed_in', unless: ['archived', 'importing'] },
   admin_upload: { from: 'maintainer' },
-  remove_upload: { from: 'maintainer', unless: ['archived'] },
+  remove_upload: { from: 'maintainer', unless: ['archived', 'importing'] },
   /** Requires authentication, unlike other reads, because a search is expensive. */
   search_project: { from: 'guest', open: 'signed_in' },
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
-  comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
-  /** Edit and delete notes of other users. */
-  admin_note: { from: 'maintainer', unless: ['archived'] },
   read_commit_status: { from: 'reporter', open: 'signed_in', feature: 'builds' },
-  create_commit_status: { from: 'developer', feature: 'builds', unless: ['archived'] },
+  create_commit_status: { from: 'developer', feature: 'builds', unless: ['archived', 'importing'] },
   /** Guests of a private project, and non-members for jobs, need public jobs. */
   read_pipeline: { from: 'reporter', open: 'anyone', feature: 'builds', or: ['guest_of_public_jobs'] },
   read_job: {
@@ -32,10 +32,10 @@ export const projectPolicy = {
     or: ['guest_of_public_jobs'],
   },
   read_environment: { from: 'reporter', open: 'signed_in', feature: 'builds' },
-  update_environment: { from: 'developer', feature: 'builds', unless: ['archived'] },
+  update_environment: { from: 'developer', feature: 'builds', unless: ['archived', 'importing'] },
   read_deployment: { from: 'reporter', open: 'signed_in', feature: 'builds' },
-  update_deployment: { from: 'developer', feature: 'builds', unless: ['archived'] },
-  remove_deployment: { from: 'maintainer', feature: 'builds', unless: ['archived'] },
+  update_deployment: { from: 'developer', feature: 'builds', unless: ['archived', 'importing'] },
+  remove_deployment: { from: 'maintainer', feature: 'builds', unless: ['archived', 'importing'] },
   /** Request a commit through the API; `push_code` and the protection are checked per branch, so that the error names it. */
   request_commit: { from: 'guest', open: 'signed_in' },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
@@ -51,25 +51,30 @@ export const projectPolicy = {
   read_issue: { from: 'guest', open: 'signed_in', feature: 'issues' },
   /** Read confidential issues of other authors; authors and assignees read their own: `issuePolicy`. */
   read_confidential_issue: { from: 'reporter', feature: 'issues' },
-  create_issue: { from: 'guest', open: 'signed_in', feature: 'issues', unless: ['archived'] },
+  create_issue: { from: 'guest', open: 'signed_in', feature: 'issues', unless: ['archived', 'importing'] },
   /** Set assignees, labels, milestone and the like of new issues. */
-  admin_issue: { from: 'reporter', feature: 'issues', unless: ['archived'] },
+  admin_issue: { from: 'reporter', feature: 'issues', unless: ['archived', 'importing'] },
   /** Set number and creation time of new issues. */
-  date_issue: { from: 'owner', feature: 'issues', unless: ['archived'] },
+  date_issue: { from: 'owner', feature: 'issues', unless: ['archived', 'importing'] },
   /** Read snippets; the visibility of each requires more: `snippetPolicy`. */
   read_snippet: { from: 'guest', open: 'anyone', feature: 'snippets' },
-  create_snippet: { from: 'reporter', feature: 'snippets', unless: ['archived'] },
+  create_snippet: { from: 'reporter', feature: 'snippets', unless: ['archived', 'importing'] },
   read_board: { from: 'guest', open: 'signed_in', feature: 'issues' },
   /** Create, change and delete boards and their lists. */
-  admin_board: { from: 'reporter', feature: 'issues', unless: ['archived'] },
+  admin_board: { from: 'reporter', feature: 'issues', unless: ['archived', 'importing'] },
   /** Requires authentication, as the specification says, even where the code is public. */
   read_merge_request: { from: 'reporter', open: 'signed_in', feature: 'merge_requests' },
   /** Create merge requests with this project as the target. */
-  create_merge_request_in: { from: 'guest', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  create_merge_request_in: {
+    from: 'guest',
+    open: 'signed_in',
+    feature: 'merge_requests',
+    unless: ['archived', 'importing'],
+  },
   /** Create merge requests with this project as the source. */
-  create_merge_request_from: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  create_merge_request_from: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
   read_label: { from: 'guest', open: 'anyone' },
-  admin_label: { from: 'reporter', unless: ['archived'] },
+  admin_label: { from: 'reporter', unless: ['archived', 'importing'] },
   subscribe_to_label: { from: 'guest', open: 'signed_in' },
   read_milestone: { from: 'guest', open: 'anyone' },
   read_container_image: { from: 'reporter', open: 'anyone', feature: 'container_registry' },
@@ -78,15 +83,15 @@ export const projectPolicy = {
     from: 'developer',
     feature: 'container_registry',
     or: ['deploy_token'],
-    unless: ['archived'],
+    unless: ['archived', 'importing'],
   },
   /** Delete and restore a tag. */
-  destroy_container_image: { from: 'developer', feature: 'container_registry', unless: ['archived'] },
+  destroy_container_image: { from: 'developer', feature: 'container_registry', unless: ['archived', 'importing'] },
   /** Delete and restore repositories, many tags at once, and what has a digest. */
-  admin_container_image: { from: 'maintainer', feature: 'container_registry', unless: ['archived'] },
-  admin_milestone: { from: 'developer', unless: ['archived'] },
+  admin_container_image: { from: 'maintainer', feature: 'container_registry', unless: ['archived', 'importing'] },
+  admin_milestone: { from: 'developer', unless: ['archived', 'importing'] },
   /** Remove LFS locks of other users. */
-  force_unlock: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
+  force_unlock: { from: 'maintainer', feature: 'repository', unless: ['archived', 'importing'] },
   delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived', 'importing'] },
   admin_protected_ref: { from: 'maintainer' },
   /** Read and change the push rule. */
@@ -101,11 +106,11 @@ export const projectPolicy = {
   /** Read and clone the wiki. */
   read_wiki: { from: 'guest', open: 'anyone', feature: 'wiki' },
   /** Create and change pages, and push to the wiki. */
-  create_wiki: { from: 'developer', feature: 'wiki', unless: ['archived'] },
+  create_wiki: { from: 'developer', feature: 'wiki', unless: ['archived', 'importing'] },
   /** Delete pages. */
-  admin_wiki: { from: 'maintainer', feature: 'wiki', unless: ['archived'] },
+  admin_wiki: { from: 'maintainer', feature: 'wiki', unless: ['archived', 'importing'] },
   read_badge: { from: 'guest', open: 'anyone' },
-  admin_badge: { from: 'maintainer' },
+  admin_badge: { from: 'maintainer', unless: ['importing'] },
   read_deploy_token: { from: 'maintainer' },
   admin_deploy_token: { from: 'maintainer' },
   admin_access_token: { from: 'maintainer' },

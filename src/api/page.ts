@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { integer, nullable, type RowOf, type Shape, text } from '../db/row.ts'
-import { and, join, literal, raw, type Sql, sql } from '../db/sql.ts'
+import { and, empty, join, literal, raw, type Sql, sql } from '../db/sql.ts'
 import { Failure } from '../kernel/failure.ts'
 
 /** The part of a list that the caller requests. */
@@ -77,6 +77,8 @@ export type List = {
    * single condition with `or` would be read row by row from the index of the order, past all rows that the caller cannot see.
    */
   readonly parts?: readonly [ListPart, ...ListPart[]] | undefined
+  /** Common table expressions, `name as …`, to which the conditions of parts refer. Not those that count. */
+  readonly given?: Sql | undefined
   /** The last key must be unique. Rows where a key is null come last in both directions if `nulls` says so. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
@@ -206,7 +208,7 @@ const sortedBy = (order: List['order']): Sql =>
  * Keys of the rows of a page. Offset and limit are parameters, so that one prepared statement serves all pages; the literal limit
  * within lets the planner know that few rows are read.
  */
-function pickedRows({ from, key, order, parts }: List, where: Sql, limit: number, offset: number): Sql {
+function pickedRows({ from, key, order, parts, given }: List, where: Sql, limit: number, offset: number): Sql {
   const names = order.map((_, index) => raw(`sorted_${index}`))
   const columns = order.map(({ by }, index) => sql`${by} as ${names[index]!}`)
   const merged = sortedBy(order.map((key, index) => ({ ...key, by: names[index]! })))
@@ -230,6 +232,7 @@ function pickedRows({ from, key, order, parts }: List, where: Sql, limit: number
     `
   })
   return sql`
+    ${given ? sql`with ${given}` : empty}
     select picked
     from (${join(candidates, ' union all ')}) as candidates
     order by ${merged}

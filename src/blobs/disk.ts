@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import {
   type FileHandle,
@@ -18,6 +18,7 @@ import type { Readable } from 'node:stream'
 import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, type Digest, type FoundBlob, parseDigest, type StoredBlob, unexpected } from './blob-store.ts'
+import { writeFileOf } from './write-file.ts'
 
 /*
  *     <folder>/
@@ -40,25 +41,14 @@ export class DiskBlobs implements BlobStore {
   async put(source: Readable, expected?: StoredBlob): Promise<StoredBlob> {
     const unfinished = join(this.#folder, 'tmp')
     const temporary = join(unfinished, randomUUID())
-    const hash = createHash('sha256')
-    let sizeBytes = 0
     // The reader of the stream gets the error. Until reading begins, an error without a listener would end the process.
     source.on('error', () => {})
     try {
       await makeFolder(unfinished, 0o700)
-      const file = await open(temporary, 'wx', 0o600)
-      try {
-        for await (const chunk of source as AsyncIterable<Buffer>) {
-          sizeBytes += chunk.length
-          if (expected && sizeBytes > expected.sizeBytes) throw unexpected()
-          hash.update(chunk)
-          await file.writeFile(chunk)
-        }
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      const digest = hash.digest('hex') as Digest
+      const { digest, sizeBytes, broken } = await writeFileOf(temporary, source, (bytes) => {
+        if (expected && bytes > expected.sizeBytes) throw unexpected()
+      })
+      if (broken !== undefined) throw broken
       if (expected && (digest !== expected.digest || sizeBytes !== expected.sizeBytes)) throw unexpected()
       await this.#place(temporary, digest)
       return { digest, sizeBytes }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { SharedSlots } from '../kernel/shares.ts'
 import { openCheck } from './checks.ts'
@@ -9,7 +10,7 @@ import { PipelinedConnection } from './pipelined-connection.ts'
 import { Reader } from './reader.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import { over, Transaction } from './transaction.ts'
-import { isRetryable } from './violations.ts'
+import { asContended, isRetryable } from './violations.ts'
 
 export type DatabaseOptions = {
   /** Pipelined connections for single statements. */
@@ -27,6 +28,8 @@ export type DatabaseOptions = {
 }
 
 const attempts = 4
+/** Longest pause before the second attempt. */
+const maxPauseMs = 50
 
 /** Time after which an unused connection for transactions is closed: each costs the server 5 to 20 MB. */
 const writerIdleMs = 10_000
@@ -117,7 +120,10 @@ export function openDatabase(
           await conclude()
           return result
         } catch (error) {
-          if (attempt === attempts || !isRetryable(error)) throw error
+          if (!isRetryable(error)) throw error
+          if (attempt === attempts) throw asContended(error)
+          // Transactions that met in a deadlock would meet again.
+          await sleep(Math.random() * attempt * maxPauseMs)
         }
       }
     },

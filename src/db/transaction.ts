@@ -3,6 +3,7 @@ import { beginCheck, type StatementCheck } from './checks.ts'
 import type { Db, Statement, Tx } from './db.ts'
 import type { PipelinedConnection } from './pipelined-connection.ts'
 import type { RowOf, Shape } from './row.ts'
+import { isConsequence } from './violations.ts'
 
 /** The methods of a `Db` over `query`, which each calls in the same turn: the statements of a transaction keep their order. */
 export function over(
@@ -34,6 +35,8 @@ export class Transaction {
   readonly #begun: Promise<unknown>
   readonly #afterCommit = new Set<() => Promise<void>>()
   #collecting = false
+  /** The last error that was not the consequence of another. */
+  #cause: unknown
 
   constructor(line: PipelinedConnection, check?: StatementCheck) {
     this.#line = line
@@ -89,9 +92,15 @@ export class Transaction {
     return this.#line.command(command)
   }
 
-  #query(statement: Statement): Promise<pg.QueryResult> {
+  /** A statement that was sent together with one that failed has the same error: its caller may get it first. */
+  async #query(statement: Statement): Promise<pg.QueryResult> {
     this.#collect()
-    return this.#line.query(statement)
+    try {
+      return await this.#line.query(statement)
+    } catch (error) {
+      if (!isConsequence(error)) this.#cause = error
+      throw this.#cause ?? error
+    }
   }
 
   #collect(): void {

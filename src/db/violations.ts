@@ -1,15 +1,28 @@
 import pg from 'pg'
+import { Failure } from '../kernel/failure.ts'
 
 const codes = {
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
   serializationFailure: '40001',
   deadlock: '40P01',
+  failedTransaction: '25P02',
 }
 
 /** The unique constraint or index that rejected the row; undefined for any other error. */
 export const violatedUnique = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError && error.code === codes.uniqueViolation ? error.constraint : undefined
+
+/** Whether the server ignored the statement because an earlier one of the transaction failed. */
+export const isConsequence = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === codes.failedTransaction
+
+/** What the caller sees when a transaction failed in each attempt, always because of others that ran at the same time. */
+export const asContended = (error: unknown): Failure =>
+  new Failure('unavailable', 'The same records are being changed by others. Try again.', {
+    cause: error,
+    retryAfterSeconds: 1,
+  })
 
 const passing = new Set([codes.serializationFailure, codes.deadlock, codes.foreignKeyViolation])
 

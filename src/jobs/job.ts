@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { Ctx } from '../api/ctx.ts'
 import type { Tx } from '../db/db.ts'
-import { raw, type Sql, sql } from '../db/sql.ts'
+import { join, raw, type Sql, sql } from '../db/sql.ts'
 import type { JobLimits } from './limits.ts'
 import { waitingJob } from './worker-internals.ts'
 
@@ -43,15 +43,20 @@ export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, 
   )
 }
 
+/** A statement that enqueues a job if `condition` is true. */
+export const enqueuedWhere = <I extends TObject>(j: Job<I>, input: Static<I>, condition: Sql): Sql =>
+  sql`
+    select
+      ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}
+    where ${condition}
+  `
+
 /** Enqueues a job if `condition` is true, in one statement. */
 export const enqueueWhere = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, condition: Sql): Promise<number> =>
-  tx.run(
-    sql`
-      select
-        ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}
-      where ${condition}
-    `,
-  )
+  tx.run(enqueuedWhere(j, input, condition))
+
+/** Runs several of `enqueuedWhere` as one statement. */
+export const enqueueAllWhere = (tx: Tx, each: readonly Sql[]): Promise<number> => tx.run(join(each, ' union all '))
 
 /** Enqueues one job per input, in one statement. */
 export const enqueueEach = <I extends TObject>(tx: Tx, j: Job<I>, inputs: readonly Static<I>[]): Promise<number> => {

@@ -2,7 +2,7 @@ import type { Element, ElementContent, Root, Text } from 'hast'
 import { withEmoji } from './emoji.ts'
 import { Headings, textOf } from './headings.ts'
 import { limits } from './limits.ts'
-import { literalMarks } from './literal.ts'
+import { literalMark, literalMarks } from './literal.ts'
 import { referenceByUrl, scanReferences } from './references.ts'
 import type { FoundReference, MarkdownContext, ReferenceTarget } from './types.ts'
 import { imageUrl, linkUrl } from './urls.ts'
@@ -133,7 +133,7 @@ export class Finish {
   /** The place of a reference; undefined if there are too many. */
   #place(target: ReferenceTarget, found: Omit<FoundReference, 'target'>): Text | undefined {
     if (this.references.length >= limits.references) return undefined
-    const key = JSON.stringify(target)
+    const key = `${target.kind}${target.quoted ? '"' : ' '}${target.path ?? ''}\n${target.name}`
     let index = this.#targetIndexes.get(key)
     if (index === undefined) {
       if (this.targets.length >= limits.targets) return undefined
@@ -144,18 +144,23 @@ export class Finish {
   }
 }
 
-const text = (value: string): Text => ({ type: 'text', value: value.replace(literalMarks, '') })
+const text = (value: string): Text => ({
+  type: 'text',
+  value: value.includes(literalMark) ? value.replace(literalMarks, '') : value,
+})
 
 /** Code between dollar signs is a formula: their source is marked up for pages that draw it. */
-function markMath(children: ElementContent[]): void {
-  children.forEach((code, index) => {
+function markMath(children: readonly ElementContent[]): void {
+  for (let index = 1; index < children.length - 1; index++) {
+    const code = children[index]!
+    if (code.type !== 'element' || code.tagName !== 'code') continue
     const [before, after] = [children[index - 1], children[index + 1]]
-    if (code.type !== 'element' || code.tagName !== 'code' || before?.type !== 'text' || after?.type !== 'text') return
-    if (!before.value.endsWith('$') || !after.value.startsWith('$')) return
+    if (before?.type !== 'text' || after?.type !== 'text') continue
+    if (!before.value.endsWith('$') || !after.value.startsWith('$')) continue
     before.value = before.value.slice(0, -1)
     after.value = after.value.slice(1)
     code.properties = { className: ['math'], dataMathStyle: 'inline' }
-  })
+  }
 }
 
 /** Says the language of fenced code on the block as well, and whether it is a formula or a diagram. */
@@ -163,18 +168,29 @@ function nameLanguage(block: Element): void {
   const [code] = block.children
   if (code?.type !== 'element' || code.tagName !== 'code') return
   const [name] = (code.properties['className'] as string[] | undefined) ?? []
-  const language = name?.slice('language-'.length)
+  const [language, lines] = name?.slice('language-'.length).split(/:(?=-)/) ?? []
   if (!language) return
   block.properties['dataLang'] = language
   if (language === 'math') block.properties['dataMathStyle'] = 'display'
   if (diagrams.has(language)) block.properties['dataDiagram'] = language
+  if (language === 'suggestion') showSuggestion(block, code, lines)
 }
+
+/** A suggested change is shown as lines that are added; pages show the lines that it replaces from the record of the note. */
+function showSuggestion(block: Element, code: Element, lines = '-0+0'): void {
+  const [, above, below] = /^-(\d+)\+(\d+)$/.exec(lines) ?? []
+  Object.assign(block.properties, { className: ['suggestion'], dataLinesAbove: above, dataLinesBelow: below })
+  code.properties['className'] = ['language-suggestion']
+  code.children = [{ type: 'element', tagName: 'ins', properties: {}, children: code.children }]
+}
+
+const isShown = (child: ElementContent): boolean => child.type !== 'text' || child.value.trim() !== ''
 
 /** A list item that begins with `[ ]` or `[x]` gets a checkbox. */
 function checkTask(item: Element): void {
-  const [first] = item.children.filter((child) => child.type !== 'text' || child.value.trim() !== '')
+  const first = item.children.find(isShown)
   const around = first?.type === 'element' && first.tagName === 'p' ? first : item
-  const begin = around.children.find((child) => child.type !== 'text' || child.value.trim() !== '')
+  const begin = around.children.find(isShown)
   const mark = begin?.type === 'text' ? /^\s*\[([ xX])\](?=\s)/.exec(begin.value) : null
   if (begin?.type !== 'text' || !mark) return
   begin.value = begin.value.slice(mark[0].length)

@@ -76,17 +76,24 @@ documents.core.ruler.push('strike_by_del', strikesByDel)
 /** Text in which only URLs have a meaning. */
 const lines = linksUrls(new MarkdownIt('zero', { linkify: true }).enable('linkify'))
 
+/** A document of which the tokens are known. */
+export type Parsed = {
+  readonly tokens: readonly Token[]
+  /** Its HTML, not sanitized. */
+  toHtml(): string
+}
+
 /**
- * HTML of Markdown, not sanitized; of a line, with links only. One definition of a link may be used by many short references, so the
- * length of the HTML is checked before it is written.
+ * The tokens of Markdown; of a line, with links only. One definition of a link may be used by many short references, so the length of the
+ * HTML is checked before it is written.
  */
-export function parseMarkdown(text: string, isLine: boolean): string {
+export function parseMarkdown(text: string, isLine: boolean): Parsed {
   const source = text.replace(literalMarks, '\uFFFD')
   const env: Env = {}
   const parser = isLine ? lines : documents
   const tokens = isLine ? parser.parseInline(source, env) : parser.parse(source, env)
   refuseExcess(tokens)
-  return parser.renderer.render(tokens, parser.options, env)
+  return { tokens, toHtml: () => parser.renderer.render(tokens, parser.options, env) }
 }
 
 /** Throws if the tokens become too many characters or elements: before they are written and parsed again. */
@@ -94,10 +101,10 @@ function refuseExcess(tokens: readonly Token[]): void {
   let [length, elements] = [0, 0]
   const count = ({ content, attrs, tag, nesting, children }: Token): void => {
     length += content.length + 2 * tag.length
-    for (const [name, value] of attrs ?? []) length += name.length + String(value).length
+    if (attrs) for (const [name, value] of attrs) length += name.length + String(value).length
     if (tag !== '' && nesting >= 0) elements++
     if (length > limits.html || elements > limits.elements) throw new TooComplex()
-    for (const child of children ?? []) count(child)
+    if (children) for (const child of children) count(child)
   }
   for (const token of tokens) count(token)
 }

@@ -8,13 +8,17 @@ const quoted = String.raw`"(?<title>[^"\n]{1,255})"`
 /** A reference does not begin within a word, a path or another reference, nor after an escaped character. */
 const begins = String.raw`(?<![\p{L}\p{N}_/.&@#!$~%${literalMark}-])`
 
+/** The beginning and the path are tried once at each place, whatever follows them. */
 const reference = new RegExp(
   [
-    `(?:${begins}(?<numberPath>${path})?(?<numberSign>[#!&$])(?<number>\\d{1,9})(?![\\p{L}\\p{N}_]))`,
-    `(?:${begins}(?<namedPath>${path})?(?<nameSign>[~%])(?:${quoted}|(?<name>${name})))`,
-    `(?:${begins}(?:(?<commitPath>${path})@)?(?<from>[0-9a-f]{7,64})(?:\\.{2,3}(?<to>[0-9a-f]{7,64}))?(?![\\p{L}\\p{N}_@/-]))`,
-    `(?:${begins}@(?<username>\\w(?:[\\w./-]{0,254}\\w)?))`,
-  ].join('|'),
+    `${begins}(?:`,
+    `(?<path>${path})?(?:`,
+    '(?<numberSign>[#!&$])(?<number>\\d{1,9})(?![\\p{L}\\p{N}_])',
+    `|(?<nameSign>[~%])(?:${quoted}|(?<name>${name})))`,
+    `|(?:(?<commitPath>${path})@)?(?<from>[0-9a-f]{7,64})(?:\\.{2,3}(?<to>[0-9a-f]{7,64}))?(?![\\p{L}\\p{N}_@/-])`,
+    '|@(?<username>\\w(?:[\\w./-]{0,254}\\w)?)',
+    ')',
+  ].join(''),
   'gu',
 )
 
@@ -33,13 +37,12 @@ export function scanReferences(text: string): ScannedReference[] {
 }
 
 function targetOf(match: RegExpExecArray): ReferenceTarget {
-  const { numberPath, numberSign, number, namedPath, nameSign, title, name, commitPath, from, to, username } =
-    match.groups!
-  if (numberSign) return target(numberSign as ReferenceKind, numberPath, number!)
+  const { path, numberSign, number, nameSign, title, name, commitPath, from, to, username } = match.groups!
+  if (numberSign) return target(numberSign as ReferenceKind, path, number!)
   if (username) return target('@', undefined, username)
   if (from) return to ? target('range', commitPath, `${from}..${to}`) : target('commit', commitPath, from)
-  if (name) return target(nameSign as ReferenceKind, namedPath, name)
-  return { ...target(nameSign as ReferenceKind, namedPath, title!), quoted: true }
+  if (name) return target(nameSign as ReferenceKind, path, name)
+  return { ...target(nameSign as ReferenceKind, path, title!), quoted: true }
 }
 
 const segments: Readonly<Record<string, ReferenceKind>> = {

@@ -25,6 +25,16 @@ describe('extensions', () => {
 
   test.for([
     [
+      'a suggestion shows its lines as added',
+      '```suggestion:-1+20\n<b>\n```',
+      '<pre data-lang="suggestion" class="suggestion" data-lines-above="1" data-lines-below="20"><code class="language-suggestion"><ins>&lt;b&gt;\n</ins></code></pre>',
+    ],
+    [
+      'a suggestion for one line shows its lines as added',
+      '```suggestion\na\n```',
+      '<pre data-lang="suggestion" class="suggestion" data-lines-above="0" data-lines-below="0"><code class="language-suggestion"><ins>a\n</ins></code></pre>',
+    ],
+    [
       'a fence names its language',
       '```c++\na\n```',
       '<pre data-lang="c++"><code class="language-c++">a\n</code></pre>',

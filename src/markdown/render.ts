@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import type { Root } from 'hast'
 import { Finish } from './finish.ts'
 import { limits, TooComplex } from './limits.ts'
 import { parseMarkdown } from './parser.ts'
-import { sanitize } from './sanitize.ts'
+import { parseHtml, sanitize } from './sanitize.ts'
+import { treeOf } from './tree.ts'
 import type { MarkdownContext, MarkdownDocument, Rendered } from './types.ts'
 import { writeHtml } from './write.ts'
 
-/** Sanitizes and completes HTML of a parser. Throws `TooComplex`. */
-export function finishHtml(markup: string, context: MarkdownContext): Rendered {
-  const root = sanitize(markup)
+/** Sanitizes and completes a tree. Throws `TooComplex`. */
+export function finishTree(tree: Root, context: MarkdownContext): Rendered {
+  const root = sanitize(tree)
   // Nothing else in the document can be this text: the document was complete before it was chosen.
   const mark = `\uFDD1${randomUUID()}:`
   const finish = new Finish(context, (reference) => `${mark}${reference}\uFDD1`)
@@ -25,5 +27,6 @@ const splitAt = (html: string, mark: string): string[] =>
 /** HTML of a document: a function of its text and context, apart from links for references. Throws `TooComplex`. */
 export function render({ text, context }: MarkdownDocument): Rendered {
   if (text.length > limits.text) throw new TooComplex()
-  return finishHtml(parseMarkdown(text, context.inline === true), context)
+  const parsed = parseMarkdown(text, context.inline === true)
+  return finishTree(treeOf(parsed.tokens) ?? parseHtml(parsed.toHtml()), context)
 }

@@ -74,7 +74,7 @@ const allowed: Schema = {
     '*': ['dir', 'id', 'lang', 'title'],
     a: ['href', ['className', 'footnote-backref']],
     blockquote: ['cite'],
-    code: [['className', /^language-[\w+#.-]{1,40}$/]],
+    code: [['className', /^language-(?:[\w+#.-]{1,40}|suggestion:-\d{1,9}\+\d{1,9})$/]],
     del: ['cite'],
     details: ['open'],
     div: ['align'],
@@ -128,9 +128,12 @@ function limitedAdapter(): Adapter {
   }
 }
 
-/** The tree of allowed elements of any HTML, as a browser would parse it inside of a page. */
-export function sanitize(markup: string): Root {
+/** The tree of any HTML, as a browser would parse it inside of a page. */
+export function parseHtml(markup: string): Root {
   const treeAdapter = limitedAdapter()
   const body = treeAdapter.createElement('body', html.NS.HTML, [])
-  return sanitizeTree(fromParse5(parseFragment(body, markup, { treeAdapter })), allowed) as Root
+  return fromParse5(parseFragment(body, markup, { treeAdapter })) as Root
 }
+
+/** The allowed elements and attributes of a tree. */
+export const sanitize = (tree: Root): Root => sanitizeTree(tree, allowed) as Root

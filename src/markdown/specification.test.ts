@@ -2,7 +2,8 @@ import specification from 'commonmark-spec'
 import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
-import { finishHtml, render } from './render.ts'
+import { finishTree, render } from './render.ts'
+import { parseHtml } from './sanitize.ts'
 import type { MarkdownContext } from './types.ts'
 
 const context: MarkdownContext = { siteUrl: 'https://git.example', plain: true }
@@ -14,7 +15,7 @@ const compact = (parts: readonly string[]): string =>
 const rendered = (text: string): string => compact(render({ text, context }).parts)
 
 /** What is expected passes the same sanitizer, which removes what documents may not have. */
-const sanitized = (html: string): string => compact(finishHtml(html, context).parts)
+const sanitized = (html: string): string => compact(finishTree(parseHtml(html), context).parts)
 
 /**
  * Examples of CommonMark that render differently, because URLs become links without angle brackets, as GitHub's specification says.

@@ -29,9 +29,9 @@ import { pictureRoutes } from './administration/pictures/routes.ts'
 import { deploymentRoutes } from './ci/deployments/routes.ts'
 import { environmentRoutes } from './ci/environments/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
-import { referToNamedByDescription, referToNamedByNote } from './discussion/cross-references/jobs.ts'
+import { noteablesInTexts } from './discussion/cross-references/jobs.ts'
 import { forgetNameInNotes } from './discussion/notes/name-job.ts'
-import { mailNoteJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
+import { mailNoteJob, mailOpeningJob, mailTodosJob } from './discussion/subscriptions/jobs.ts'
 import { accessRequestRoutes } from './groups/access-requests/routes.ts'
 import { badgeRoutes } from './groups/badges/routes.ts'
 import { customAttributeRoutes } from './groups/custom-attributes/routes.ts'
@@ -115,11 +115,12 @@ import { issueAgentRoutes } from './planning/issues/agent-routes.ts'
 import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
 import { labelRoutes } from './planning/labels/routes.ts'
 import { milestoneRoutes } from './planning/milestones/routes.ts'
+import { copyDueDateOfMilestone, copyPrioritiesOfLabel } from './planning/order-copies/jobs.ts'
 import { exportArchive, removeOldArchives } from './portability/exports/jobs.ts'
 import { exportRoutes } from './portability/exports/routes.ts'
 import { importFromForge, removeForgeLeftovers } from './portability/forges/jobs.ts'
 import { forgeRoutes } from './portability/forges/routes.ts'
-import { importGroupArchive } from './portability/imports/group-jobs.ts'
+import { endStuckArchiveImports, importGroupArchive } from './portability/imports/group-jobs.ts'
 import { groupImportRoutes } from './portability/imports/group-routes.ts'
 import { importArchive } from './portability/imports/jobs.ts'
 import { projectImportRoutes } from './portability/imports/routes.ts'
@@ -167,8 +168,8 @@ import { blameRoutes } from './repository/blame/routes.ts'
 import { deleteMergedBranches } from './repository/branches/jobs.ts'
 import { branchRoutes } from './repository/branches/routes.ts'
 import { ciLintRoutes } from './repository/ci-lint/routes.ts'
-import { commitDiscussionRoutes } from './repository/commit-comments/discussion-routes.ts'
-import { commitCommentRoutes } from './repository/commit-comments/routes.ts'
+import { commitCommentRoutes, commitDiscussionRoutes } from './repository/commit-comments/routes.ts'
+import { commitsInTexts } from './repository/commit-references/jobs.ts'
 import { jobRoutes } from './repository/commit-statuses/job-routes.ts'
 import { commitStatusRoutes } from './repository/commit-statuses/routes.ts'
 import { pickRoutes } from './repository/commits/pick-routes.ts'
@@ -220,6 +221,7 @@ import { deploymentMergeRequestRoutes } from './review/reading/deployment-routes
 import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
+import { suggestionRoutes } from './review/suggestions/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
 import { markdownRoutes } from './text/markdown/routes.ts'
 import { snippetAwardEmojiRoutes, snippetNoteRoutes } from './text/snippet-discussions/routes.ts'
@@ -323,6 +325,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   storage: storageRoutes,
   submodules: submoduleRoutes,
   subscriptions: [...subscriptionRoutes, ...issueSubscriptionRoutes, ...epicSubscriptionRoutes],
+  suggestions: suggestionRoutes,
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
@@ -362,6 +365,7 @@ export const jobs: readonly Job<any>[] = [
   importFromForge,
   removeForgeLeftovers,
   importGroupArchive,
+  endStuckArchiveImports,
   removeOldArchives,
   copySource,
   copyTemplate,
@@ -384,9 +388,11 @@ export const jobs: readonly Job<any>[] = [
   closeUnlinked,
   closeIssuesOfMerged,
   findClosingIssues,
+  commitsInTexts.ofDescription,
+  commitsInTexts.ofNote,
   referToNamedByCommits,
-  referToNamedByDescription,
-  referToNamedByNote,
+  noteablesInTexts.ofDescription,
+  noteablesInTexts.ofNote,
   forgetNameInNotes,
   applyPushOptions,
   mergeAwaited,
@@ -421,7 +427,10 @@ export const jobs: readonly Job<any>[] = [
   resumeGroupRemovals,
   resumeProjectRemovals,
   settleCutOffPushes,
+  copyDueDateOfMilestone,
+  copyPrioritiesOfLabel,
   mailDueIssues,
   mailNoteJob,
+  mailOpeningJob,
   mailTodosJob,
 ]

@@ -3,12 +3,15 @@ import { rm } from 'node:fs/promises'
 import { hostname, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { type LastBackup, lastBackupFile, readLastBackup } from '../backup/last-backup.ts'
 import { type Config, parseBlobUrl, parseConfig } from '../config.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import { syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type AppModule, type BackupFacts, type BackupPlace, loadAppModule, type ProcessName } from './app-module.ts'
 import { lockDataDir, unfinishedRestoreFile, writePrivateFile } from './data-dir.ts'
+import { explainFullDisk, requireRoom } from './disk-room.ts'
+import { explain, systemReason } from './explain.ts'
 import type { Parts } from './parts.ts'
 import { identityOf } from './process-identity.ts'
 import { requireDatabase } from './requirements.ts'
@@ -96,13 +99,44 @@ export async function backup(
   giveWay()
   const { progress, end } = progressOn(terminal)
   const request = { ...place, full: options.full ?? false, holder: processName() }
+  // One that goes elsewhere by hand is not the one that the schedule makes.
+  const counts = config.backup.url === undefined || config.backup.url === place.url
+  const began = performance.now()
   const { made, removed } = await withDatabase(config, terminal, (databaseUrl) =>
     app.backup(config, databaseUrl, request, progress),
-  ).finally(end)
+  )
+    .catch(async (error: unknown) => {
+      if (counts) await record(config, terminal, { result: 'failed', reason: explain(error).sentence })
+      throw error
+    })
+    .finally(end)
+  if (counts)
+    await record(config, terminal, {
+      result: made.problems.length === 0 ? 'succeeded' : 'with_problems',
+      success: {
+        id: made.id,
+        ended_at: new Date().toISOString(),
+        seconds: (performance.now() - began) / 1000,
+        bytes: made.bytes,
+        stored_bytes: made.storedBytes,
+        problems: made.problems.length,
+      },
+    })
   for (const problem of made.problems) terminal.err(problem)
   terminal.out(`Backup ${made.id}: ${described(made)}; ${inMegabytes(made.storedBytes)} were new.`)
   if (removed > 0) terminal.out(`${removed} old ${removed === 1 ? 'backup was' : 'backups were'} removed.`)
   return problemsCode(made.problems, terminal)
+}
+
+/** Records how a backup ended, for metrics and `stithy doctor`. A backup is complete without it. */
+async function record({ dataDir }: Config, { err }: Terminal, ended: Omit<LastBackup, 'ended_at'>): Promise<void> {
+  const success = ended.success ?? (await readLastBackup(dataDir))?.success
+  const last: LastBackup = { ...ended, ended_at: new Date().toISOString(), ...(success && { success }) }
+  try {
+    writePrivateFile(lastBackupFile(dataDir), `${JSON.stringify(last)}\n`)
+  } catch (error) {
+    err(`The result of the backup could not be recorded in the data folder: ${systemReason(error)}.`)
+  }
 }
 
 function problemsCode({ length }: readonly string[], { err }: Terminal): number {
@@ -157,11 +191,18 @@ export async function restore(
   const app = await loadAppModule(parts.appModule)
   const { progress, end } = progressOn(terminal)
   // A wrong key or id changes nothing.
-  const { id } = await app.findBackup(place, options.at)
+  const { id, bytes } = await app.findBackup(place, options.at)
   const request = { ...place, id, quiet: options.quiet ?? false }
-  const made = await intoEmptyFolder(target, terminal, (databaseUrl) =>
+  // Elsewhere, the database or the blobs may have most of it.
+  const inOneFolder =
+    target.database.kind === 'embedded' && target.blobUrl.startsWith(`${pathToFileURL(target.dataDir).href}/`)
+  const made = await intoEmptyFolder(target, terminal, inOneFolder ? bytes : 0, (databaseUrl) =>
     app.restore(target, databaseUrl, request, progress),
-  ).finally(end)
+  )
+    .catch(async (error: unknown) => {
+      throw await explainFullDisk(error, target.dataDir)
+    })
+    .finally(end)
   terminal.out(`Backup ${made.id} of ${made.moment} is restored in ${target.dataDir}: ${described(made)}.`)
   for (const problem of made.problems) terminal.err(`When the backup was made: ${problem}`)
   terminal.out('Comparing database, repositories and blobs (stithy check).')
@@ -182,12 +223,13 @@ async function check(app: AppModule, config: Config, parts: Parts, terminal: Ter
 const isNoData = (name: string): boolean => name === 'lost+found' || /^lock(\.|$)/.test(name)
 
 /**
- * Runs `work` with the database of a data folder that is empty, or that an earlier restore has left unfinished. Until it ends
- * successfully, nothing starts in this folder.
+ * Runs `work` with the database of a data folder that is empty, or that an earlier restore has left unfinished, and has room for
+ * these bytes. Until it ends successfully, nothing starts in this folder.
  */
 async function intoEmptyFolder<T>(
   { dataDir, database }: Config,
   terminal: Terminal,
+  bytes: number,
   work: (databaseUrl: string) => Promise<T>,
 ): Promise<T> {
   using _lock = await lockDataDir(dataDir, { toRestore: true })
@@ -198,6 +240,7 @@ async function intoEmptyFolder<T>(
   writePrivateFile(mark, 'A backup is being restored here.\n')
   for (const name of entries)
     if (join(dataDir, name) !== mark) await rm(join(dataDir, name), { recursive: true, force: true })
+  await requireRoom(dataDir, bytes)
   const result = await (async () => {
     if (database.kind === 'external') {
       await requireDatabase(database.url)

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
+import { startZombie } from '../../test/programs/zombie.ts'
 import { DataDirInUse, lockDataDir, writePrivateFile } from './data-dir.ts'
 import { identityOf } from './process-identity.ts'
 import { temporaryFolder } from './testing/launch.ts'
@@ -64,11 +65,7 @@ test('an interrupted takeover of a lock does not block', async () => {
 })
 
 test('a zombie process has no identity', async () => {
-  const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 100'])
-  onTestFinished(() => void parent.kill())
-  const [zombie] = (await once(createInterface(parent.stdout), 'line')) as [string]
-  await expect.poll(() => readFileSync(`/proc/${zombie}/stat`, 'utf8')).toMatch(/\) Z /)
-  expect(identityOf(Number(zombie))).toBeUndefined()
+  expect(identityOf(await startZombie())).toBeUndefined()
   expect(identityOf(process.pid)).toMatch(/^[0-9a-f-]{36} \d+$/)
 })
 

@@ -94,7 +94,12 @@ function livingHolder(file: string): number | undefined {
 /** Writes a file atomically and durably, readable only by its owner. */
 export function writePrivateFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`
-  writeFileSync(unfinished, text, { mode: 0o600, flush: true })
-  renameSync(unfinished, path)
+  try {
+    writeFileSync(unfinished, text, { mode: 0o600, flush: true })
+    renameSync(unfinished, path)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw error
+  }
   syncFolderNow(dirname(path))
 }

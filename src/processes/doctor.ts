@@ -1,5 +1,6 @@
 import { type Config, ConfigError } from '../config.ts'
 import { holderOf } from './data-dir.ts'
+import { checkBackup } from './doctor-backup.ts'
 import { checkBlobs } from './doctor-blobs.ts'
 import { checkDataFolder } from './doctor-data-folder.ts'
 import { checkDatabase } from './doctor-database.ts'
@@ -37,6 +38,7 @@ export async function doctor({ config: read, parts, terminal, mailTo }: DoctorOp
       () => checkDataFolder(config),
       () => checkDatabase(config, parts, terminal),
       () => checkBlobs(config, parts, terminal),
+      () => checkBackup(config),
       () => checkPorts(config, isRunning),
       () => checkAddress(config, isRunning),
       () => checkMail(config, mailTo),

@@ -37,6 +37,10 @@ const makesNames: readonly string[] = [
 
 type Params = Record<string, unknown>
 
+/** The parameters of a call, except for the project. */
+const namesOf = (e: Endpoint): string[] =>
+  Object.keys({ ...e.subject.params.properties, ...e.params?.properties }).filter((name) => name !== 'id')
+
 /** A valid branch or tag: a new one, a target for a cherry-pick, or one to write to. */
 const branchFor = ({ method, path }: Endpoint): string => {
   if (method === 'POST' && path.endsWith('/branches')) return 'new'
@@ -124,7 +128,7 @@ class Target {
   }
 
   get names(): string[] {
-    return Object.keys(this.#e.params?.properties ?? {})
+    return namesOf(this.#e)
   }
 
   get refs(): string {
@@ -179,7 +183,7 @@ function isEmptyResult({ json }: Answer): boolean {
 }
 
 const sinksOf = (e: Endpoint, among: readonly string[]): string[] => {
-  const names = Object.keys(e.params?.properties ?? {})
+  const names = namesOf(e)
   return among.filter((sink) => names.includes(sink.split('.')[0]!))
 }
 

@@ -153,7 +153,7 @@ function formWithFile(): FormData {
   return form
 }
 
-/** The fixtures: a group and a project in it, with a member of each level, and an open merge request, an issue, a snippet and an epic of the group with a discussion each. */
+/** The fixtures: a group and a project in it, with a member of each level, and an open merge request, an issue, a snippet, a commit and an epic of the group with a discussion each. */
 type Place = {
   readonly groupId: number
   readonly projectId: number
@@ -165,6 +165,7 @@ type Place = {
   readonly issue: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
   readonly snippet: { readonly id: number; readonly discussionId: string; readonly noteId: number }
   readonly epic: { readonly iid: number; readonly discussionId: string; readonly noteId: number }
+  readonly commit: { readonly discussionId: string; readonly noteId: number }
 }
 
 describe('the service matches the permission matrix', () => {
@@ -209,6 +210,9 @@ describe('the service matches the permission matrix', () => {
             file_name: 'README.md',
           })
           const ofSnippet = (await world.root.post(`${snippet.at}/discussions`, { body: 'x' })).json
+          const ofCommit = (
+            await world.root.post(`/projects/${projectId}/repository/commits/${sha}/discussions`, { body: 'x' })
+          ).json
           const epic = await openEpic(world, { group })
           const ofEpic = (await world.root.post(`${epic.at}/discussions`, { body: 'x' })).json
           if (archived) await changeProject(world, projectId, { archived: true })
@@ -223,6 +227,7 @@ describe('the service matches the permission matrix', () => {
             issue: { iid: issue.iid, discussionId: ofIssue.id, noteId: ofIssue.notes[0].id },
             snippet: { id: snippet.id, discussionId: ofSnippet.id, noteId: ofSnippet.notes[0].id },
             epic: { iid: epic.iid, discussionId: ofEpic.id, noteId: ofEpic.notes[0].id },
+            commit: { discussionId: ofCommit.id, noteId: ofCommit.notes[0].id },
           })
         }),
     )
@@ -241,7 +246,9 @@ describe('the service matches the permission matrix', () => {
         ? place.snippet
         : call.includes(':epic_iid')
           ? place.epic
-          : place
+          : call.includes(':sha/discussions')
+            ? place.commit
+            : place
     const words: Record<string, string> = {
       ':id': String(id),
       ':forked_from_id': String(id),

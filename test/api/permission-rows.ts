@@ -46,16 +46,11 @@ export const long = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
 /** Names that find nothing for these parameters of the path. */
 export const none = (...names: string[]) => ({ at: Object.fromEntries(names.map((name) => [`:${name}`, absent])) })
 
-/** Operations on what is said about a noteable at this path: `read` for readers, `write` for those who may comment. */
-export function discussionRows(at: string, read: Who, write: Who): Row[] {
-  const [notes, discussions] = [`${at}/notes`, `${at}/discussions`]
+/** Operations on the discussions of a noteable at this path: `read` for readers, `write` for those who may comment. */
+export function discussionsRows(at: string, read: Who, write: Who): Row[] {
+  const discussions = `${at}/discussions`
   const text = { json: { body: 'x' } }
   return [
-    [`GET ${notes}`, read, 200],
-    [`POST ${notes}`, write, 201, text],
-    [`GET ${notes}/:note_id`, read, 200],
-    [`PUT ${notes}/:note_id`, 'maintainer - live', 200, text],
-    [`DELETE ${notes}/:note_id`, 'maintainer - live', 412, { headers: long }],
     [`GET ${discussions}`, read, 200],
     [`POST ${discussions}`, write, 201, text],
     [`GET ${discussions}/:discussion_id`, read, 200],
@@ -64,6 +59,20 @@ export function discussionRows(at: string, read: Who, write: Who): Row[] {
     [`GET ${discussions}/:discussion_id/notes/:note_id`, read, 200],
     [`PUT ${discussions}/:discussion_id/notes/:note_id`, 'maintainer - live', 200, { ...text, also: ['admin_note'] }],
     [`DELETE ${discussions}/:discussion_id/notes/:note_id`, 'maintainer - live', 412, { headers: long }],
+  ]
+}
+
+/** Operations on what is said about a noteable at this path: `read` for readers, `write` for those who may comment. */
+export function discussionRows(at: string, read: Who, write: Who): Row[] {
+  const notes = `${at}/notes`
+  const text = { json: { body: 'x' } }
+  return [
+    [`GET ${notes}`, read, 200],
+    [`POST ${notes}`, write, 201, text],
+    [`GET ${notes}/:note_id`, read, 200],
+    [`PUT ${notes}/:note_id`, 'maintainer - live', 200, text],
+    [`DELETE ${notes}/:note_id`, 'maintainer - live', 412, { headers: long }],
+    ...discussionsRows(at, read, write),
     ...[at, `${notes}/:note_id`].flatMap((awarded): Row[] => [
       [`GET ${awarded}/award_emoji`, read, 200],
       [`POST ${awarded}/award_emoji`, write, [201, 404], { json: { name: 'tada' } }],

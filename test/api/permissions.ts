@@ -1,7 +1,7 @@
 import { epicRows } from './epic-permissions.ts'
 import { integrationRows } from './integration-permissions.ts'
 import { issueRows } from './issue-permissions.ts'
-import { absent, long, none, type Row, type Who } from './permission-rows.ts'
+import { absent, discussionsRows, long, none, type Row, type Who } from './permission-rows.ts'
 import { snippetRows } from './snippet-permissions.ts'
 
 export type { Row, Who } from './permission-rows.ts'
@@ -156,39 +156,7 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/repository/commits/:sha/comments', 'reporter P', 200],
   ['GET /projects/:id/repository/commits/:sha/signature', 'reporter P', 404],
   ['POST /projects/:id/repository/commits/:sha/comments', 'reporter L live', 400, { json: { note: ' ' } }],
-  ['GET /projects/:id/repository/commits/:sha/discussions', 'reporter P', 200],
-  ['GET /projects/:id/repository/commits/:sha/discussions/:discussion_id', 'reporter P', 404, none('discussion_id')],
-  [
-    'GET /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes',
-    'reporter P',
-    404,
-    none('discussion_id'),
-  ],
-  [
-    'GET /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id',
-    'reporter P',
-    404,
-    none('note_id'),
-  ],
-  ['POST /projects/:id/repository/commits/:sha/discussions', 'reporter L live', 400, { json: { body: ' ' } }],
-  [
-    'POST /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes',
-    'reporter L live',
-    404,
-    { json: { body: 'x' }, ...none('discussion_id') },
-  ],
-  [
-    'PUT /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id',
-    'reporter L live',
-    404,
-    { json: { body: 'x' }, ...none('note_id') },
-  ],
-  [
-    'DELETE /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id',
-    'reporter L live',
-    404,
-    none('note_id'),
-  ],
+  ...discussionsRows('/projects/:id/repository/commits/:sha', 'reporter P', 'reporter L live'),
   [
     'POST /projects/:id/repository/commits',
     'developer - live',
@@ -916,6 +884,8 @@ export const otherRows: readonly (readonly [
   ['DELETE /snippets/:id', 'signed in', 404, none('id')],
   ['GET /snippets/:id/user_agent_detail', 'signed in', 404, none('id')],
   ['GET /todos', 'signed in', 200],
+  ['PUT /suggestions/:id/apply', 'signed in', 404, none('id')],
+  ['PUT /suggestions/batch_apply', 'signed in', 404, { json: { ids: [absent] } }],
   ['POST /todos/:id/mark_as_done', 'signed in', 404, none('id')],
   ['POST /todos/mark_as_done', 'signed in', 204],
   ['GET /avatar', 'everyone', 200, { query: 'email=x%40example.com' }],

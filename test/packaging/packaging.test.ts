@@ -153,6 +153,25 @@ describe('the container', () => {
     expect(copied.toSorted()).toEqual(allowed.toSorted())
   })
 
+  test.runIf(process.platform === 'linux')(
+    'each stage installs the libraries of the packaged Node that its base lacks',
+    () => {
+      /** What the slim images of Debian have: libraries of libc6, libstdc++6 and libgcc-s1. */
+      const inBase = /^(linux-vdso|ld-linux-[\w-]+|lib(c|m|dl|pthread|rt|stdc\+\+|gcc_s))\.so/
+      const packages: Readonly<Record<string, string>> = { 'libatomic.so.1': 'libatomic1' }
+      const { stdout } = spawnSync('ldd', [join(root, `node_modules/node-linux-${process.arch}/bin/node`)], {
+        encoding: 'utf8',
+      })
+      const libraries = stdout.split('\n').flatMap((line) => /^\s+(?:\/\S*\/)?([\w+.-]+)/.exec(line)?.[1] ?? [])
+      expect(libraries).toContain('libc.so.6')
+      const needed = libraries.filter((library) => !inBase.test(library)).map((library) => packages[library] ?? library)
+      for (const stage of read('Dockerfile')
+        .split(/^FROM /m)
+        .slice(1))
+        expect(stage.match(/apt-get install [^&\n]*/)?.[0].split(' ')).toEqual(expect.arrayContaining(needed))
+    },
+  )
+
   test('the compose file is valid, has a read-only root and sets only known settings', () => {
     const { services } = parse(read('packaging/compose.yaml'))
     expect(services.stithy).toMatchObject({ read_only: true, cap_drop: ['ALL'] })

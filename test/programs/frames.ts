@@ -5,6 +5,7 @@ export type Call = {
   readonly cwd?: string | undefined
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   readonly input: Buffer
+  readonly timeoutMs?: number | undefined
 }
 
 /** How a program ended. `failure` says why it was not started. */

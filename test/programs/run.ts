@@ -15,6 +15,8 @@ export type RunOptions = {
   /** The whole environment; that of the tests without. */
   env?: Readonly<Record<string, string | undefined>>
   input?: Buffer | string
+  /** The program gets SIGTERM after this time. */
+  timeoutMs?: number
 }
 
 /** What a program printed. A program that fails is an error with `code`, `signal`, `stdout` and `stderr`. */
@@ -32,11 +34,12 @@ export function runSync(program: string, args: readonly string[], options: RunOp
 /** Larger input takes longer through the pipe than the fork of this process. */
 const maxPipedBytes = 1024 * 1024
 
-function runHere({ program, args, cwd, env, input }: Call): Ended {
+function runHere({ program, args, cwd, env, input, timeoutMs }: Call): Ended {
   const { status, signal, stdout, stderr, error } = spawnSync(program, args, {
     cwd,
     env: env as NodeJS.ProcessEnv,
     input,
+    timeout: timeoutMs,
     maxBuffer: Number.POSITIVE_INFINITY,
   })
   return { code: status, signal, stdout, stderr, failure: error?.message }
@@ -45,13 +48,14 @@ function runHere({ program, args, cwd, env, input }: Call): Ended {
 const callOf = (
   program: string,
   args: readonly string[],
-  { cwd, env = process.env, input = '' }: RunOptions,
+  { cwd, env = process.env, input = '', timeoutMs }: RunOptions,
 ): Call => ({
   program,
   args,
   cwd,
   env,
   input: Buffer.from(input as string),
+  timeoutMs,
 })
 
 function printed(program: string, args: readonly string[], ended: Ended): Printed {

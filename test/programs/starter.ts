@@ -12,8 +12,8 @@ import { type Call, type Ended, frame, partsOf } from './frames.ts'
  * are answered over the IPC channel, with an id, and run concurrently.
  */
 
-async function run({ program, args, cwd, env, input }: Call): Promise<Ended> {
-  const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
+async function run({ program, args, cwd, env, input, timeoutMs }: Call): Promise<Ended> {
+  const child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], timeout: timeoutMs })
   const failed = new Promise<NodeJS.ErrnoException>((resolve) => child.once('error', resolve))
   const closed = new Promise<Ended>((resolve) => {
     const output = Promise.all([buffer(child.stdout), buffer(child.stderr)])

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { hash, randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -9,24 +8,12 @@ import { digestOf, imageAt, Registry, repositoryOf } from '../../src/edges/regis
 import { collectBlobs } from '../../src/modules/administration/blob-collection/service.ts'
 import { collectImages } from '../../src/modules/registry/collection/service.ts'
 import { oldFiles } from '../../src/modules/registry/uploads/files.ts'
+import { isInstalled, titleFor } from '../programs/installed.ts'
 import { run } from '../programs/run.ts'
 import { freshEnv, serve } from '../service.ts'
 import { ageImages } from '../tables/registry.ts'
 import { eventually } from '../waiting.ts'
 import { Client, temporaryFolder, test, unique, type World } from '../world.ts'
-
-const isInstalled = (program: string): boolean => {
-  try {
-    return execFileSync(program, ['--version'], { encoding: 'utf8' }).includes('version')
-  } catch {
-    return false
-  }
-}
-
-const titleFor = (program: string, installed: boolean): string =>
-  `${program}${installed ? '' : ` (skipped: it is not installed; apt-get install ${program})`}`
-
-const [skopeo, buildah] = [isInstalled('skopeo'), isInstalled('buildah')]
 
 /** Writes an OCI layout with an image of several platforms; returns the digest of its index. */
 async function writeLayout(folder: string, platforms: readonly string[], layerBytes: number): Promise<string> {
@@ -68,7 +55,7 @@ async function writeLayout(folder: string, platforms: readonly string[], layerBy
 
 const hostOf = (world: World): string => new URL(world.origin).host
 
-describe.skipIf(!skopeo)(titleFor('skopeo', skopeo), () => {
+describe.skipIf(!isInstalled('skopeo'))(titleFor('skopeo'), () => {
   const policy = ['--insecure-policy']
 
   test('skopeo copies an image of several platforms in, between projects, and out, unchanged', async ({ world }) => {
@@ -155,40 +142,6 @@ describe.skipIf(!skopeo)(titleFor('skopeo', skopeo), () => {
   })
 })
 
-describe.skipIf(!buildah)(titleFor('buildah', buildah), () => {
-  test('buildah signs in with a password, pushes an image that it built, and pulls it', async ({ world }) => {
-    await using folder = await temporaryFolder()
-    const user = await world.user()
-    const project = await world.project({ members: [[user, 'developer']] })
-    const [auth, content] = [join(folder.path, 'auth.json'), unique('content')]
-    const engine = (storage: string, ...args: string[]) =>
-      run(
-        'buildah',
-        [
-          ...['--root', join(folder.path, storage), '--runroot', join(folder.path, `${storage}-run`)],
-          ...['--storage-driver', 'vfs', '--registries-conf', '/dev/null'],
-          ...args,
-        ],
-        { env: { ...process.env, HOME: folder.path, BUILDAH_ISOLATION: 'chroot' } },
-      )
-    await writeFile(join(folder.path, 'file'), content)
-    const policy = join(folder.path, 'policy.json')
-    await writeFile(policy, '{"default":[{"type":"insecureAcceptAnything"}]}')
-    const client = ['--authfile', auth, '--tls-verify=false']
-    const image = `${hostOf(world)}/${imageAt(project)}:built`
-    const made = (await engine('one', 'from', 'scratch')).stdout.trim()
-    await engine('one', 'copy', made, join(folder.path, 'file'), '/file')
-    await engine('one', 'commit', '--signature-policy', policy, made, image)
-    await engine('one', 'login', ...client, '-u', user.username, '-p', 'correct horse battery', hostOf(world))
-    await engine('one', 'push', ...client, '--signature-policy', policy, image)
-    await engine('two', 'pull', ...client, '--signature-policy', policy, image)
-    const pulled = (await engine('two', 'from', '--signature-policy', policy, '--pull-never', image)).stdout.trim()
-    const mounted = (await engine('two', 'mount', pulled)).stdout.trim()
-    expect(await readFile(join(mounted, 'file'), 'utf8')).toBe(content)
-    await expect(engine('one', 'login', ...client, '-u', user.username, '-p', 'wrong', hostOf(world))).rejects.toThrow()
-  })
-})
-
 test('32 writers push the same layers to eight projects during bulk deletion and collection, without a failure', async ({
   world,
 }) => {
@@ -269,7 +222,7 @@ test('an upload continues after the client disconnected, with the bytes that had
   expect((await registry.send('GET', `blobs/${digest}`)).text).toBe(arrived + rest)
 })
 
-test('uploads continue after kill -9 of the service, and no acknowledged image is lost', async () => {
+test('a client resumes an upload where GET reports after kill -9 of the service, and no acknowledged image is lost', async () => {
   let service = await serve(await freshEnv())
   const made = await service.root.post('/projects', { path: 'images' })
   expect(made.status).toBe(201)
@@ -279,6 +232,14 @@ test('uploads continue after kill -9 of the service, and no acknowledged image i
   const chunks = ['first'.repeat(2000), 'second'.repeat(2000), 'third'.repeat(2000)]
   const at = (await registry.send('POST', 'blobs/uploads/')).headers['location']!
   await registry.send('PATCH', at, { body: chunks[0]! })
+  // A chunk of which a part has arrived when the service ends.
+  const [first, second, third] = chunks.map(({ length }) => length) as [number, number, number]
+  const cut = connect(Number(new URL(service.origin).port), '127.0.0.1')
+  cut.on('error', () => {})
+  cut.write(
+    `PATCH ${at} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${registry.token}\r\nContent-Length: ${second}\r\nContent-Range: ${first}-${first + second - 1}\r\n\r\n`,
+  )
+  cut.write(chunks[1]!.slice(0, 5000))
   const acknowledged: string[] = []
   let isGoing = true
   const pushing = (async () => {
@@ -294,10 +255,20 @@ test('uploads continue after kill -9 of the service, and no acknowledged image i
   await pushing
   service = await serve(service.env)
   registry = await open()
-  expect((await registry.send('GET', at)).headers['range']).toBe(`0-${chunks[0]!.length - 1}`)
-  await registry.send('PATCH', at, { body: chunks[1]! })
+  const from = (start: number, length: number) => ({ 'content-range': `${start}-${start + length - 1}` })
+  const reported = await registry.send('GET', at)
+  expect(reported).toMatchObject({ status: 204, headers: { range: `0-${first - 1}`, location: at } })
+  expect(await registry.send('PATCH', at, { body: chunks[0]!, headers: from(0, first) })).toMatchObject({
+    status: 416,
+    headers: { range: `0-${first - 1}`, location: at },
+  })
+  expect(await registry.send('PATCH', at, { body: chunks[1]!, headers: from(first, second) })).toMatchObject({
+    status: 202,
+    headers: { range: `0-${first + second - 1}` },
+  })
   const digest = digestOf(chunks.join(''))
-  expect((await registry.send('PUT', `${at}?digest=${digest}`, { body: chunks[2]! })).status).toBe(201)
+  const last = { body: chunks[2]!, headers: from(first + second, third) }
+  expect((await registry.send('PUT', `${at}?digest=${digest}`, last)).status).toBe(201)
   expect((await registry.send('GET', `blobs/${digest}`)).text).toBe(chunks.join(''))
   const tags = await registry.tags()
   for (const tag of acknowledged) {

@@ -1,4 +1,13 @@
-import { EpicDiscussions, EpicIssues, EpicLabelEvents, EpicNotes, Epics, Issues, TodoLists } from '@gitbeaker/rest'
+import {
+  EpicDiscussions,
+  EpicIssues,
+  EpicLabelEvents,
+  EpicLinks,
+  EpicNotes,
+  Epics,
+  Issues,
+  TodoLists,
+} from '@gitbeaker/rest'
 import { expect } from 'vitest'
 import { openIssue } from '../../src/modules/planning/issues/testing.ts'
 import { test } from '../world.ts'
@@ -58,4 +67,24 @@ test('@gitbeaker/rest plans with epics: their issues, notes, discussions, label 
   expect(await new TodoLists(options).all({ type: 'Epic' } as never)).toMatchObject([{ target: { id: epic.id } }])
   await new Epics({ host: world.origin, token: world.root.token! }).remove(group.id, 1)
   expect(await epics.all(group.id)).toEqual([])
+})
+
+test('@gitbeaker/rest creates, assigns, reorders and unassigns child epics, and makes a todo of an epic', async ({
+  world,
+}) => {
+  const ann = await world.user()
+  const group = await world.group({ visibility: 'private', members: [[ann, 'reporter']] })
+  const options = { host: world.origin, token: ann.token! }
+  const [epics, links] = [new Epics(options), new EpicLinks(options)]
+  const [parent, other] = [await epics.create(group.id, 'Parent'), await epics.create(group.id, 'Other')]
+  const child = await links.create(group.id, parent.iid, 'Child')
+  expect(child).toMatchObject({ title: 'Child', parent_id: parent.id })
+  expect(await links.assign(group.id, parent.iid, other.id)).toMatchObject({ id: other.id, parent_id: parent.id })
+  const order = async () => (await links.all(group.id, parent.iid)).map(({ id }) => id)
+  expect(await order()).toEqual([child.id, other.id])
+  await links.reorder(group.id, parent.iid, child.id, { moveBeforeId: other.id } as never)
+  expect(await order()).toEqual([other.id, child.id])
+  expect(await links.unassign(group.id, parent.iid, other.id)).toMatchObject({ id: other.id, parent_id: null })
+  expect(await order()).toEqual([child.id])
+  expect(await epics.createTodo(group.id, parent.iid)).toMatchObject({ target_type: 'Epic', target: { id: parent.id } })
 })

@@ -6,9 +6,10 @@ import { userId } from '../../bench/world.ts'
 import type { Actor, Caller } from '../../src/access/actor.ts'
 import { fetchPage, type List } from '../../src/api/page.ts'
 import type { Db } from '../../src/db/db.ts'
-import { raw, type Sql, sql } from '../../src/db/sql.ts'
-import { readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
+import { and, raw, type Sql, sql } from '../../src/db/sql.ts'
+import { columnOf, labelsTableOf, readableRow, tableOf } from '../../src/modules/discussion/noteables/queries.ts'
 import { listGroups } from '../../src/modules/groups/groups/list-queries.ts'
+import { issueOrders } from '../../src/modules/planning/issue-lists/order-queries.ts'
 import { listIssues } from '../../src/modules/planning/issue-lists/queries.ts'
 import { listProjects, type ProjectFilters } from '../../src/modules/projects/projects/list-queries.ts'
 import { visibleProjects } from '../../src/modules/projects/projects/queries.ts'
@@ -66,7 +67,27 @@ async function addIssues(): Promise<void> {
     insert into issue_labels (issue_id, label_id)
     select m.id, a.label_id from merge_request_labels a join merge_requests r on r.id = a.merge_request_id
       join issues m on m.project_id = r.project_id and m.iid = r.iid`)
-  await client.query('vacuum analyze issues, issue_assignees, issue_labels, issue_counts')
+  await client.query(
+    `
+    insert into award_emoji (issue_id, user_id, name)
+    select id, $1 + id % 7, 'thumbsup' from issues where id % 3 = 0 or id % 7 = 0`,
+    [userId(1)],
+  )
+  // The label of few issues, in few of the projects.
+  await client.query(`
+    insert into label_priorities (project_id, label_id, priority)
+    select distinct m.project_id, il.label_id, m.project_id % 4
+    from issues m join issue_labels il on il.issue_id = m.id where m.project_id % 5 = 0`)
+  await client.query(`
+    with rare as (
+      insert into labels (namespace_id, title, color)
+      select id, 'rare', '#ff0000' from namespaces where kind = 'group' and parent_id is null order by id limit 1
+      returning id)
+    insert into issue_labels (issue_id, label_id) select m.id, rare.id from issues m, rare where m.id % 400 = 7`)
+  await client.query('update issues set relative_position = id % 1000 where id % 2 = 0')
+  await client.query(
+    'vacuum analyze issues, issue_assignees, issue_labels, issue_counts, labels, label_priorities, award_emoji, milestones',
+  )
 }
 
 afterAll(async () => {
@@ -80,13 +101,15 @@ type Plan = {
   readonly 'Actual Loops': number
   readonly 'Rows Removed by Filter'?: number
   readonly 'Rows Removed by Index Recheck'?: number
+  /** Absent for scans of what other nodes of the plan have read. */
+  readonly 'Relation Name'?: string
   readonly Plans?: readonly Plan[]
 }
 
 /** What the scans of a plan read, including the rows that they discard. */
 function readsOf(plan: Plan): number {
   const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Index Recheck': rechecked = 0 } = plan
-  const own = /Scan/.test(plan['Node Type']) ? (plan['Actual Rows'] + filtered + rechecked) * plan['Actual Loops'] : 0
+  const own = plan['Relation Name'] ? (plan['Actual Rows'] + filtered + rechecked) * plan['Actual Loops'] : 0
   return own + (plan.Plans ?? []).reduce((sum, child) => sum + readsOf(child), 0)
 }
 
@@ -127,6 +150,11 @@ const orders = ['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity
 const projects = (caller: Caller, filters: Partial<ProjectFilters>): List =>
   listProjects(caller, { of: 'everyone' }, { order_by: 'created_at', sort: 'desc', ...filters }, 'stamps')
 
+const newest = { by: 'created_at', sort: 'desc' } as const
+
+const labelled = (caller: Caller, labels: readonly string[]): List =>
+  listIssues(caller, { of: 'everyone' }, { labels }, newest)
+
 describe.each(callers)('a page of 20 reads a bounded number of rows, however many others have, for %s', (_, caller) => {
   const lists: (readonly [string, List])[] = [
     ...orders.flatMap((order_by) =>
@@ -153,14 +181,22 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
                 ] as const,
             ),
           ),
-          ...(['created_at', 'updated_at'] as const).flatMap((by) =>
-            ([undefined, 'opened', 'closed'] as const).map(
-              (state) =>
-                [
-                  `issues, ${state ?? 'all'}, by ${by}`,
-                  listIssues(caller, { of: 'everyone' }, { ...(state && { state }) }, { by, sort: 'desc' }),
-                ] as const,
+          ...issueOrders.flatMap((by) =>
+            (['asc', 'desc'] as const).flatMap((sort) =>
+              (by === 'created_at' || by === 'updated_at'
+                ? ([undefined, 'opened', 'closed'] as const)
+                : [undefined]
+              ).map(
+                (state) =>
+                  [
+                    `issues, ${state ?? 'all'}, by ${by} ${sort}`,
+                    listIssues(caller, { of: 'everyone' }, { ...(state && { state }) }, { by, sort }),
+                  ] as const,
+              ),
             ),
+          ),
+          ...[['rare'], ['label 3', 'rare'], ['absent', 'label 3']].map(
+            (labels) => [`issues with labels ${labels.join()}`, labelled(caller, labels)] as const,
           ),
           [
             'issues without a label',
@@ -203,6 +239,81 @@ describe.each(callers)('a page of 20 reads a bounded number of rows, however man
   })
 })
 
+/** The ids of a page of noteables, by the condition of the caller's access in one part. */
+async function plainPage(
+  type: 'Issue' | 'MergeRequest',
+  caller: Actor,
+  order: string,
+  page: number,
+  filter = raw('true'),
+) {
+  const { text, values } = sql`
+    select m.id
+    from ${tableOf(type)} m join projects p on p.id = m.project_id
+    where not p.deleting and ${visibleProjects(caller)} and ${readableRow(type, caller)} and ${filter}
+    order by ${raw(`m.${order}`)}, m.id desc
+    limit 21
+    offset ${(page - 1) * 20}
+  `
+  return (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id)
+}
+
+async function idsOf(list: List, page: number): Promise<string[]> {
+  const { text, values } = await pageOf(list, page)
+  return (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id)
+}
+
+describe.each(callers.slice(1) as [string, Actor][])('a page for %s has what the filters leave', (_, caller) => {
+  // Labels that many have, of which two are together on some and on none; one that few issues have, and one that none has.
+  const titles = [
+    ['label 3'],
+    ['label 3', 'label 5'],
+    ['label 3', 'label 1'],
+    ['rare'],
+    ['LABEL 3', 'rare'],
+    ['absent'],
+  ]
+  const lists = [
+    ['Issue', listIssues],
+    ['MergeRequest', listMergeRequests],
+  ] as const
+  test.each(lists.flatMap(([type, list]) => titles.map((labels) => [type, labels, list] as const)))(
+    'of %s with the labels %s',
+    async (type, labels, list) => {
+      const has = labels.map(
+        (label) => sql`
+          exists (
+            select from ${labelsTableOf(type)} ml join labels l on l.id = ml.label_id
+            where ml.${columnOf(type)} = m.id and l.title = ${label.toLowerCase()}
+          )
+        `,
+      )
+      for (const page of [1, 2, 5])
+        expect(await idsOf(list(caller, { of: 'everyone' }, { labels }, newest), page)).toEqual(
+          await plainPage(type, caller, 'created_at desc', page, and(has)),
+        )
+    },
+  )
+
+  test('of issues of a group with many projects', async () => {
+    const { rows } = await client.query<{ id: string }>(`
+      select n.traversal_ids[1] as id from projects p join namespaces n on n.id = p.namespace_id
+      where n.kind = 'group' group by 1 order by count(*) desc limit 1`)
+    const group = Number(rows[0]!.id)
+    const set = { of: 'group', traversalIds: [group], archived: true } as const
+    for (const page of [1, 4])
+      expect(await idsOf(listIssues(caller, set, {}, newest), page)).toEqual(
+        await plainPage(
+          'Issue',
+          caller,
+          'created_at desc',
+          page,
+          sql`p.namespace_id in (select n.id from namespaces n where n.traversal_ids[1] = ${group})`,
+        ),
+      )
+  })
+})
+
 describe('a member of most projects', () => {
   const member = actor(userId(500))
   beforeAll(async () => {
@@ -241,23 +352,7 @@ describe('a member of most projects', () => {
       where not p.deleting`)
     expect(all.rows.length).toBeGreaterThan(5_000)
     if (type === 'Issue') expect(await readsOfPage(listed, 1)).toBeLessThan(all.rows.length / 2)
-    for (const page of [1, 3, 40]) {
-      const { text, values } = await pageOf(listed, page)
-      const { rows } = await client.query<{ id: string }>(text, values)
-      expect(rows.map(({ id }) => id)).toEqual(await expectedPage(type, by, sort, page))
-    }
+    for (const page of [1, 3, 40])
+      expect(await idsOf(listed, page)).toEqual(await plainPage(type, member, `${by} ${sort}`, page))
   })
-
-  /** The same page by the condition of the caller's access, in one part. */
-  async function expectedPage(type: 'Issue' | 'MergeRequest', by: string, sort: string, page: number) {
-    const { text, values } = sql`
-      select m.id
-      from ${tableOf(type)} m join projects p on p.id = m.project_id
-      where not p.deleting and ${visibleProjects(member)} and ${readableRow(type, member)}
-      order by ${raw(`m.${by} ${sort}`)}, m.id desc
-      limit 21
-      offset ${(page - 1) * 20}
-    `
-    return (await client.query<{ id: string }>(text, values)).rows.map(({ id }) => id)
-  }
 })

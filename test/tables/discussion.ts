@@ -35,8 +35,20 @@ export const resolveThread = (world: World, discussion_id: string) =>
 export const mentionedOn = (world: World, mergeRequestId: number) =>
   world.rows('select distinct user_id from mentions where merge_request_id = $1 order by user_id', [mergeRequestId])
 
-export const commitCommentsOf = (world: World, project_id: number) =>
-  find(world, 'commit_comments', { project_id }, ['id'])
+/** Notes of the commits of a project. */
+export const commitNotesOf = (world: World, projectId: number) =>
+  world.rows('select id from notes where project_id = $1 and commit_id is not null order by id', [projectId])
+
+/** The commits of a project that have notes. */
+export const commitsDiscussedIn = (world: World, project_id: number) =>
+  find(world, 'commented_commits', { project_id }, ['id', 'oid', 'title', 'author_id'], 'id')
+
+/** The discussed commits of a project are others. */
+export const nameCommit = (
+  world: World,
+  project_id: number,
+  commit: { readonly oid: string; readonly title: string },
+) => change(world, 'commented_commits', { project_id }, commit)
 
 export const emojiOfNote = (world: World, note_id: number) => find(world, 'award_emoji', { note_id }, ['id'])
 
@@ -93,3 +105,15 @@ export const addNotes = (
       select $1, $2, $3, repeat('0', 40), 'x' from generate_series(1, $4)`,
     [project, mergeRequest, author, count],
   )
+
+/** Gives a note this many further suggestions for its first line. */
+export const crowdSuggestions = (world: World, noteId: number, many: number) =>
+  world.rows(
+    `insert into suggestions (note_id, from_line, to_line, from_content, to_content)
+      select $1, 1, 1, 'x', 'y' from generate_series(1, $2)`,
+    [noteId, many],
+  )
+
+/** Changes the position of a note, as an import may store it. */
+export const misplaceNote = (world: World, noteId: number, odd: object) =>
+  world.rows('update notes set position = position || $2::jsonb where id = $1', [noteId, JSON.stringify(odd)])

@@ -100,3 +100,27 @@ export const insertIssueIn = (tx: Tx, projectId: number, iid: number, state: 'op
   tx.run(
     sql`insert into issues (iid, project_id, title, author_id, state) values (${iid}, ${projectId}, 'x', 1, ${state})`,
   )
+
+export const assignMilestone = (world: World, project_id: number, milestone_id: number) =>
+  change(world, 'issues', { project_id }, { milestone_id })
+
+/** Ids of the issues of a project whose columns by which lists are ordered differ from what they are copies of. */
+export async function staleOrderCopies(world: World, projectId: number): Promise<number[]> {
+  const rows = await world.rows(
+    `select m.id
+    from issues m
+    where m.project_id = $1 and (
+      m.milestone_due is distinct from (select ms.due_date from milestones ms where ms.id = m.milestone_id)
+      or m.upvotes <> (
+        select count(*) from award_emoji a where a.issue_id = m.id and a.note_id is null and a.name = 'thumbsup'
+      )
+      or m.label_priority is distinct from (
+        select min(lp.priority) from issue_labels il
+          join label_priorities lp on lp.label_id = il.label_id and lp.project_id = m.project_id
+        where il.issue_id = m.id
+      )
+    )`,
+    [projectId],
+  )
+  return rows.map(({ id }) => Number(id))
+}

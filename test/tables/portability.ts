@@ -13,6 +13,10 @@ export const exportRequests = (world: World, projectId: number) =>
 export const archiveImports = (world: World, projectId: number) =>
   find(world, 'archive_imports', { project_id: projectId }, ['id', 'attempts'])
 
+/** The import of an archive was requested this long ago. */
+export const ageArchiveImport = (world: World, where: { namespace_id: number }, by: string) =>
+  change(world, 'archive_imports', where, { created_at: ago(by) })
+
 /** Imports of a project from another forge that wait or run. */
 export const forgeImports = (world: World, projectId: number) =>
   find(world, 'forge_imports', { project_id: projectId }, ['sealed_token', 'fruitless'])

@@ -16,11 +16,18 @@ const blocksOf = (page: string): Block[] =>
     lines: text!.trim().split('\n'),
   }))
 
+/** Commands within a sentence or a table; `NAME` stands for the name of a user. */
+const mentionedOn = (page: string): string[] =>
+  [...readFileSync(join(folder, page), 'utf8').matchAll(/`(npx stithy [^`]*)`/g)].map(([, line]) =>
+    line!.replace('NAME', 'root'),
+  )
+
 /** The commands of Stithy, each once; `doctor --mail-to` has a mail server in its own test. */
 const commands = [
-  ...new Set(
-    pages.flatMap((page) => blocksOf(page).flatMap(({ language, lines }) => (language === 'sh' ? lines : []))),
-  ),
+  ...new Set([
+    ...pages.flatMap((page) => blocksOf(page).flatMap(({ language, lines }) => (language === 'sh' ? lines : []))),
+    ...pages.flatMap(mentionedOn),
+  ]),
 ]
 
 describe('the documents for operators', () => {

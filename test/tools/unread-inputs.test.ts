@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readerOf, unread } from '../../tools/unread-inputs/names.ts'
+import { readerOf, storesSettings, unread } from '../../tools/unread-inputs/names.ts'
 
 const isRead = readerOf([
   "const params = Params({ ignored: Optional(Flag({ description: 'Ignored by all' })), used: Text() })",
@@ -16,4 +16,14 @@ test('a parameter that is declared and never named elsewhere is reported', () =>
 
 test('a name that only a sentence or a declaration contains is not read', () => {
   expect(['ignored', 'Ignored', 'Params'].map(isRead)).toEqual([false, false, true])
+})
+
+test('code that only stores and shows a setting of projects does not give it an effect', () => {
+  const codes = [
+    { path: 'src/modules/projects/projects/setting-fields.ts', code: 'const a = settings.shown' },
+    { path: 'src/modules/portability/reference/convert-project.ts', code: "const b = ['shown']" },
+    { path: 'src/modules/review/merging/queries.ts', code: 'const c = settings.used' },
+  ]
+  const hasEffect = readerOf(codes.filter(({ path }) => !storesSettings(path)).map(({ code }) => code))
+  expect(['shown', 'used'].map(hasEffect)).toEqual([false, true])
 })

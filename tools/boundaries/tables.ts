@@ -68,10 +68,11 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'merge_request_reviewers',
     'notes',
     'subscriptions',
+    'suggestions',
     'time_logs',
     'todos',
   ],
-  repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
+  repository: ['commented_commits', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
   planning: [
     'board_assignees',
     'board_labels',

@@ -192,6 +192,7 @@ const credentials: readonly Target[] = [
       'src/modules/administration/application-settings/effects',
       'src/modules/review/merge-requests/collaboration.test.ts',
       'test/scenarios/git-ssh.test.ts',
+      'test/scenarios/ssh-sign-in.test.ts',
       matrix,
     ],
   },

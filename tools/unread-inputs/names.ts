@@ -1,6 +1,25 @@
 /** Parameters that no code reads, each with the part of the product that does not exist yet. */
 export const exceptions: Readonly<Record<string, string>> = {}
 
+/** Settings of projects that are stored and shown and change nothing here, each with the part that would read it. */
+export const shownOnly: Readonly<Record<string, string>> = {
+  auto_cancel_pending_pipelines: 'pipeline runners',
+  auto_devops_deploy_strategy: 'pipeline runners',
+  build_coverage_regex: 'pipeline runners',
+  build_git_strategy: 'pipeline runners',
+  build_timeout: 'pipeline runners',
+  ci_default_git_depth: 'pipeline runners',
+  external_authorization_classification_label: 'external authorization',
+  packages_enabled: 'a package registry',
+  service_desk_enabled: 'a service desk',
+}
+
+/** Code that stores, shows and copies settings of projects, and so has no effect. */
+export const storesSettings = (path: string): boolean =>
+  /^src\/modules\/(portability\/|projects\/projects\/(settings|setting-fields|entity)\.ts$|lifecycle\/forks\/service\.ts$)/.test(
+    path,
+  )
+
 /** A property whose value is a schema: the declaration of a parameter or of a field. */
 const declaration = /(?<![\w.])['"]?([A-Za-z_]\w*)['"]?\??:\s*(?:[A-Z]\w*\.)?[A-Z]\w*\s*\(/g
 /** A text for people. */

@@ -11,7 +11,7 @@ const maximumElements = 100_000
  * `emptyMeansNothing` drops blank elements (`ids[]=`, the only way to send an empty list in a form).
  */
 export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansNothing: boolean): Reader {
-  const { blank, split, single, atMostOne, minItems, maxItems = maximumElements } = schema
+  const { blank, split, single, atMostOne, maxItems = maximumElements } = schema
   return (raw, reading, path) => {
     if (Array.isArray(raw) && raw.length > maxItems) return hasNoValidValue
     const elements = toElements(raw, split, single)
@@ -32,7 +32,7 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
     if (reading.violations.length > violationsBefore) return isRefusedInPart
     if (atMostOne === true && values.length > 1) return allowsOne(values)
     if (blank === false && values.length === 0) return isEmpty
-    return minItems !== undefined && values.length < minItems ? hasNoValidValue : values
+    return values
   }
 }
 

@@ -22,7 +22,6 @@ export type ParamSchema = TSchema & {
   minLength?: number
   maxLength?: number
   pattern?: string | RegExp
-  minItems?: number
   maxItems?: number
   /** `false`: an empty value is rejected with `is empty`. */
   blank?: boolean

@@ -144,8 +144,8 @@ type RepositoryEntry = Extract<Entry, { is: 'repository' }>
 type FileEntry = Extract<Entry, { is: 'file' }>
 
 /**
- * The previous backup, read in step with the next one and in the same order, which needs little memory. It only says what need not be
- * read again.
+ * The previous backup, read in step with the next one and in the same order, which needs little memory. It says only which files do not
+ * have to be read again.
  */
 export class Previous {
   readonly #entries: AsyncIterator<Entry> | undefined

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { isS3, s3Address, storeName } from '../../blobs/location.ts'
 import { makeFolder, syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { isDiskFull } from '../../kernel/full-disk.ts'
 
 /** Where backups are: a folder, or object storage. Keys are like paths; those that end with `~` are unfinished files. */
 export interface Place {
@@ -92,7 +93,7 @@ class FolderPlace implements Place {
 
   #explain(error: unknown): unknown {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOSPC' || code === 'EDQUOT')
+    if (isDiskFull(error))
       return new Failure('storage_full', `There is no room for backups in ${this.name}.`, { cause: error })
     return code === undefined
       ? error

@@ -17,6 +17,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startZombie } from '../../../test/programs/zombie.ts'
 import { eventually } from '../../../test/waiting.ts'
 import { layoutOf } from './layout.ts'
 import { findEmbedded, startEmbedded } from './start.ts'
@@ -221,11 +222,7 @@ describe('startEmbedded', () => {
   test('lock files that name another process or a zombie do not prevent a start', async () => {
     const folder = await dataDir()
     const { cluster, socket } = layoutOf(folder)
-    // The shell does not wait for its child, which stays a zombie until the shell ends.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 100'])
-    onTestFinished(() => void parent.kill())
-    const [zombie] = (await once(createInterface(parent.stdout), 'line')) as [string]
-    for (const pid of [zombie, String(process.pid)]) {
+    for (const pid of [await startZombie(), process.pid]) {
       const lines = `${pid}\n/proc/self/cwd\n1700000000\n5432\n../socket\n\n  1234 5678\nready\n`
       writeFileSync(join(cluster, 'postmaster.pid'), lines)
       writeFileSync(join(socket, '.s.PGSQL.5432.lock'), lines)

@@ -136,7 +136,7 @@ export class SignedIn {
         const ctx = await open(holder.actor, this.#remoteAddress)
         const refused = keyRefusal(holder.key, ctx.settings)
         if (refused === undefined) status = await serve(call, command, holder, ctx, this.#context.answersToPush)
-        else sendMessage(call, refused)
+        else refuse('key_restricted', refused)
       }
     } catch (error) {
       if (error instanceof Failure) sendMessage(call, error.message)

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { listBytes, type RecordText } from '../../api/record-texts.ts'
 import { acceptedEncoding, compressed, type Encoding, isCompressible } from './compress.ts'
 import { disconnectSignal } from './disconnect.ts'
+import { hasEtag } from './etag.ts'
 
 export type Headers = Record<string, string | number>
 
@@ -90,7 +91,7 @@ function sendTagged(
     all['cache-control'] ??= 'max-age=0, private, must-revalidate'
     const varies = isCompressible(all, body.length)
     if (varies) all.vary = `${all.vary}, Accept-Encoding`
-    if (isNamed(req.headers['if-none-match'], etag)) {
+    if (hasEtag(req.headers['if-none-match'], etag)) {
       delete all['content-type']
       res.writeHead(304, all)
       res.end()
@@ -146,11 +147,6 @@ function finish(res: ServerResponse, body: Buffer | AsciiText): void {
   else if (body.length <= joinedBytes) res.end(body.toString('latin1'), 'latin1')
   else res.end(body)
 }
-
-/** Weak comparison, as If-None-Match requires. */
-const isNamed = (header: string | undefined, etag: string): boolean =>
-  header !== undefined &&
-  header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag.slice(2))
 
 export function sendEmpty(exchange: Exchange, status: number, headers: Headers = {}): void {
   exchange.res.writeHead(status, allHeaders(exchange, headers))

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/actor.ts'
 import { logFailedSignIn } from '../../kernel/failed-sign-in.ts'
-import { gitRefusals, type SignInRefusal, signIn } from '../../modules/accounts/index.ts'
+import { type GitTransport, gitRefusals, type SignInRefusal, signIn } from '../../modules/accounts/index.ts'
 import { authenticateDeployToken } from '../../modules/groups/index.ts'
 import { basicCredentials } from './basic.ts'
 import type { HttpContext } from './context.ts'
@@ -9,14 +9,14 @@ export type Denial = { readonly denied: SignInRefusal; readonly retryAfterSecond
 export type Shown = { caller: Caller } | Denial
 
 /**
- * Authenticates credentials for Git or the container registry: an access token with any username, a deploy token with its own, or a password. Without
- * credentials the caller is anonymous.
+ * Authenticates credentials for Git, large files or the container registry: an access token with any username, a deploy token with its own,
+ * or a password. Without credentials the caller is anonymous.
  */
 export async function authenticateGit(
   header: string | undefined,
   context: HttpContext,
   remoteAddress: string,
-  transport: 'git-http' | 'registry' = 'git-http',
+  transport: GitTransport = 'git-http',
 ): Promise<Shown> {
   if (header === undefined) return { caller: null }
   const shown = basicCredentials(header)
@@ -34,7 +34,7 @@ export async function authenticateGit(
   if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
   if (byDeployToken.refused !== 'unknown') return refuse(byDeployToken.refused)
   const { username: login, password } = shown
-  const signedIn = await signIn(await context.open(null, remoteAddress), { login, password, transport: 'git' })
+  const signedIn = await signIn(await context.open(null, remoteAddress), { login, password, transport })
   if ('actor' in signedIn) return { caller: signedIn.actor }
   const { refused, retryAfterSeconds } = signedIn
   return { denied: refused, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 
 export type Encoding = 'br' | 'gzip'
@@ -18,15 +18,24 @@ const maxLargeAtOnce = 2
 const brotliQuality = 3
 const gzipLevel = 3
 
-const compressors: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = {
-  br: (body) =>
-    promisify(brotliCompress)(body, {
-      params: {
-        [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
-        [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
-      },
-    }),
-  gzip: (body) => promisify(gzip)(body, { level: gzipLevel }),
+/** Smaller bodies are compressed at once, in less than half a millisecond: handing one to a thread costs this process as much. */
+const inlineBytes = 32 * 1024
+
+const brotliOptions = (body: Buffer) => ({
+  params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+})
+
+type Compressor = { now(body: Buffer): Buffer; inThread(body: Buffer): Promise<Buffer> }
+
+const compressors: Readonly<Record<Encoding, Compressor>> = {
+  br: {
+    now: (body) => brotliCompressSync(body, brotliOptions(body)),
+    inThread: (body) => promisify(brotliCompress)(body, brotliOptions(body)),
+  },
+  gzip: {
+    now: (body) => gzipSync(body, { level: gzipLevel }),
+    inThread: (body) => promisify(gzip)(body, { level: gzipLevel }),
+  },
 }
 
 /** Compressed bodies by encoding and digest. Records and pages that did not change are compressed once. */
@@ -65,10 +74,16 @@ export function compressed(body: Buffer, encoding: Encoding): Buffer | Promise<B
   const key = `${encoding} ${hash('sha256', body, 'base64')}`
   const known = cache.get(key)
   if (known) return known
+  if (body.length <= inlineBytes) {
+    const made = compressors[encoding].now(body)
+    cache.set(key, made)
+    return made
+  }
   const size = body.length > largeBytes ? 'large' : 'small'
   if (running[size] >= (size === 'large' ? maxLargeAtOnce : maxAtOnce)) return undefined
   running[size]++
-  return compressors[encoding](body)
+  return compressors[encoding]
+    .inThread(body)
     .then((made) => {
       cache.set(key, made)
       return made

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import { Failure, type FailureKind, type RefusedAction } from '../../kernel/failure.ts'
+import { isDiskFull } from '../../kernel/full-disk.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import { rubyHash } from './ruby-hash.ts'
 
@@ -79,14 +80,13 @@ const refused: Record<RefusedAction, Refusal> = {
 
 const internal: WireAnswer = { status: 500, body: { message: '500 Internal Server Error' } }
 
-/** Error codes of the system and of PostgreSQL for a full or read-only disk. */
-const full = new Set(['ENOSPC', 'EDQUOT', 'EROFS', '53100'])
+const isReadOnly = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'EROFS'
 
 /** The failure to report for an error; undefined if the error is a bug. */
 export const failureOf = (error: unknown): Failure | undefined =>
   error instanceof Failure
     ? error
-    : full.has((error as NodeJS.ErrnoException | null)?.code ?? '')
+    : isDiskFull(error) || isReadOnly(error)
       ? new Failure('storage_full', 'Insufficient Storage', { cause: error })
       : undefined
 

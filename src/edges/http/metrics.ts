@@ -1,6 +1,7 @@
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
+import { ageOf } from '../../kernel/clock.ts'
 import type { Load } from '../../kernel/shares.ts'
 
 const answers = new Counter({
@@ -147,6 +148,66 @@ diskGauge(
   (disk) => disk.bavail * disk.bsize,
 )
 diskGauge('stithy_disk_size_bytes', 'Size of the disk of the data folder', (disk) => disk.blocks * disk.bsize)
+
+/** The last backup: when the last one that succeeded ended, its seconds and bytes, and how the last one ended. */
+export type BackupFigures = {
+  readonly result: string
+  readonly success?: {
+    /** ISO 8601. */
+    readonly ended_at: string
+    readonly seconds: number
+    readonly bytes: number
+    readonly stored_bytes: number
+  }
+}
+
+/** Sets what reads the last backup. */
+export function measureBackups(read: () => Promise<BackupFigures | undefined>): void {
+  readBackup = read
+}
+let readBackup: () => Promise<BackupFigures | undefined> = async () => undefined
+
+/** All workers read the same file. */
+function backupGauge(
+  name: string,
+  help: string,
+  figure: (success: NonNullable<BackupFigures['success']>) => number,
+): void {
+  new Gauge({
+    name: `stithy_backup_last_success_${name}`,
+    help,
+    aggregator: 'max',
+    async collect() {
+      const success = (await readBackup())?.success
+      if (success) this.set(figure(success))
+      else this.remove()
+    },
+  })
+}
+backupGauge('timestamp_seconds', 'When the last successful backup ended', ({ ended_at: at }) => Date.parse(at) / 1000)
+backupGauge(
+  'age_seconds',
+  'Time since the last successful backup ended',
+  ({ ended_at: at }) => ageOf(Date.parse(at)) / 1000,
+)
+backupGauge('duration_seconds', 'How long the last successful backup took', ({ seconds }) => seconds)
+backupGauge('size_bytes', 'Bytes of everything in the last successful backup', ({ bytes }) => bytes)
+backupGauge(
+  'stored_bytes',
+  'Bytes that the last successful backup added to the place',
+  ({ stored_bytes: bytes }) => bytes,
+)
+new Gauge({
+  name: 'stithy_backup_last_result',
+  help: '1 for how the last backup ended: succeeded, with_problems or failed',
+  labelNames: ['result'],
+  aggregator: 'max',
+  async collect() {
+    this.reset()
+    const last = await readBackup()
+    if (last) this.labels(last.result).set(1)
+  },
+})
 
 gaugesOf('git', 'stithy_git_lane', 'lane', 'git processes', 'max')
 gaugesOf('database', 'stithy_database_pool', 'pool', 'uses of connections', 'sum')

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { BlobStore, Digest, StoredBlob } from '../../blobs/blob-store.ts'
 import { allHeaders, type Exchange, type Headers, sendBody, sendEmpty } from './answer.ts'
 import { disconnectSignal } from './disconnect.ts'
+import { hasEtag } from './etag.ts'
 import { parseRange, type Range } from './range.ts'
 
 /** Up to this size, another request costs the client more time than it saves. */
@@ -25,7 +26,7 @@ export async function sendBlob(
     'accept-ranges': 'bytes',
     'content-security-policy': "sandbox; default-src 'none'",
   }
-  if (isNamed(asked['if-none-match'], etag)) {
+  if (hasEtag(asked['if-none-match'], etag)) {
     sendEmpty(exchange, 304, { ...validators, ...headers })
     return true
   }
@@ -118,6 +119,3 @@ const written = (res: ServerResponse, chunk: Buffer, signal: AbortSignal): Promi
       else resolve()
     })
   })
-
-const isNamed = (header: string | undefined, etag: string): boolean =>
-  (header ?? '').split(',').some((each) => ['*', etag, `W/${etag}`].includes(each.trim()))

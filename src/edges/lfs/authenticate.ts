@@ -16,7 +16,7 @@ export async function authenticateLfs(
 ): Promise<Known | Denial> {
   const credential = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1]
   if (credential === undefined) {
-    const shown = await authenticateGit(header, context, remoteAddress)
+    const shown = await authenticateGit(header, context, remoteAddress, 'lfs')
     return 'denied' in shown ? shown : { caller: shown.caller, grant: undefined }
   }
   const refuse = (denied: SignInRefusal): Denial => {
@@ -24,7 +24,7 @@ export async function authenticateLfs(
     return { denied }
   }
   const grant = await readCredential(context.db, credential)
-  if (!grant) return refuse('wrong')
+  if (typeof grant === 'string') return refuse(grant)
   if ('deployKeyId' in grant.holder) {
     const actor = await findDeployKey(context.db, grant.holder.deployKeyId)
     return actor ? { caller: actor, grant } : refuse('wrong')

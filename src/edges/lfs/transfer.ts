@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Digest } from '../../blobs/blob-store.ts'
-import { SharedSlots } from '../../kernel/shares.ts'
 import { type Storage, sizesOf, storeFile } from '../../modules/pushes/index.ts'
 import { type Headers, sendEmpty } from '../http/answer.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
+import { UploadSlots } from '../http/body/upload-slots.ts'
 import { disconnectSignal } from '../http/disconnect.ts'
 import { sendBlob } from '../http/stored-blob.ts'
 import { type LfsExchange, refuse } from './answer.ts'
@@ -26,11 +26,7 @@ const headers: Headers = {
   'cache-control': 'private, max-age=31536000, immutable',
 }
 
-/** Files up to this size do not wait for a slot. */
-const smallBytes = 256 * 1024
-
-/** Maximum concurrent uploads of large files per process. Each has a temporary file until it is complete. */
-const uploads = new SharedSlots('room for uploads', { slots: 24, maxWaiting: 300 })
+const slots = new UploadSlots()
 
 /** Stores a file. 200 means that it is stored and belongs to the project. */
 export async function serveUpload(
@@ -45,7 +41,7 @@ export async function serveUpload(
   if (req.headers['content-encoding'] !== undefined) throw unprocessable('The content must not be encoded')
   // Not the request itself: a consumer that stops reading would destroy the connection before the response.
   const content = Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false })
-  const leave = file.size > smallBytes ? await uploads.enter(ctx.shareKey, disconnectSignal(exchange)) : () => {}
+  const leave = await slots.enter(file.size, ctx.shareKey, disconnectSignal(exchange))
   try {
     await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content))
   } finally {

@@ -22,8 +22,7 @@ export async function bearerOf(
     return undefined
   }
   const grant = await readToken(folder, token)
-  // Clients send tokens that have just expired.
-  if (!grant) return undefined
+  if (typeof grant === 'string') return refuse(grant)
   const { bearer, access } = grant
   if (!bearer) return { caller: null, access }
   const found =

@@ -1,14 +1,16 @@
-import type { Digest } from '../../blobs/blob-store.ts'
-import { deleteBlob, prefixed, readBlob } from '../../modules/registry/index.ts'
+import { type ContentDigest, deleteBlob, prefixed, readBlob } from '../../modules/registry/index.ts'
 import type { Headers } from '../http/answer.ts'
 import { sendBlob } from '../http/stored-blob.ts'
 import { RegistryError, versionHeader } from './errors.ts'
 import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
 
-const unknown = (digest: Digest) => new RegistryError('BLOB_UNKNOWN', { detail: { digest: prefixed(digest) } })
+const unknown = (digest: ContentDigest) => new RegistryError('BLOB_UNKNOWN', { detail: { digest: prefixed(digest) } })
 
 /** Sends a blob, or the part that `Range` requests. Content with a digest never changes, so clients may cache it forever. */
-export async function serveBlob({ exchange, ctx, place, mayPush }: RegistryExchange, digest: Digest): Promise<void> {
+export async function serveBlob(
+  { exchange, ctx, place, mayPush }: RegistryExchange,
+  digest: ContentDigest,
+): Promise<void> {
   const isHead = exchange.req.method === 'HEAD'
   const blob = await readBlob(ctx, place, digest, isHead && mayPush)
   if (!blob) throw unknown(digest)
@@ -18,11 +20,14 @@ export async function serveBlob({ exchange, ctx, place, mayPush }: RegistryExcha
     'content-type': 'application/octet-stream',
     'cache-control': 'private, max-age=31536000, immutable',
   }
-  const sent = await sendBlob(exchange, ctx.blobs, { digest, sizeBytes: blob.size }, headers)
+  const sent = await sendBlob(exchange, ctx.blobs, { digest: blob.stored, sizeBytes: blob.size }, headers)
   if (!sent) throw new RegistryError('RANGE_INVALID', { headers: { 'content-range': `bytes */${blob.size}` } })
 }
 
-export async function serveDeleteBlob({ exchange, ctx, place }: RegistryExchange, digest: Digest): Promise<void> {
+export async function serveDeleteBlob(
+  { exchange, ctx, place }: RegistryExchange,
+  digest: ContentDigest,
+): Promise<void> {
   const outcome = await deleteBlob(ctx, place, digest)
   if (outcome === 'missing') throw unknown(digest)
   if (outcome === 'used')

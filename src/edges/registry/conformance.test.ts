@@ -92,7 +92,7 @@ describe('pull', () => {
   test.for([
     ['tag', 'manifests/.INVALID', 'TAG_INVALID'],
     ['digest of a manifest', 'manifests/sha256:abc', 'DIGEST_INVALID'],
-    ['algorithm', `manifests/sha512:${'0'.repeat(128)}`, 'DIGEST_INVALID'],
+    ['algorithm', `manifests/sha384:${'0'.repeat(96)}`, 'DIGEST_INVALID'],
     ['digest of a blob', 'blobs/nonsense', 'DIGEST_INVALID'],
     ['name', '/v2/Upper/case/manifests/latest', 'NAME_INVALID'],
     ['name of one segment', '/v2/single/manifests/latest', 'NAME_INVALID'],

@@ -1,6 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
-import type { Digest } from '../../blobs/blob-store.ts'
-import { catalogAfter, prefixed, referrersOf, tagNamesAfter } from '../../modules/registry/index.ts'
+import { type ContentDigest, catalogAfter, prefixed, referrersOf, tagNamesAfter } from '../../modules/registry/index.ts'
 import { type Exchange, type Headers, sendText } from '../http/answer.ts'
 import { RegistryError, versionHeader } from './errors.ts'
 import type { RegistryExchange } from './registry-exchange.ts'
@@ -57,7 +56,7 @@ export async function serveCatalog(exchange: Exchange, ctx: Ctx, query: URLSearc
 }
 
 /** An index of the manifests about another one, which need not exist. */
-export async function serveReferrers(call: RegistryExchange, subject: Digest): Promise<void> {
+export async function serveReferrers(call: RegistryExchange, subject: ContentDigest): Promise<void> {
   const { exchange, ctx, place, name, query } = call
   const asked = query.get('artifactType')
   const artifactType = asked === null || asked === '' || asked.includes('\0') ? undefined : asked

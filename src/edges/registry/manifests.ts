@@ -13,6 +13,7 @@ import { type Headers, sendBody } from '../http/answer.ts'
 import { JsonShape } from '../http/body/json.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
 import { readBytes } from '../http/body/read-bytes.ts'
+import { hasEtag } from '../http/etag.ts'
 import { RegistryError, versionHeader } from './errors.ts'
 import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
 
@@ -43,14 +44,11 @@ export async function serveManifest({ exchange, ctx, place, name: _ }: RegistryE
     etag,
     'cache-control': 'private, no-cache',
   }
-  if (isNamed(req.headers['if-none-match'], etag))
+  if (hasEtag(req.headers['if-none-match'], etag))
     return sendHeaders(exchange, 304, { ...headers, 'content-length': found.size })
   if ('payload' in found) return sendBody(exchange, 200, found.payload as Buffer, headers)
   sendHeaders(exchange, 200, { ...headers, 'content-length': found.size })
 }
-
-const isNamed = (header: string | undefined, etag: string): boolean =>
-  (header ?? '').split(',').some((each) => ['*', etag, `W/${etag}`, etag.slice(1, -1)].includes(each.trim()))
 
 export async function servePutManifest(
   { exchange, ctx, place, name }: RegistryExchange,

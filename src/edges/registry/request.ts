@@ -1,5 +1,5 @@
-import type { Digest } from '../../blobs/blob-store.ts'
 import {
+  type ContentDigest,
   isRepositoryName,
   isTagName,
   parsePrefixedDigest,
@@ -12,7 +12,7 @@ import { RegistryError } from './errors.ts'
 export type RegistryCall =
   | { readonly kind: 'tags' }
   | { readonly kind: 'manifest'; readonly reference: Reference }
-  | { readonly kind: 'blob' | 'referrers'; readonly digest: Digest }
+  | { readonly kind: 'blob' | 'referrers'; readonly digest: ContentDigest }
   | { readonly kind: 'uploads' }
   | { readonly kind: 'upload'; readonly id: string }
 
@@ -74,11 +74,11 @@ function decoded(path: string): string | undefined {
   }
 }
 
-export function parseDigestOf(text: string): Digest {
+export function parseDigestOf(text: string): ContentDigest {
   const digest = parsePrefixedDigest(text)
   if (digest === undefined)
     throw new RegistryError('DIGEST_INVALID', {
-      message: 'the digest is not a SHA-256 digest',
+      message: 'the digest is not a SHA-256 or SHA-512 digest',
       detail: { digest: text },
     })
   return digest

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Answer, Client, World } from '../../../test/world.ts'
 
-export const digestOf = (content: string | Buffer): string =>
-  `sha256:${createHash('sha256').update(content).digest('hex')}`
+export const digestOf = (content: string | Buffer, algorithm = 'sha256'): string =>
+  `${algorithm}:${createHash(algorithm).update(content).digest('hex')}`
 
 export const ociManifest = 'application/vnd.oci.image.manifest.v1+json'
 export const ociIndex = 'application/vnd.oci.image.index.v1+json'
@@ -61,8 +61,8 @@ export class Registry {
   }
 
   /** Uploads a blob in one request after the first. */
-  async push(content: string | Buffer): Promise<string> {
-    const digest = digestOf(content)
+  async push(content: string | Buffer, algorithm = 'sha256'): Promise<string> {
+    const digest = digestOf(content, algorithm)
     const begun = await this.send('POST', 'blobs/uploads/')
     const done = await this.send('PUT', `${begun.headers['location']}?digest=${digest}`, {
       body: content,

@@ -1,7 +1,6 @@
-import type { Digest } from '../../blobs/blob-store.ts'
-import { SharedSlots } from '../../kernel/shares.ts'
 import {
   beginUpload,
+  type ContentDigest,
   completeUpload,
   endUpload,
   extendUpload,
@@ -13,17 +12,15 @@ import {
   UploadConflict,
 } from '../../modules/registry/index.ts'
 import type { Headers } from '../http/answer.ts'
+import { freedChunks } from '../http/body/freed-chunks.ts'
 import { atPaceOfClient, usualPace } from '../http/body/pace.ts'
+import { UploadSlots } from '../http/body/upload-slots.ts'
 import { disconnectSignal } from '../http/disconnect.ts'
 import { RegistryError } from './errors.ts'
 import { type RegistryExchange, sendHeaders } from './registry-exchange.ts'
 import { parseDigestOf } from './request.ts'
 
-/** Bodies up to this size do not wait for a slot. */
-const smallBytes = 256 * 1024
-
-/** Maximum concurrent requests with larger bodies per process; each has a file. */
-const slots = new SharedSlots('room for uploads', { slots: 24, maxWaiting: 300 })
+const slots = new UploadSlots()
 
 /** Address and progress of an upload. An empty one has the range of one byte, as clients expect. */
 const stateOf = (name: string, { id, received }: Upload): Headers => ({
@@ -32,7 +29,7 @@ const stateOf = (name: string, { id, received }: Upload): Headers => ({
   'docker-upload-uuid': id,
 })
 
-const created = (name: string, digest: Digest): Headers => ({
+const created = (name: string, digest: ContentDigest): Headers => ({
   location: `/v2/${name}/blobs/${prefixed(digest)}`,
   'docker-content-digest': prefixed(digest),
 })
@@ -59,7 +56,7 @@ export async function serveBeginUpload(call: RegistryExchange): Promise<void> {
 }
 
 /** A repository that the caller may not pull from is like one without the blob. */
-async function mounts({ ctx, place, query, placeToPull }: RegistryExchange, digest: Digest): Promise<boolean> {
+async function mounts({ ctx, place, query, placeToPull }: RegistryExchange, digest: ContentDigest): Promise<boolean> {
   const from = query.get('from')
   if (from === null) return mountBlob(ctx, place, { project: place.project, name: undefined }, digest)
   const source = await placeToPull(from)
@@ -73,16 +70,21 @@ async function receive({ exchange, ctx }: RegistryExchange, upload: Upload): Pro
     throw new RegistryError('BLOB_UPLOAD_INVALID', { message: 'the content must not be encoded' })
   const length = Number(req.headers['content-length'])
   if (length === 0) return upload
-  const leave = length <= smallBytes ? () => {} : await slots.enter(ctx.shareKey, disconnectSignal(exchange))
+  const body = freedChunks(req.iterator({ destroyOnReturn: false }))
+  const leave = await slots.enter(length, ctx.shareKey, disconnectSignal(exchange))
   try {
-    return await extendUpload(ctx, upload, atPaceOfClient(req.iterator({ destroyOnReturn: false }), usualPace))
+    return await extendUpload(ctx, upload, atPaceOfClient(body, usualPace))
   } finally {
     leave()
   }
 }
 
 /** Completes an upload with the digest that the client names. */
-async function finish({ exchange, ctx, place, name }: RegistryExchange, upload: Upload, digest: Digest): Promise<void> {
+async function finish(
+  { exchange, ctx, place, name }: RegistryExchange,
+  upload: Upload,
+  digest: ContentDigest,
+): Promise<void> {
   if (!(await completeUpload(ctx, place, upload, digest)))
     throw new RegistryError('DIGEST_INVALID', { detail: { digest: prefixed(digest) } })
   sendHeaders(exchange, 201, created(name, digest))

@@ -49,6 +49,9 @@ export const reviewEvents = {
     feed: { action: 'merged' },
   }),
   merge_request_deleted: event('A merge request is deleted', ['project'], { ...mergeRequest }),
+  suggestion_applied: event('A user applies a change that a note suggests', ['project'], {
+    payload: { merge_request_id: id, iid: number, suggestion_id: id, note_id: id, commit: oid },
+  }),
   merge_request_approved: event('A user approves a merge request', ['project'], { ...mergeRequest }),
   merge_request_unapproved: event('A user withdraws an approval', ['project'], { ...mergeRequest }),
 

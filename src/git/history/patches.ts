@@ -15,6 +15,9 @@ const maxReadBytes = 512 * 1024 * 1024
 /** Maximum processes that share one difference. */
 const maxParts = Math.min(4, availableParallelism())
 
+/** Limits of a complete difference, which memory sets: text of 20 MiB, and 500 bytes for each file. A file has the limit of the settings. */
+export const completeLimits = { files: 100_000, lines: 2_000_000, bytes: 20 * 1024 * 1024 } as const
+
 /** Larger results are not cached: a few would evict all commits and trees. */
 const maxCachedBytes = 8 * 1024 * 1024
 

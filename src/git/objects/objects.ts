@@ -186,11 +186,14 @@ export async function writeTree(repo: Repository, entries: readonly NewTreeEntry
 /** Identity and time; the zone is formatted as `+0200`. */
 export type NewSignature = { readonly name: string; readonly email: string; readonly at: Date; readonly zone?: string }
 
-/** Removes the characters that git reserves; git rejects an empty name, so `instead` replaces it. */
-const clean = (text: string, instead: string): string => text.replace(/[<>\n\0]/g, '').trim() || instead
+/** A name and an address without the characters that git reserves. Git rejects an empty name. */
+export const personText = ({ name, email }: Pick<NewSignature, 'name' | 'email'>): string => {
+  const clean = (text: string) => text.replace(/[<>\n\0]/g, '').trim()
+  return `${clean(name) || 'Unknown'} <${clean(email)}>`
+}
 
-const signature = ({ name, email, at, zone = '+0000' }: NewSignature): string =>
-  `${clean(name, 'Unknown')} <${clean(email, '')}> ${Math.floor(at.getTime() / 1000)} ${zone}`
+const signature = ({ at, zone = '+0000', ...person }: NewSignature): string =>
+  `${personText(person)} ${Math.floor(at.getTime() / 1000)} ${zone}`
 
 export type NewCommit = {
   readonly tree: Oid

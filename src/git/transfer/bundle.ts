@@ -9,6 +9,7 @@ import type { Oid } from '../format/oid.ts'
 import { branchRef, parseRefName, type RefName, tagRef } from '../format/ref-name.ts'
 import { listRefs, type Ref } from '../refs/refs.ts'
 import type { Repository } from '../repository/repository.ts'
+import { settingsEnv } from '../runner/environment.ts'
 import { gitFailure } from '../runner/git-error.ts'
 
 const timeoutMs = 3 * 60 * 60_000
@@ -16,6 +17,12 @@ const signature = '# v2 git bundle'
 
 /** Refs that a bundle has: branches, tags, the heads of merge requests, and the commits of their versions. */
 const bundled = ['refs/heads/', 'refs/tags/', 'refs/merge-requests/', 'refs/keep-around/'] as const
+
+/**
+ * All objects are read, compared and compressed again, and most are deltas in the repository: with the usual cache git restores the same
+ * bases again and again, which takes 13 instead of 10 s of CPU time for 20,000 commits. It adds up to 64 MiB of memory, and no byte changes.
+ */
+const settings = [['core.deltaBaseCacheLimit', '128m']] as const
 
 /**
  * A repository as a git bundle: its refs by name, and one pack. Equal refs and objects give equal bytes with the same git, however
@@ -40,6 +47,7 @@ export async function bundle(repo: Repository): Promise<Readable | undefined> {
     background: true,
     timeoutMs,
     stdin: true,
+    env: settingsEnv(settings),
   })
   child.end(
     [...new Set(refs.map(({ oid }) => oid))]

@@ -4,9 +4,11 @@ export { Pipeline, PipelineDetail, PipelineReferenceSchema, pipelineReference } 
 export {
   choosePipeline,
   findNewestPipeline,
+  findPipeline,
   insertPipeline,
   listPipelinesFor,
   lockCommit,
+  newestPipelineIdSql,
   newestPipelines,
   newestPipelinesOfRefs,
   newestStatusSql,

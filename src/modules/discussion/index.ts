@@ -5,15 +5,11 @@ export { awardEmojiRoutesOf } from './award-emoji/routes.ts'
 export { toggleAward } from './award-emoji/service.ts'
 export { copyDiscussion } from './copies/service.ts'
 export { closingReferences } from './cross-references/closing-pattern.ts'
-export {
-  findNamedByEpic,
-  findNamedByIssue,
-  findNamedByMergeRequest,
-  findNamedByNote,
-  findNamedBySnippet,
-} from './cross-references/jobs.ts'
+export { noteablesInTexts, textReactions, textReader } from './cross-references/jobs.ts'
 export {
   addCrossReferences,
+  commitAsSource,
+  type Mentioning,
   type NamedRow,
   readableNamed,
   type Source,
@@ -24,21 +20,25 @@ export { isHeld, joinHolder, visibleHolder } from './noteables/holder-queries.ts
 export {
   featureOf,
   groupTypes,
-  isPlannedType,
+  isTodoType,
   kindOf,
   lowestReader,
   type NoteableType,
-  noteableTypes,
+  numberedOfProjects,
+  numberedTypes,
   type PlannedType,
   plannedTypes,
   projectTypes,
   type ScheduledType,
   scheduledTypes,
+  type TodoType,
+  todoTypes,
 } from './noteables/kinds.ts'
 export {
   type Discussed,
   type DiscussedSubject,
   discussedSubject,
+  type FileAt,
   type Noteable,
   noteableAs,
   type PlannedNoteable,
@@ -68,16 +68,23 @@ export { insertCrossReference } from './notes/cross-reference-queries.ts'
 export { newDiscussionId } from './notes/discussion-id.ts'
 export { discussionRoutesOf } from './notes/discussion-routes.ts'
 export { resolveHeld } from './notes/discussion-service.ts'
-export { Note } from './notes/entity.ts'
+export { Note, noteTypeOf } from './notes/entity.ts'
 export { noteMentions } from './notes/mentions.ts'
 export { forgetNameAfterDeletion } from './notes/name-job.ts'
-export { discussionId, lineParams, noteBody } from './notes/params.ts'
 export { hasUnresolved, unresolvedPositions, unresolvedSql } from './notes/queries.ts'
-export { type NamedNoteable, namedNoteables, qualifyReferences } from './notes/references.ts'
+export { visibleNote } from './notes/record-queries.ts'
+export {
+  escaped,
+  maxReferences,
+  type NamedNoteable,
+  namedNoteables,
+  prose,
+  qualifyReferences,
+} from './notes/references.ts'
 export { noteRoutesOf } from './notes/routes.ts'
 export { foundNoteRow, notesWith } from './notes/search-queries.ts'
-export { addSystemNote } from './notes/service.ts'
-export { refuseNote, requireText } from './notes/text.ts'
+export { addNote, addSystemNote } from './notes/service.ts'
+export { longestText, refuseNote } from './notes/text.ts'
 export { discussionRelations, plainName } from './portable/queries.ts'
 export { type ChangedLine, linesOf } from './positions/diff-lines.ts'
 export {
@@ -85,18 +92,30 @@ export {
   findLine,
   findPoint,
   isPosition,
-  type Place,
-  type Position,
+  type NotePlace,
   type TextPosition,
   type WantedLine,
   type WantedPlace,
 } from './positions/position.ts'
 export type { Applied, QuickActions } from './quick-actions/apply.ts'
 export { parseQuickActions, type QuickAction } from './quick-actions/parse.ts'
+export { mailNewEpic, mailNewIssue, mailNewMergeRequest } from './subscriptions/jobs.ts'
 export { eventMail } from './subscriptions/mails.ts'
 export { findSubscribed, saveSubscription, subscribedSql } from './subscriptions/queries.ts'
 export { recipientsOfEvent } from './subscriptions/recipient-queries.ts'
 export { participantRoutesOf, subscriptionRoutesOf } from './subscriptions/routes.ts'
+export { Suggestion } from './suggestions/entity.ts'
+export { linesIn, storable } from './suggestions/lines.ts'
+export {
+  type AppliedSuggestion,
+  type Follow,
+  findSuggestions,
+  openSuggestions,
+  saveApplied,
+  saveFollowed,
+  suggestionRecords,
+} from './suggestions/queries.ts'
+export { shiftBy } from './suggestions/service.ts'
 export { formatDuration, parseDuration } from './time-tracking/duration.ts'
 export { TimeStatsSchema, timeStats } from './time-tracking/entity.ts'
 export { timeSpentSql } from './time-tracking/queries.ts'

@@ -20,7 +20,7 @@ export {
   searchedFields,
   viewParams,
 } from './filters/params.ts'
-export { byUsers, filtered, leavesFew } from './filters/queries.ts'
+export { byUsers, filtered, labelsOf, leavesFew } from './filters/queries.ts'
 export { reach } from './filters/reach-queries.ts'
 export { findIssues } from './issue-lists/list.ts'
 export { UserAgentDetail } from './issues/agent-entity.ts'
@@ -57,6 +57,7 @@ export {
   milestonesWith,
 } from './milestones/queries.ts'
 export { getMilestone, usableMilestone } from './milestones/service.ts'
+export { followPriorities } from './order-copies/jobs.ts'
 export { planningOfGroups } from './portable/group-queries.ts'
 export { planningOfMergeRequests, planningRelations } from './portable/queries.ts'
 export {

@@ -11,16 +11,12 @@ const notExported: Readonly<Record<string, string>> = {
   approval_rule_groups: 'groups are not part of a project',
   archive_imports: 'work in progress',
   commit_signatures: 'computed again',
-  container_blobs: 'images are not exported',
-  container_cleanups: 'images are not exported',
-  container_manifest_blobs: 'images are not exported',
-  container_manifest_children: 'images are not exported',
-  container_manifests: 'images are not exported',
-  container_repositories: 'images are not exported',
-  container_tag_history: 'images are not exported',
-  container_tags: 'images are not exported',
-  container_upload_parts: 'images are not exported',
-  container_uploads: 'images are not exported',
+  container_cleanups: 'computed again',
+  container_manifest_blobs: 'computed again',
+  container_manifest_children: 'computed again',
+  container_tag_history: 'what was deleted is not exported',
+  container_upload_parts: 'work in progress',
+  container_uploads: 'work in progress',
   deploy_key_projects: 'credentials',
   deploy_tokens: 'credentials',
   epic_issues: 'epics belong to groups',
@@ -53,6 +49,7 @@ const notExported: Readonly<Record<string, string>> = {
   snippet_agents: 'addresses of clients',
   snippet_texts: 'computed again',
   stars: 'they are for the project of this installation',
+  suggestions: 'their texts are in the notes, where a new one can be made of them',
   todos: 'none arise from an import',
   variables: 'secrets',
   wiki_pages: 'computed again',
@@ -62,10 +59,13 @@ const notExported: Readonly<Record<string, string>> = {
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   // Groups are not part of a project.
   approval_rules: ['group_id'],
+  container_blobs: ['used_at', 'deleted_at'],
+  container_manifests: ['used_at', 'deleted_at'],
+  container_repositories: ['deleting', 'deleted_at', 'bulk_deleted_at'],
   custom_attributes: ['user_id'],
   protected_ref_access: ['group_id'],
   // An issue moves to another project.
-  issues: ['moved_to_id', 'audience'],
+  issues: ['moved_to_id', 'audience', 'milestone_due', 'upvotes', 'label_priority'],
   members: ['notification_level', 'created_by_id'],
   // State of merging, and an automatic merge, which would act for its user.
   merge_requests: [
@@ -122,6 +122,7 @@ const notOfGroups: Readonly<Record<string, string>> = {
   resource_bots: 'credentials',
   routes: 'the path is chosen by the importer',
   side_repositories: 'wikis of groups are not exported',
+  suggestions: 'projects are not included',
   todos: 'none arise from an import',
   variables: 'secrets',
   wiki_pages: 'wikis of groups are not exported',
@@ -131,7 +132,7 @@ const notOfGroups: Readonly<Record<string, string>> = {
 const leftOutOfGroups: Readonly<Record<string, readonly string[]>> = {
   members: ['notification_level', 'created_by_id'],
   // Epics have no lines and no discussions that are resolved.
-  notes: ['position', 'resolved_at', 'resolved_by_id'],
+  notes: ['position', 'resolved_at', 'resolved_by_id', 'changed_line'],
 }
 
 /** Columns of groups that their record has not, with the reason. */
@@ -169,7 +170,7 @@ const kinds = [
     relations: groupRelations,
     tables: notOfGroups,
     columns: leftOutOfGroups,
-    elsewhere: /^((source_)?(project|issue|merge_request|snippet)_id|source_commit)$/,
+    elsewhere: /^((source_)?(project|issue|merge_request|snippet)_id|commit_id|source_commit)$/,
   },
 ] as const
 

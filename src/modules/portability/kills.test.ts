@@ -1,13 +1,14 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { request } from 'undici'
 import { describe, expect, test } from 'vitest'
 import { freshEnv, type Service, serve } from '../../../test/service.ts'
 import { eventually } from '../../../test/waiting.ts'
 import { unique } from '../../../test/world.ts'
-import { upload } from './testing.ts'
+import { administrator, entriesOf, upload } from './testing.ts'
 
 const issues = 120
+const epics = 60
 
 /** A project with issues, notes and files. */
 async function stage({ root }: Service): Promise<string> {
@@ -26,28 +27,29 @@ async function archiveOf({ root, origin }: Service, at: string): Promise<Buffer>
   return Buffer.from(await answer.body.arrayBuffer())
 }
 
+/** The archive of a group, when the mail about its export has come: groups have no state of exports, and downloads are limited. */
+async function groupArchive({ root, origin, env }: Service, id: number): Promise<Buffer> {
+  const folder = join(env.STITHY_DATA_DIR, 'mails')
+  const at = `/groups/${id}/export/download`
+  await eventually(async () => {
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.txt'))
+    const mails = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+    expect(mails.some((mail) => mail.includes(at))).toBe(true)
+  }, 200)
+  const answer = await request(`${origin}/api/v4${at}`, { headers: { 'private-token': root.token! } })
+  expect(answer.statusCode).toBe(200)
+  return Buffer.from(await answer.body.arrayBuffer())
+}
+
+/** The service stops if its jobs process ends six times in a row; one that has lived five seconds begins a new count. */
+const begunAnew = () => new Promise((resolve) => setTimeout(resolve, 6_000))
+
 /** Kills the jobs process several times, a little later each time; the service starts another one. */
 async function killJobs({ launched }: Service, times: number): Promise<void> {
   for (let n = 0; n < times; n++) {
     await new Promise((resolve) => setTimeout(resolve, 40 * n))
     await launched.killNamed('stithy jobs')
   }
-}
-
-/** Exports and imports of an administrator each, because a user starts one export in five minutes. */
-async function administrator({ root, origin }: Service) {
-  const { Client } = await import('../../../test/world.ts')
-  const username = unique('admin')
-  const made = await root.post('/users', {
-    username,
-    name: username,
-    email: `${username}@example.com`,
-    password: 'correct horse battery',
-    admin: true,
-    skip_confirmation: true,
-  })
-  const token = await root.post(`/users/${made.json.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
-  return new Client(origin, { id: made.json.id, username, token: token.json.token })
 }
 
 describe('kill -9 of the jobs process', () => {
@@ -59,6 +61,7 @@ describe('kill -9 of the jobs process', () => {
     await killJobs(service, 3)
     const first = await archiveOf(service, at)
 
+    await begunAnew()
     const made = await upload(service.root, first, { path: unique('again') })
     const imported = `/projects/${made.json.id}`
     const seen = new Set<number>()
@@ -82,5 +85,61 @@ describe('kill -9 of the jobs process', () => {
     expect((await archiveOf(service, imported)).equals(first)).toBe(true)
     const left = await readdir(join(service.env.STITHY_DATA_DIR, 'tmp', 'archives')).catch(() => [])
     expect(left).toEqual([])
+  })
+
+  test('an import of a group with epics that is killed again and again is complete, and has nothing twice', async () => {
+    const service = await serve(await freshEnv())
+    const { root } = service
+    const { id: rootId } = (await root.post('/groups', { name: 'killed', path: 'killed' })).json
+    const { id: belowId } = (await root.post('/groups', { name: 'below', path: 'below', parent_id: rootId })).json
+    await root.post(`/groups/${rootId}/labels`, { name: 'bug', color: '#112233' })
+    await root.post(`/groups/${rootId}/milestones`, { title: 'Next' })
+    let parentId: number | undefined
+    for (let n = 1; n <= epics; n++) {
+      const at = `/groups/${n % 3 === 0 ? belowId : rootId}/epics`
+      const { id, iid } = (await root.post(at, { title: `Epic ${n}`, description: 'x'.repeat(2000), labels: 'bug' }))
+        .json
+      if (n > 1) await root.put(`${at}/${iid}`, { parent_id: parentId })
+      if (n % 3 === 1) parentId = n % 10 === 1 ? id : parentId
+      await root.post(`${at}/${iid}/notes`, { body: `Note ${n}` })
+    }
+    const one = await administrator(service)
+    expect((await one.post(`/groups/${rootId}/export`)).status).toBe(202)
+    const first = await groupArchive(service, rootId)
+
+    // Each import is killed a little later than the one before.
+    for (const [attempt, delays] of [[0], [20, 60], [40, 10], [90, 30, 0], [150]].entries()) {
+      const path = `again-${attempt}`
+      await begunAnew()
+      expect((await upload(root, first, { name: path, path }, '/groups/import')).status).toBe(202)
+      const { id } = (await root.get(`/groups/${path}`)).json
+      const seen = new Set<string>()
+      const look = async () => {
+        const [found, groups] = await Promise.all([
+          root.get(`/groups/${id}/epics?per_page=1`),
+          root.get(`/groups/${id}/subgroups`),
+        ])
+        seen.add(`${found.headers['x-total']} ${groups.json.length}`)
+      }
+      for (const ms of delays) {
+        await new Promise((resolve) => setTimeout(resolve, ms))
+        await look()
+        await service.launched.killNamed('stithy jobs')
+      }
+      await eventually(async () => {
+        await look()
+        expect(seen).toContain(`${epics} 1`)
+      })
+      // Two reads may have the end of the import between them, and nothing else.
+      for (const each of seen) expect(['0 0', '0 1', `${epics} 0`, `${epics} 1`]).toContain(each)
+      const two = await administrator(service)
+      expect((await two.post(`/groups/${id}/export`)).status).toBe(202)
+      const [before, after] = [await entriesOf(first), await entriesOf(await groupArchive(service, id))]
+      const named = (entries: ReadonlyMap<string, Buffer>) =>
+        [...entries].map(([name, content]) => [name, content.toString().replaceAll(/"visibility":\d+/g, '')])
+      expect(named(after)).toEqual(named(before))
+      expect((await root.post(`/groups/${id}/epics`, { title: 'Next' })).status).toBe(201)
+    }
+    expect(await readdir(join(service.env.STITHY_DATA_DIR, 'tmp', 'archives')).catch(() => [])).toEqual([])
   })
 })

@@ -3,7 +3,8 @@ import { createGunzip, gzipSync } from 'node:zlib'
 import { FormData, request } from 'undici'
 import { expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
-import { type Answer, type Client, unique, type World } from '../../../test/world.ts'
+import type { Service } from '../../../test/service.ts'
+import { type Answer, Client, unique, type World } from '../../../test/world.ts'
 import { readTar } from './archive/tar-reader.ts'
 import { exportArchive } from './exports/jobs.ts'
 import { importGroupArchive } from './imports/group-jobs.ts'
@@ -24,7 +25,22 @@ export async function runImport(world: World, projectId: number): Promise<void> 
 /** An administrator who has not exported anything in the last minutes. */
 export const freshAdministrator = (world: World): Promise<Client> => world.user({ admin: true })
 
-export async function download(world: World, who: Client, at: string) {
+/** A new administrator of a service: a user starts one export in five minutes. */
+export async function administrator({ root, origin }: Pick<Service, 'root' | 'origin'>): Promise<Client> {
+  const username = unique('admin')
+  const made = await root.post('/users', {
+    username,
+    name: username,
+    email: `${username}@example.com`,
+    password: 'correct horse battery',
+    admin: true,
+    skip_confirmation: true,
+  })
+  const token = await root.post(`/users/${made.json.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
+  return new Client(origin, { id: made.json.id, username, token: token.json.token })
+}
+
+export async function download(world: Pick<World, 'origin'>, who: Client, at: string) {
   const answer = await request(`${world.origin}/api/v4${at}`, { headers: { 'private-token': who.token! } })
   return {
     status: answer.statusCode,

@@ -39,6 +39,7 @@ export {
   levelOf,
   limitsColumn,
   memberAtLeast,
+  membersOf,
   openVisibility,
   type ProjectRow,
   projectRow,
@@ -76,6 +77,7 @@ export { claimHousekeeping } from './repositories/housekeeping-queries.ts'
 export {
   diskPath,
   type Located,
+  locatedRow,
   projectRepositoryDir,
   repositoryDir,
 } from './repositories/location.ts'

@@ -101,6 +101,7 @@ const tags: Readonly<Record<string, Tag>> = {
   storage: repositories,
   submodules: repositories,
   subscriptions: tag('Subscriptions', 'Subscribers and participants of issues and merge requests'),
+  suggestions: tag('Suggestions', 'Changes that notes on merge requests suggest'),
   tags: tag('Tags', 'Tags of a repository'),
   templates: tag('Templates', 'Templates of licenses, .gitignore files, Dockerfiles, pipelines and descriptions'),
   terms: instance,

@@ -70,7 +70,7 @@ export async function grantByPassword(
     login: request.username,
     password: request.password,
     code: request.code,
-    transport: 'web',
+    transport: 'oauth',
   })
   if ('refused' in signedIn) {
     if (signedIn.refused === 'throttled') return { error: 'throttled', retryAfterSeconds: signedIn.retryAfterSeconds! }

@@ -42,22 +42,25 @@ type Refused = { refused: SignInRefusal; retryAfterSeconds?: number; wrongCode?:
 export async function signIn(ctx: Ctx, shown: Shown): Promise<SignIn> {
   const { settings } = ctx
   const accepted =
-    shown.transport === 'git'
-      ? settings.password_authentication_enabled_for_git
-      : settings.password_authentication_enabled_for_web
+    shown.transport === 'oauth'
+      ? settings.password_authentication_enabled_for_web
+      : settings.password_authentication_enabled_for_git
   const result = accepted
     ? await inTurnToCheck(ctx.shareKey, () => check(ctx, shown))
     : ({ refused: 'passwords_off' } as const)
   if ('refused' in result) {
     const { refused, wrongCode }: Refused = result
-    const transport = shown.transport === 'git' ? 'git-http' : 'oauth'
     const { log, remoteAddress } = ctx
-    logFailedSignIn(log, { transport, reason: wrongCode ? 'wrong_code' : refused, remoteAddress, login: shown.login })
+    const { transport, login } = shown
+    logFailedSignIn(log, { transport, reason: wrongCode ? 'wrong_code' : refused, remoteAddress, login })
   }
   return result
 }
 
-type Shown = { login: string; password: string; code?: string | undefined; transport: 'git' | 'web' }
+/** Where a user signs in for git, large files or images. The settings of Git over HTTP apply to all of them. */
+export type GitTransport = 'git-http' | 'lfs' | 'registry'
+
+type Shown = { login: string; password: string; code?: string | undefined; transport: GitTransport | 'oauth' }
 
 async function check(ctx: Ctx, { login, password, code, transport }: Shown): Promise<SignIn> {
   const { db, settings } = ctx
@@ -89,14 +92,14 @@ async function check(ctx: Ctx, { login, password, code, transport }: Shown): Pro
     settings.require_two_factor_authentication ? settings.two_factor_grace_period : null,
   )
   if (state.enabled) {
-    if (transport === 'git' || code === undefined) return { refused: 'code_missing' }
+    if (transport !== 'oauth' || code === undefined) return { refused: 'code_missing' }
     if (!(await takeCode(ctx, account.user_id, code))) return { ...(await wrong()), wrongCode: true }
   } else if (state.grace_hours !== null && (await isOverdue(db, account.user_id, state.grace_hours))) {
     return { refused: 'code_demanded' }
   }
   await clearFailures(db, keys)
   if (refused === 'deactivated') await reactivate(ctx, account.user_id)
-  if (transport === 'web') await recordSignIn(db, account.user_id, ctx.remoteAddress)
+  if (transport === 'oauth') await recordSignIn(db, account.user_id, ctx.remoteAddress)
   // Not awaited: losing this update is harmless.
   touchAccount(db, account.user_id).catch(() => {})
   return { actor: actorOf(account) }

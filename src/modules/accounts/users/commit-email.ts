@@ -22,3 +22,9 @@ export const callerSignature = ({ actor, settings, site }: Host & Pick<Ctx, 'act
   email: commitEmail(actor!, actor!.commitEmail ?? null, { settings, site }),
   at: new Date(),
 })
+
+/** A user as the author of what another user commits: with the address chosen for commits only, since they did not commit it. */
+export const signatureOfOther = ({ actor, settings, site }: Host & Pick<Ctx, 'actor'>) => ({
+  name: actor!.name,
+  email: commitEmail(actor!, actor!.commitEmail ?? privateChoice, { settings, site }),
+})

@@ -153,6 +153,7 @@ const targets: Readonly<Record<string, About>> = {
   merge_request_closed: mergeRequest,
   merge_request_reopened: mergeRequest,
   merge_request_merged: mergeRequest,
+  suggestion_applied: mergeRequest,
   merge_request_approved: mergeRequest,
   merge_request_unapproved: mergeRequest,
   merge_request_deleted: deletedMergeRequest,

@@ -3,7 +3,7 @@ import { entity } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import type { PushedRefs } from '../../../events/catalogue.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { noteableTypes } from '../../discussion/index.ts'
+import { numberedTypes } from '../../discussion/index.ts'
 import type { FeedRow } from './queries.ts'
 
 const PushData = Type.Object(
@@ -69,7 +69,7 @@ export const Event = entity({
     }),
     target_type: nullable(
       Type.String({
-        enum: [...noteableTypes, 'Milestone', 'Note', 'WikiPage::Meta'],
+        enum: [...numberedTypes, 'Milestone', 'Note', 'WikiPage::Meta'],
         description: 'Kind of the target; null for projects, memberships and pushes',
       }),
     ),

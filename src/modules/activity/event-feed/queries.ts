@@ -8,7 +8,7 @@ import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.t
 import {
   groupTypes,
   type NoteableType,
-  projectTypes,
+  numberedOfProjects,
   readableById,
   readableRow,
   tableOf,
@@ -72,7 +72,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
     visibleProjects(caller),
     sql`(not e.code or ${readableCode(caller)})`,
     sql`(e.target_type is distinct from 'WikiPage::Meta' or ${readableWiki(caller)})`,
-    sql`(${and(projectTypes.map((type) => targetReadable(caller, type)))})`,
+    sql`(${and(numberedOfProjects.map((type) => targetReadable(caller, type)))})`,
   ]
   const where: Sql[] =
     set.of === 'project'

@@ -3,10 +3,11 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { entity, presentAll } from '../../../api/entity.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { plannedTypes, todoActions } from '../../discussion/index.ts'
+import { todoActions, todoTypes } from '../../discussion/index.ts'
 import { namespacePicture, namespaceUrl } from '../../namespaces/index.ts'
 import { Epic, type EpicRecordRow, Issue, type IssueRecordRow } from '../../planning/index.ts'
 import { projectReferenceFields } from '../../projects/index.ts'
+import { Commit, type CommitRow } from '../../repository/index.ts'
 import { MergeRequest, type MergeRequestRecordRow } from '../../review/index.ts'
 import type { TodoRow } from './queries.ts'
 
@@ -14,6 +15,7 @@ export type TodoTarget =
   | { readonly type: 'Issue'; readonly row: IssueRecordRow }
   | { readonly type: 'MergeRequest'; readonly row: MergeRequestRecordRow }
   | { readonly type: 'Epic'; readonly row: EpicRecordRow }
+  | { readonly type: 'Commit'; readonly row: CommitRow & { readonly id: number } }
 
 /** A todo with its target. */
 export type TodoShown = { readonly todo: TodoRow; readonly target: TodoTarget }
@@ -63,8 +65,10 @@ export const Todo = entity({
       description: 'Reason of the todo',
       enum: [...todoActions],
     }),
-    target_type: Type.String({ description: 'Kind of the target', enum: [...plannedTypes] }),
-    target: Type.Union([Issue.schema, MergeRequest.schema, Epic.schema], { description: 'What the todo is about' }),
+    target_type: Type.String({ description: 'Kind of the target', enum: [...todoTypes] }),
+    target: Type.Union([Issue.schema, MergeRequest.schema, Epic.schema, Commit.schema], {
+      description: 'What the todo is about',
+    }),
     target_url: Type.String({ description: 'URL of the target, or of the note that caused the todo' }),
     body: Type.String({ description: 'Text of the note, or title of the target' }),
     state: Type.String({ description: 'State of the todo', enum: ['pending', 'done'] }),
@@ -77,7 +81,10 @@ export const Todo = entity({
       target.type === 'MergeRequest' ? { mergeRequest: target.row, within } : [],
     )
     const epics = shown.flatMap(({ target }) => (target.type === 'Epic' ? { epic: target.row, within } : []))
+    const commits = shown.flatMap(({ target }) => (target.type === 'Commit' ? target.row : []))
+    const commitRecords = await presentAll(Commit, commits, ctx)
     return {
+      Commit: new Map(commits.map(({ id }, index) => [id, commitRecords[index]!])),
       Epic: new Map((await presentAll(Epic, epics, ctx)).map((target) => [target.id, target])),
       Issue: new Map((await presentAll(Issue, issues, ctx)).map((target) => [target.id, target])),
       MergeRequest: new Map((await presentAll(MergeRequest, mergeRequests, ctx)).map((target) => [target.id, target])),

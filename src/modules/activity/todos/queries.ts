@@ -1,28 +1,29 @@
 import type { Actor } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
-import { integer, json, notNull, nullable, oneOf, type RowOf, textOf, timestamp } from '../../../db/row.ts'
+import { integer, json, notNull, nullable, oneOf, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { and, join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import {
   aboutColumns,
   columnOf,
   groupTypes,
   isAboutKind,
-  isPlannedType,
-  type PlannedType,
-  plannedTypes,
+  isTodoType,
   readableAbout,
   type TodoAction,
+  type TodoType,
   tableOf,
   todoActions,
+  todoTypes,
 } from '../../discussion/index.ts'
-import { visibleProjects } from '../../projects/index.ts'
+import { locatedRow, visibleProjects } from '../../projects/index.ts'
 
 export const todoRow = {
   id: integer,
-  noteable_type: notNull(textOf<PlannedType>()),
+  noteable_type: notNull(textOf<TodoType>()),
   noteable_id: notNull(integer),
   action: oneOf<TodoAction>(...todoActions),
   state: oneOf('pending', 'done'),
@@ -30,7 +31,7 @@ export const todoRow = {
   updated_at: timestamp,
   /** The user who caused it. */
   author: json<UserReferenceRow>(),
-  /** Of an issue or merge request. */
+  /** Of an issue, merge request or commit. */
   project: nullable(
     json<{
       readonly id: number
@@ -73,7 +74,7 @@ const groupId = sql`
 `
 
 const columns = sql`
-  t.id, ${aboutColumns('t', plannedTypes)}, t.action, t.state, t.created_at, t.updated_at,
+  t.id, ${aboutColumns('t', todoTypes)}, t.action, t.state, t.created_at, t.updated_at,
   ${userReferenceJson('u')} as author,
   case
     when p.id is not null then json_build_object(
@@ -98,7 +99,7 @@ const columns = sql`
 const own = (caller: Actor): Sql[] => [
   sql`t.user_id = ${caller.id}`,
   sql`(t.project_id is null or (not p.deleting and ${visibleProjects(caller)}))`,
-  readableAbout('t', caller, plannedTypes),
+  readableAbout('t', caller, todoTypes),
 ]
 
 export type TodoFilters = {
@@ -114,7 +115,7 @@ export type TodoFilters = {
 /** Newest first. */
 export function todosOf(caller: Actor, { state, type, action, author_id, project_id, group_id }: TodoFilters): List {
   const where = [...own(caller), sql`t.state = ${state}`]
-  if (type !== undefined) where.push(isPlannedType(type) ? isAboutKind('t', type) : raw('false'))
+  if (type !== undefined) where.push(isTodoType(type) ? isAboutKind('t', type) : raw('false'))
   if (action !== undefined) where.push(sql`t.action = ${action}`)
   if (author_id !== undefined) where.push(sql`t.author_id = ${author_id}`)
   if (project_id !== undefined) where.push(sql`t.project_id = ${project_id}`)
@@ -142,3 +143,23 @@ export function todosOf(caller: Actor, { state, type, action, author_id, project
 /** One todo of the caller, under the same condition. */
 export const findTodo = (db: Db, caller: Actor, id: number): Promise<TodoRow | undefined> =>
   db.row(todoRow, sql`select ${columns} ${joins} where t.id = ${id} and ${and(own(caller))}`)
+
+/** A commit that todos are about, with its project. */
+export const todoCommitRow = {
+  commit_id: integer,
+  oid: textOf<Oid>(),
+  title: text,
+  full_path: text,
+  ...locatedRow,
+}
+export type TodoCommitRow = RowOf<typeof todoCommitRow>
+
+export const findTodoCommits = (db: Db, ids: readonly number[]): Promise<TodoCommitRow[]> =>
+  db.rows(
+    todoCommitRow,
+    sql`
+      select m.id as commit_id, m.oid, m.title, p.full_path, p.id, p.repository_storage, p.repository_key
+      from ${tableOf('Commit')} m join projects p on p.id = m.project_id
+      where m.id = any(${ids}::bigint[])
+    `,
+  )

@@ -7,7 +7,7 @@ import { asNoteable, mergeRequest } from '../../review/index.ts'
 import { Todo } from './entity.ts'
 import { finishEverything, finishOne, markTodo, todosPage } from './service.ts'
 
-/** Types of targets by their API names, of which the service has issues, merge requests and epics. */
+/** Types of targets by their API names, of which the service has issues, merge requests, epics and commits. */
 const targetTypes = [
   'Issue',
   'MergeRequest',
@@ -16,6 +16,20 @@ const targetTypes = [
   'DesignManagement::Design',
   'AlertManagement::Alert',
 ] as const
+
+const epicTodoAt = (path: `/groups/:id/epics/:epic_iid/${string}`) =>
+  endpoint({
+    method: 'POST',
+    path,
+    summary: 'Create an epic todo',
+    tier: 'ultimate',
+    subject: epic,
+    allow: 'read_epic',
+    params: Params({}),
+    unchanged: 'The todo already exists',
+    returns: Todo,
+    handle: async ({ subject, ctx }) => (await markTodo(ctx, epicAsNoteable(subject))) ?? unchanged,
+  })
 
 export const todoRoutes = [
   endpoint({
@@ -32,7 +46,9 @@ export const todoRoutes = [
       group_id: Optional(Id({ description: 'Only of this group, its subgroups and their projects' })),
       state: OneOf(['pending', 'done'], { default: 'pending', description: 'Only todos in this state' }),
       type: Optional(
-        OneOf(targetTypes, { description: 'Kind of the target; only `Issue`, `MergeRequest` and `Epic` have todos' }),
+        OneOf(targetTypes, {
+          description: 'Kind of the target; only `Issue`, `MergeRequest`, `Epic` and `Commit` have todos',
+        }),
       ),
     }),
     paged: true,
@@ -85,16 +101,7 @@ export const todoRoutes = [
     handle: async ({ subject, ctx }) => (await markTodo(ctx, issueAsNoteable(subject))) ?? unchanged,
   }),
 
-  endpoint({
-    method: 'POST',
-    path: '/groups/:id/epics/:epic_iid/todo',
-    summary: 'Create an epic todo',
-    tier: 'ultimate',
-    subject: epic,
-    allow: 'read_epic',
-    params: Params({}),
-    unchanged: 'The todo already exists',
-    returns: Todo,
-    handle: async ({ subject, ctx }) => (await markTodo(ctx, epicAsNoteable(subject))) ?? unchanged,
-  }),
+  // Compat: client libraries use either path.
+  epicTodoAt('/groups/:id/epics/:epic_iid/todo'),
+  epicTodoAt('/groups/:id/epics/:epic_iid/todos'),
 ]

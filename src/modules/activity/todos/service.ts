@@ -1,32 +1,36 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { finishAllTodos, finishTodo, insertTodos, type Noteable, type PlannedType } from '../../discussion/index.ts'
+import { finishAllTodos, finishTodo, insertTodos, type Noteable, type TodoType } from '../../discussion/index.ts'
 import { findEpicRecords, findIssueRecords } from '../../planning/index.ts'
 import { findRecords } from '../../review/index.ts'
+import { commitTargets } from './commits.ts'
 import type { TodoShown, TodoTarget } from './entity.ts'
 import { findTodo, type TodoFilters, type TodoRow, todoRow, todosOf } from './queries.ts'
 
-const idsOf = (todos: readonly TodoRow[], type: PlannedType): number[] => [
+const idsOf = (todos: readonly TodoRow[], type: TodoType): number[] => [
   ...new Set(todos.filter(({ noteable_type }) => noteable_type === type).map(({ noteable_id }) => noteable_id)),
 ]
 
 /** Todos with their targets. Skips targets that were just deleted. One statement for each kind of target. */
 async function withTargets(ctx: Ctx, todos: readonly TodoRow[]): Promise<TodoShown[]> {
-  const [issueIds, mergeRequestIds, epicIds] = [
+  const [issueIds, mergeRequestIds, epicIds, commitIds] = [
     idsOf(todos, 'Issue'),
     idsOf(todos, 'MergeRequest'),
     idsOf(todos, 'Epic'),
+    idsOf(todos, 'Commit'),
   ]
-  const [issues, mergeRequests, epics] = await Promise.all([
+  const [issues, mergeRequests, epics, commits] = await Promise.all([
     issueIds.length > 0 ? findIssueRecords(ctx.db, ctx.actor, issueIds) : [],
     mergeRequestIds.length > 0 ? findRecords(ctx.db, ctx.actor!, mergeRequestIds) : [],
     epicIds.length > 0 ? findEpicRecords(ctx.db, ctx.actor, epicIds) : [],
+    commitIds.length > 0 ? commitTargets(ctx, commitIds) : [],
   ])
   const targets = new Map<string, TodoTarget>([
     ...issues.map((row) => [`Issue ${row.id}`, { type: 'Issue', row }] as const),
     ...mergeRequests.map((row) => [`MergeRequest ${row.id}`, { type: 'MergeRequest', row }] as const),
     ...epics.map((row) => [`Epic ${row.id}`, { type: 'Epic', row }] as const),
+    ...commits.map((row) => [`Commit ${row.id}`, { type: 'Commit', row }] as const),
   ])
   return todos.flatMap((todo) => {
     const target = targets.get(`${todo.noteable_type} ${todo.noteable_id}`)

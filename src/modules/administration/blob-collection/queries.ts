@@ -7,8 +7,10 @@ import { digestsOfUploads } from '../../projects/index.ts'
 import { digestsOfLargeFiles } from '../../pushes/index.ts'
 
 /** Layers and configurations of images. Written here, because the module that owns the table comes later. */
-const digestsOfContainerBlobs = (digests: readonly Digest[]): Sql =>
-  sql`select digest from container_blobs where digest = any(${digests}::text[])`
+const digestsOfContainerBlobs = (digests: readonly Digest[]): Sql => sql`
+  select digest from container_blobs where digest = any(${digests}::text[])
+  union all select stored_as from container_blobs where stored_as = any(${digests}::text[])
+`
 
 /** Archives of exports and of imports that wait. Written here for the same reason. */
 const digestsOfArchives = (digests: readonly Digest[]): Sql => sql`

@@ -145,7 +145,7 @@ const detail = sql`
 `
 
 export const findPipeline = (db: Db, projectId: number, id: number): Promise<PipelineDetailRow | undefined> =>
-  db.row(pipelineDetailRow, sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
+  db.snapshotCache.row(pipelineDetailRow, sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
 
 /** The newest pipeline of a commit for a ref. */
 export const findNewestPipeline = (
@@ -159,16 +159,22 @@ export const findNewestPipeline = (
     sql`${detail} where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref} order by p.id desc limit 1`,
   )
 
-/** Status of the newest pipeline of a commit for a ref; null without one. A scalar subquery. */
-export const newestStatusSql = (projectId: Sql, sha: Sql, ref: Sql): Sql => sql`
-  (
-    select p.status
-    from pipelines p
-    where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref}
-    order by p.id desc
-    limit 1
-  )
-`
+/** A column of the newest pipeline of a commit for a ref; null without one. A scalar subquery. */
+const newestSql =
+  (column: 'id' | 'status') =>
+  (projectId: Sql, sha: Sql, ref: Sql): Sql =>
+    sql`
+      (
+        select p.${raw(column)}
+        from pipelines p
+        where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref}
+        order by p.id desc
+        limit 1
+      )
+    `
+
+export const newestStatusSql = newestSql('status')
+export const newestPipelineIdSql = newestSql('id')
 
 /** The newest pipeline of each commit of a project, for any ref; omits commits without one. One statement. */
 export const newestPipelines = (

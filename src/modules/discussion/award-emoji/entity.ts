@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { described, timestamp } from '../../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
-import { noteableTypes } from '../noteables/kinds.ts'
+import { numberedTypes } from '../noteables/kinds.ts'
 import type { AwardRow } from './queries.ts'
 
 export const AwardEmoji = entity({
@@ -14,7 +14,7 @@ export const AwardEmoji = entity({
     created_at: timestamp('Time at which the reaction was added'),
     updated_at: timestamp('Same as `created_at`'),
     awardable_id: Type.Integer({ description: 'ID of the issue, merge request, epic, snippet or note' }),
-    awardable_type: Type.String({ description: 'Kind of the target', enum: [...noteableTypes, 'Note'] }),
+    awardable_type: Type.String({ description: 'Kind of the target', enum: [...numberedTypes, 'Note'] }),
   }),
   present: (award: AwardRow, ctx) => ({
     id: award.id,

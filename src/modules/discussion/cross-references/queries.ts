@@ -5,12 +5,12 @@ import { join, type Sql, sql } from '../../../db/sql.ts'
 import { holderId, holderPath, holderRemains, isHeld, joinHolder, visibleHolder } from '../noteables/holder-queries.ts'
 import { type NoteableType, noteableTypes } from '../noteables/kinds.ts'
 import { columnOf, numberOf, readableRow, tableOf } from '../noteables/queries.ts'
-import { mayName } from '../notes/references.ts'
 
 const sourceRow = {
   type: textOf<NoteableType>(),
   id: integer,
-  iid: integer,
+  /** What references name it by: its number, or the object id of a commit. */
+  name: text,
   holder_id: integer,
   full_path: text,
   author_id: integer,
@@ -23,7 +23,7 @@ export const findDescription = (db: Db, type: NoteableType, id: number): Promise
   db.row(
     sourceRow,
     sql`
-      select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, ${holderId(type)} as holder_id,
+      select ${type}::text as type, m.id, ${numberOf(type, 'm')}::text as name, ${holderId(type)} as holder_id,
         ${holderPath(type)} as full_path, m.author_id, m.title || E'\n\n' || coalesce(m.description, '') as text
       from ${tableOf(type)} m ${joinHolder(type)} and ${holderRemains(type)}
       where m.id = ${id}
@@ -33,7 +33,7 @@ export const findDescription = (db: Db, type: NoteableType, id: number): Promise
 /** A note, with its noteable; undefined for system notes, which mention nothing. */
 export const findNoteText = (db: Db, noteId: number): Promise<TextSource | undefined> => {
   const ofKind = (type: NoteableType): Sql => sql`
-    select ${type}::text as type, m.id, ${numberOf(type, 'm')} as iid, ${holderId(type)} as holder_id,
+    select ${type}::text as type, m.id, ${numberOf(type, 'm')}::text as name, ${holderId(type)} as holder_id,
       ${holderPath(type)} as full_path, n.author_id, n.body as text
     from notes n join ${tableOf(type)} m on m.id = n.${columnOf(type)} ${joinHolder(type)} and ${holderRemains(type)}
     where n.id = ${noteId} and not n.system
@@ -41,13 +41,14 @@ export const findNoteText = (db: Db, noteId: number): Promise<TextSource | undef
   return db.row(sourceRow, join(noteableTypes.map(ofKind), ' union all '))
 }
 
-/** Whether title or description of a noteable may mention others. */
-export const descriptionMayName = (type: NoteableType, id: number): Sql => sql`
-  exists (select from ${tableOf(type)} where id = ${id} and (title ~ ${mayName} or description ~ ${mayName}))
+/** Whether title or description of a noteable match a pattern. */
+export const descriptionMayName = (type: NoteableType, id: number, pattern: string): Sql => sql`
+  exists (select from ${tableOf(type)} where id = ${id} and (title ~ ${pattern} or description ~ ${pattern}))
 `
 
-export const noteMayName = (noteId: number): Sql =>
-  sql`exists (select from notes where id = ${noteId} and not system and body ~ ${mayName})`
+/** Whether a note matches a pattern; system notes do not. */
+export const noteMayName = (noteId: number, pattern: string): Sql =>
+  sql`exists (select from notes where id = ${noteId} and not system and body ~ ${pattern})`
 
 const namedRow = { id: integer, iid: integer, holder_id: integer, full_path: text }
 export type FoundRow = RowOf<typeof namedRow>

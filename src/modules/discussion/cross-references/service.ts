@@ -1,18 +1,25 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { asAccount } from '../../accounts/index.ts'
 import type { ProjectOrGroupHolder } from '../../groups/index.ts'
-import { kindOf, type NoteableType, noteableTypes } from '../noteables/kinds.ts'
+import { isNumbered, kindOf, type NumberedType, numberedTypes } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { groupOfText, pathWithin } from '../noteables/reference.ts'
 import { insertCrossReference, type ReferenceSource } from '../notes/cross-reference-queries.ts'
 import { type NamedNoteable, namedNoteables } from '../notes/references.ts'
-import { findNamed } from './queries.ts'
+import { findNamed, type TextSource } from './queries.ts'
 
 /** A project or group with a text. */
 export type TextPlace = ProjectOrGroupHolder & { readonly full_path: string }
 
 /** A noteable that a text names. */
-export type NamedRow = Noteable & { readonly iid: number; readonly full_path: string }
+export type NamedRow = Noteable & { readonly type: NumberedType } & { readonly iid: number; readonly full_path: string }
+
+/** The texts about a commit and its message mention the same way. */
+export const commitAsSource = (place: TextPlace, oid: string): Source => ({
+  place,
+  source: { projectId: place.id, commit: oid },
+  nameWithin: (path) => `commit ${path === '' ? '' : `${path}@`}${oid}`,
+})
 
 /** What mentions or closes noteables. */
 export type Source = {
@@ -21,6 +28,15 @@ export type Source = {
   readonly source: ReferenceSource
   /** How system notes name the source after the path of its project or group: `merge request !1`. */
   readonly nameWithin: (path: string) => string
+}
+
+/** A description or note as what mentions. */
+export function sourceOf({ type, id, name, holder_id, full_path }: TextSource): Source {
+  const { noun, sign } = kindOf(type)
+  const holder = { of: kindOf(type).holder.of, id: holder_id }
+  const place = { ...holder, full_path }
+  if (!isNumbered(type)) return commitAsSource(place, name)
+  return { place, source: { noteable: { type, id, holder } }, nameWithin: (path) => `${noun} ${path}${sign}${name}` }
 }
 
 /** A text that may mention noteables. */
@@ -34,7 +50,7 @@ export type Mentioning = Source & {
  * The full path, in lower case, of the holder of a noteable that a text names: a project is named by its path in the group of the text,
  * a group by its full path. Undefined for a text of a group that names no project.
  */
-function fullPath(type: NoteableType, path: string | undefined, place: Pick<TextPlace, 'of' | 'full_path'>) {
+function fullPath(type: NumberedType, path: string | undefined, place: Pick<TextPlace, 'of' | 'full_path'>) {
   const isOfGroup = kindOf(type).holder.of === 'group'
   if (path !== undefined) return isOfGroup || path.includes('/') ? path : `${groupOfText(place)}/${path}`.toLowerCase()
   if (isOfGroup) return groupOfText(place).toLowerCase()
@@ -44,7 +60,7 @@ function fullPath(type: NoteableType, path: string | undefined, place: Pick<Text
 /** The noteables of a kind that a text of this project or group names, of those that the caller may read. At most one statement. */
 export async function readableNamed(
   ctx: Ctx,
-  type: NoteableType,
+  type: NumberedType,
   named: readonly NamedNoteable[],
   place: Pick<TextPlace, 'of' | 'full_path'>,
 ): Promise<NamedRow[]> {
@@ -83,7 +99,7 @@ export async function addCrossReferences(
   const named = namedNoteables(text, ctx.site.url)
   const author = named.length > 0 ? await asAccount(ctx, authorId) : undefined
   if (!author) return
-  for (const type of noteableTypes)
+  for (const type of numberedTypes)
     for (const row of await readableNamed(author, type, named, from.place)) {
       if (isItself(from.source, row) || (type === 'Issue' && except.has(row.id))) continue
       const body = `mentioned in ${sourceName(from, row)}`

@@ -2,7 +2,7 @@ import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, visibilities } from '../../../access/levels.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupsOfMember, groupWithinLimits } from '../../namespaces/index.ts'
-import { memberAtLeast, openVisibility, readableFeature, visibleProjects } from '../../projects/index.ts'
+import { memberAtLeast, membersOf, openVisibility, readableFeature, visibleProjects } from '../../projects/index.ts'
 import { featureOf, kindOf, lowestReader, type NoteableType, type ProjectType } from './kinds.ts'
 
 const { disabled, enabled } = featureLevels
@@ -22,6 +22,8 @@ type HolderSql = {
   /** The feature of this kind is on, and is on for all who see the holder. */
   readonly offers: (type: NoteableType) => Sql
   readonly offersToAll: (type: NoteableType) => Sql
+  /** The lowest level that has the feature of this kind where it is for members only. */
+  readonly offeredFrom: (type: NoteableType) => number
   /** The caller may read this kind there, given that the holder is visible. */
   readonly readable: (type: NoteableType, caller: Caller) => Sql
 }
@@ -54,6 +56,7 @@ const projects: HolderSql = {
   `,
   offers: (type) => sql`${feature(type)} > ${disabled}`,
   offersToAll: (type) => sql`${feature(type)} >= ${enabled}`,
+  offeredFrom: (type) => membersOf(featureOf(type as ProjectType)),
   readable: (type, caller) =>
     readableFeature(caller, featureOf(type as ProjectType), kindOf(type).readableFrom, kindOf(type).open),
 }
@@ -75,6 +78,7 @@ const groups: HolderSql = {
   hasMember: (level) => memberOfGroup(raw('g.id'), level),
   offers: () => raw('true'),
   offersToAll: () => raw('true'),
+  offeredFrom: lowestReader,
   readable: readableInGroup,
 }
 

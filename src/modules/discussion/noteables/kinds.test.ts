@@ -5,19 +5,26 @@ import { holderOf } from './holder-queries.ts'
 import { kindOf, noteableTypes } from './kinds.ts'
 
 const shared = ['notes', 'mentions', 'award_emoji', 'subscriptions']
-const ofPlanned = ['todos', 'label_events', 'state_events']
+const ofPlanned = ['label_events', 'state_events']
 const ofScheduled = ['time_logs', 'milestone_events']
 
 test.for(noteableTypes)(
-  'each table of discussion has the column of %s, those of plans only if it is planned',
+  'each table of discussion has the column of %s, todos and the tables of plans only if it has such',
   async (type, { world }) => {
-    const { table, column, planned } = kindOf(type)
+    const { table, column, todos, planned } = kindOf(type)
     const tables = [
       ...shared,
+      ...(todos ? ['todos'] : []),
       ...(planned ? [...ofPlanned, planned.labels] : []),
       ...(planned?.scheduled ? [...ofScheduled, ...planned.scheduled.assigned] : []),
     ].sort()
-    const referring = await tablesReferring(world, table, column, [...shared, ...ofPlanned, ...ofScheduled, ...tables])
+    const referring = await tablesReferring(world, table, column, [
+      'todos',
+      ...shared,
+      ...ofPlanned,
+      ...ofScheduled,
+      ...tables,
+    ])
     expect(referring.map(({ name }) => name)).toEqual(tables)
   },
 )

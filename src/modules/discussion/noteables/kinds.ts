@@ -4,11 +4,16 @@ import type { FeatureColumn } from '../../projects/index.ts'
 /** How one kind of noteable is stored, read and named. */
 type NoteableKind = {
   readonly table: string
-  /** The column with its id in notes, mentions, awards and subscriptions; with `planned`, also in todos, time logs and events. */
+  /** The column with its id in notes, mentions, awards and subscriptions, in todos if it has some, and in tables of what only some kinds have. */
   readonly column: string
-  /** The column with the number that references and URLs contain: `iid` counts within the holder, `id` in the instance. */
-  readonly number: 'iid' | 'id'
-  /** What only work that is planned has: states, todos, and these tables. */
+  /**
+   * The column that references and URLs contain: `iid` counts within the holder, `id` in the instance. What has an `oid` instead, an object id
+   * of git, has no number in records and events, and its row is made with its first note.
+   */
+  readonly number: 'iid' | 'id' | 'oid'
+  /** Mentions and the like add it to the todos of users. */
+  readonly todos: boolean
+  /** What only work that is planned has: states, and these tables. */
   readonly planned?: {
     /** The table of its labels; it has the same column. */
     readonly labels: string
@@ -29,8 +34,12 @@ type NoteableKind = {
    * it. `visibility`: a visibility of its own; the author and members read all.
    */
   readonly hiddenBy?: 'confidential' | 'visibility'
-  /** It has a diff with positions, and its discussions can be resolved. */
+  /** Its discussions can be resolved. */
   readonly resolvable: boolean
+  /** What its notes can have positions in: the diffs of its versions, with images, or the diff of the one commit. */
+  readonly diff?: 'versions' | 'commit'
+  /** What a reply to a single note does: it makes a discussion of both, or it is refused. */
+  readonly replies: 'to all' | 'to discussions'
   /** Name in mails. */
   readonly noun: string
   /** In references, between the path of the holder and its number. */
@@ -45,12 +54,14 @@ export const noteableKinds = {
     table: 'issues',
     column: 'issue_id',
     number: 'iid',
+    todos: true,
     planned: { labels: 'issue_labels', scheduled: { assigned: ['issue_assignees'] } },
     holder: { of: 'project', feature: 'issues_access_level' },
     readableFrom: 'guest',
     open: 'signed_in',
     hiddenBy: 'confidential',
     resolvable: false,
+    replies: 'to all',
     noun: 'issue',
     sign: '#',
     segment: 'issues',
@@ -59,6 +70,7 @@ export const noteableKinds = {
     table: 'merge_requests',
     column: 'merge_request_id',
     number: 'iid',
+    todos: true,
     planned: {
       labels: 'merge_request_labels',
       scheduled: { assigned: ['merge_request_assignees', 'merge_request_reviewers'] },
@@ -67,6 +79,8 @@ export const noteableKinds = {
     readableFrom: 'reporter',
     open: 'signed_in',
     resolvable: true,
+    diff: 'versions',
+    replies: 'to all',
     noun: 'merge request',
     sign: '!',
     segment: 'merge_requests',
@@ -76,11 +90,13 @@ export const noteableKinds = {
     table: 'snippets',
     column: 'snippet_id',
     number: 'id',
+    todos: false,
     holder: { of: 'project', feature: 'snippets_access_level' },
     readableFrom: 'guest',
     open: 'anyone',
     hiddenBy: 'visibility',
     resolvable: false,
+    replies: 'to all',
     noun: 'snippet',
     sign: '$',
     segment: 'snippets',
@@ -89,15 +105,32 @@ export const noteableKinds = {
     table: 'epics',
     column: 'epic_id',
     number: 'iid',
+    todos: true,
     planned: { labels: 'epic_labels' },
     holder: { of: 'group' },
     readableFrom: 'guest',
     open: 'signed_in',
     hiddenBy: 'confidential',
     resolvable: false,
+    replies: 'to all',
     noun: 'epic',
     sign: '&',
     segment: 'epics',
+  },
+  Commit: {
+    table: 'commented_commits',
+    column: 'commit_id',
+    number: 'oid',
+    todos: true,
+    holder: { of: 'project', feature: 'repository_access_level' },
+    readableFrom: 'reporter',
+    open: 'anyone',
+    resolvable: false,
+    diff: 'commit',
+    replies: 'to discussions',
+    noun: 'commit',
+    sign: '@',
+    segment: 'commit',
   },
 } as const satisfies Readonly<Record<string, NoteableKind>>
 
@@ -105,13 +138,19 @@ export type NoteableType = keyof typeof noteableKinds
 
 type Kinds = typeof noteableKinds
 
-/** Kinds that have states, labels and todos. */
+/** Kinds that users have todos for. */
+export type TodoType = { [T in NoteableType]: Kinds[T]['todos'] extends true ? T : never }[NoteableType]
+
+/** Kinds that have states and labels. */
 export type PlannedType = { [T in NoteableType]: Kinds[T] extends { planned: object } ? T : never }[NoteableType]
 
 /** Kinds that also have milestones, assignees and time tracking. All belong to projects. */
 export type ScheduledType = {
   [T in PlannedType]: Kinds[T]['planned'] extends { scheduled: object } ? T : never
 }[PlannedType]
+
+/** Kinds with a number, by which texts and records name them. */
+export type NumberedType = { [T in NoteableType]: Kinds[T]['number'] extends 'oid' ? never : T }[NoteableType]
 
 /** Kinds that belong to projects. */
 export type ProjectType = { [T in NoteableType]: Kinds[T]['holder']['of'] extends 'project' ? T : never }[NoteableType]
@@ -125,22 +164,34 @@ export const kindOf = (type: NoteableType): NoteableKind => noteableKinds[type]
 
 export const isPlanned = (type: NoteableType): type is PlannedType => kindOf(type).planned !== undefined
 
+export const hasTodos = (type: NoteableType): type is TodoType => kindOf(type).todos
+
 export const isScheduled = (type: NoteableType): type is ScheduledType => kindOf(type).planned?.scheduled !== undefined
 
+export const isNumbered = (type: NoteableType): type is NumberedType => kindOf(type).number !== 'oid'
+
 const isOfProject = (type: NoteableType): type is ProjectType => kindOf(type).holder.of === 'project'
+
+const isNumberedOfProject = (type: NumberedType): type is ProjectType & NumberedType => isOfProject(type)
+
+export const todoTypes: readonly TodoType[] = noteableTypes.filter(hasTodos)
 
 export const plannedTypes: readonly PlannedType[] = noteableTypes.filter(isPlanned)
 
 export const scheduledTypes: readonly ScheduledType[] = noteableTypes.filter(isScheduled)
 
+export const numberedTypes: readonly NumberedType[] = noteableTypes.filter(isNumbered)
+
 export const projectTypes: readonly ProjectType[] = noteableTypes.filter(isOfProject)
 
+export const numberedOfProjects: readonly (ProjectType & NumberedType)[] = numberedTypes.filter(isNumberedOfProject)
+
 /** Kinds that belong to groups. */
-export const groupTypes: readonly NoteableType[] = noteableTypes.filter((type) => kindOf(type).holder.of === 'group')
+export const groupTypes: readonly NumberedType[] = numberedTypes.filter((type) => kindOf(type).holder.of === 'group')
 
 export const isNoteableType = (word: string): word is NoteableType => Object.hasOwn(noteableKinds, word)
 
-export const isPlannedType = (word: string): word is PlannedType => isNoteableType(word) && isPlanned(word)
+export const isTodoType = (word: string): word is TodoType => isNoteableType(word) && hasTodos(word)
 
 /** The tables of users with a task in noteables of a kind. */
 export const assignedTables = (type: NoteableType): readonly string[] => kindOf(type).planned?.scheduled?.assigned ?? []

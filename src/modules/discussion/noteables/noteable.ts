@@ -4,7 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Subject } from '../../../api/endpoint.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { ProjectOrGroupHolder } from '../../groups/index.ts'
-import type { Position, WantedPlace } from '../positions/position.ts'
+import type { NotePlace, TextPosition, WantedPlace } from '../positions/position.ts'
 import type { QuickActions } from '../quick-actions/apply.ts'
 import { kindOf, type NoteableType, type PlannedType, type ProjectType } from './kinds.ts'
 
@@ -39,20 +39,36 @@ export type NoteAbility = 'comment' | 'award' | 'admin_note' | 'date_note'
 /** Those of kinds whose discussions can be resolved. */
 export type ResolvingAbility = NoteAbility | 'resolve_discussion'
 
+/** A file at a position of a diff. */
+export type FileAt = {
+  readonly text: string
+  /** How far lines have moved up to the current head; undefined if they have changed. */
+  shiftOf(fromLine: number, toLine: number): number | undefined
+}
+
 /** The noteable of a request, with the operations that only its module can do. */
 export type Discussed = Noteable & {
-  /** Its number in its holder; the id of a snippet, which has none. */
+  /** Its number in its holder; the id of a snippet or a commit, which have none. */
   readonly iid: number
+  /** The object id of a commit. */
+  readonly oid?: string
   readonly title: string
   /** The caller's permissions. */
   readonly facts: Facts
   readonly policy: Policy<NoteAbility> & Partial<Policy<ResolvingAbility>>
   /** Locks its row until the transaction ends and sets the time of its last change. False if it is gone. */
   touch(tx: Tx): Promise<boolean>
+  /**
+   * Instead of `touch` before a new note, for kinds whose row is made with the first one: locks the row, or makes it. Resolves to its id;
+   * undefined if the holder is gone. Without a row, the noteable has the id 0, which no row has.
+   */
+  begin?(tx: Tx, ctx: Ctx): Promise<number | undefined>
   /** The quick actions that its texts may have. */
   readonly quickActions?: QuickActions
   /** The position in its diff, for kinds that have one. Throws if the diff does not show it. */
-  placeOf?(ctx: Ctx, wanted: WantedPlace): Promise<Position>
+  placeOf?(ctx: Ctx, wanted: WantedPlace): Promise<NotePlace>
+  /** The file at a position of its diff, for kinds whose notes may suggest changes; undefined if lines of it cannot be replaced. */
+  fileAt?(ctx: Ctx, position: TextPosition): Promise<FileAt | undefined>
 }
 
 /** A noteable with time tracking. */

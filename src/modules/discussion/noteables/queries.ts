@@ -8,6 +8,7 @@ import {
   kindOf,
   lowestReader,
   type NoteableType,
+  type NumberedType,
   noteableTypes,
   type PlannedType,
   projectTypes,
@@ -30,8 +31,11 @@ export const numberOf = (type: NoteableType, alias: string): Sql => raw(`${alias
 /** The column with the id of a noteable of a kind: `merge_request_id`. */
 export const columnOf = (type: NoteableType): Sql => raw(kindOf(type).column)
 
-/** The column of notes with the id of a noteable of a kind whose text mentions another: `source_merge_request_id`. */
-export const sourceColumnOf = (type: NoteableType): Sql => raw(`source_${kindOf(type).column}`)
+/**
+ * The column of notes with the id of a noteable of a kind whose text mentions another: `source_merge_request_id`. A text about a commit mentions
+ * as the commit does: by `source_commit`.
+ */
+export const sourceColumnOf = (type: NumberedType): Sql => raw(`source_${kindOf(type).column}`)
 
 /** Condition on a row of this alias: it belongs to the noteable. */
 export const isAbout = (alias: string, { type, id }: Pick<Noteable, 'type' | 'id'>): Sql =>
@@ -46,13 +50,18 @@ export const isAboutKind = (alias: string, type: NoteableType): Sql =>
  * hidden. SQL twin of the ability to read them in the policy.
  */
 export function readersOf(type: NoteableType): Sql {
-  const { hasMember, offers, offersToAll } = holderOf(type)
+  const { hasMember, offers, offersToAll, offeredFrom } = holderOf(type)
+  // In a holder that is open to them, members below the lowest reader read as other users do, if the feature is for members.
+  const offered =
+    offeredFrom(type) < lowestReader(type)
+      ? sql`(${offersToAll(type)} or ${hasMember(literal(offeredFrom(type)))})`
+      : offersToAll(type)
   return sql`
     (
       u.kind = 'human'
       and u.state = 'active'
       and ${offers(type)}
-      and (u.admin or ${hasMember(literal(lowestReader(type)))} or (${offersToAll(type)} and ${openTo(type)}))
+      and (u.admin or ${hasMember(literal(lowestReader(type)))} or (${offered} and ${openTo(type)}))
     )
   `
 }

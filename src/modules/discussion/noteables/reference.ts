@@ -20,7 +20,7 @@ export function references(type: NoteableType, { iid, project_id: id, full_path 
 }
 
 /** The page of a noteable of a holder with this path. */
-export function noteableUrl(siteUrl: string, type: NoteableType, fullPath: string, iid: number): string {
+export function noteableUrl(siteUrl: string, type: NoteableType, fullPath: string, iid: number | string): string {
   const { holder, segment } = kindOf(type)
   return `${siteUrl}/${holder.of === 'group' ? 'groups/' : ''}${fullPath}/-/${segment}/${iid}`
 }

@@ -1,13 +1,15 @@
 import type { Tx } from '../../../db/db.ts'
 import { empty, raw, sql } from '../../../db/sql.ts'
 import { holderIds } from '../../groups/index.ts'
-import { kindOf } from '../noteables/kinds.ts'
+import { kindOf, type NumberedType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, sourceColumnOf, tableOf } from '../noteables/queries.ts'
 import { newDiscussionId } from './discussion-id.ts'
 
 /** What mentions or closes a noteable: another one, with its description and notes, or a commit. */
-export type ReferenceSource = { readonly noteable: Noteable } | { readonly projectId: number; readonly commit: string }
+export type ReferenceSource =
+  | { readonly noteable: Noteable & { readonly type: NumberedType } }
+  | { readonly projectId: number; readonly commit: string }
 
 export type CrossReference = {
   readonly authorId: number

@@ -2,37 +2,32 @@ import type { TObject } from 'typebox'
 import type { Facts } from '../../../access/policy.ts'
 import { as, endpoint, type Subject, variants } from '../../../api/endpoint.ts'
 import { fetchPage } from '../../../api/page.ts'
-import { Flag, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../../api/params/types.ts'
-import { kindOf } from '../noteables/kinds.ts'
+import { Flag, Optional, Params, Timestamp } from '../../../api/params/types.ts'
+import { kindOf, type NoteableType } from '../noteables/kinds.ts'
 import { type DiscussedSubject, type ResolvingAbility, withArticle } from '../noteables/noteable.ts'
 import { AppliedActions } from '../quick-actions/entity.ts'
 import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
 import { Discussion, Note } from './entity.ts'
-import { noteBody as body, discussionId as discussion_id, lineParams, quickActions, quickActionsOf } from './params.ts'
+import {
+  noteBody as body,
+  describedBy,
+  discussionId as discussion_id,
+  positionInCommit,
+  positionInVersion,
+  quickActionsOf,
+} from './params.ts'
 import { discussionRow, discussionsOf, noteRow, notesOfDiscussion } from './record-queries.ts'
 import { isApplied, removeNote } from './service.ts'
 import { noteOfDiscussion } from './subject.ts'
 
 const created_at = Optional(Timestamp({ description: 'Creation time; only for owners' }))
 const resolved = Flag({ description: 'Resolves it; `false` reopens it' })
-const sizeOrPlace = (description: string) => Optional(Whole({ minimum: 0, description }))
-
-const position = Optional(
-  Params(
-    {
-      base_sha: Text({ description: 'Merge base of a diff version' }),
-      start_sha: Text({ description: 'Head of the target branch in that version' }),
-      head_sha: Text({ description: 'Head of the source branch in that version' }),
-      position_type: OneOf(['text', 'image'], { description: 'text for a line, image for a point of an image' }),
-      ...lineParams,
-      width: sizeOrPlace('Width of the image in pixels'),
-      height: sizeOrPlace('Height of the image in pixels'),
-      x: sizeOrPlace('Distance of the point from the left edge in pixels'),
-      y: sizeOrPlace('Distance of the point from the upper edge in pixels'),
-    },
-    { description: 'Line or point of the diff; default: the whole merge request' },
-  ),
-)
+/** The parameter `position` of kinds whose notes can have one. Its type is that with the most values. */
+function positionOf(type: NoteableType): { readonly position: typeof positionInVersion } {
+  const { diff } = kindOf(type)
+  if (diff === undefined) return {} as { position: typeof positionInVersion }
+  return { position: diff === 'versions' ? positionInVersion : (positionInCommit as typeof positionInVersion) }
+}
 
 /** What changes a note of a discussion that can be resolved; other notes only have a text. */
 const change = Params({ body: Optional(body), resolved: Optional(resolved) }, { exactlyOneOf: ['body', 'resolved'] })
@@ -43,7 +38,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
 ) {
   const path = `${about.path}/discussions`
   const of = noteOfDiscussion(about)
-  const { resolvable } = kindOf(about.type)
+  const { resolvable, diff } = kindOf(about.type)
   const all = [
     endpoint({
       method: 'GET',
@@ -74,12 +69,13 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       method: 'POST',
       path,
       summary: `Create ${withArticle(about.noun)} discussion`,
-      ...(resolvable
-        ? { description: `A position places the discussion on the diff. ${quickActions}` }
-        : quickActionsOf(about.type)),
+      ...describedBy(
+        diff === undefined ? '' : 'A position places the discussion on the diff.',
+        quickActionsOf(about.type),
+      ),
       subject: about.subject,
       allow: 'comment',
-      params: Params({ body, ...(resolvable ? { position } : ({} as { position: typeof position })), created_at }),
+      params: Params({ body, ...positionOf(about.type), created_at }),
       returns: variants(Discussion, AppliedActions),
       async handle({ subject, params, ctx }) {
         const made = await beginDiscussion(ctx, about.discussed(subject), {
@@ -114,7 +110,7 @@ export function discussionRoutesOf<T extends { readonly facts: Facts }, A extend
       subject: about.subject,
       allow: 'comment',
       params: Params({ discussion_id, body, created_at }),
-      ...quickActionsOf(about.type),
+      ...describedBy(quickActionsOf(about.type)),
       returns: variants(Note, AppliedActions),
       async handle({ subject, params, ctx }) {
         const made = await answer(ctx, about.discussed(subject), {

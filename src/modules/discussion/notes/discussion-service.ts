@@ -5,14 +5,26 @@ import { emit } from '../../../events/log.ts'
 import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
 import { placeOf } from '../../groups/index.ts'
 import { noteableFacts } from '../noteables/facts.ts'
+import { kindOf } from '../noteables/kinds.ts'
 import type { Discussed, Noteable } from '../noteables/noteable.ts'
 import type { WantedPlace } from '../positions/position.ts'
 import type { Applied } from '../quick-actions/apply.ts'
+import { suggestionsAt } from '../suggestions/service.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { findRoot, hasUnresolved, makeThread, type Resolvable, resolveNotes, unresolveNotes } from './queries.ts'
 import { type DiscussionRow, findDiscussion, type NoteRow } from './record-queries.ts'
-import { addSystemNote, editNote, getNote, holdNoteable, type NewText, saveNote, withQuickActions } from './service.ts'
+import {
+  addNote,
+  addSystemNote,
+  editNote,
+  getNote,
+  holdNoteable,
+  type NewText,
+  saveNote,
+  withQuickActions,
+} from './service.ts'
 import type { NoteSubject } from './subject.ts'
+import { requireText } from './text.ts'
 
 export async function getDiscussion(ctx: Ctx, noteable: Noteable, discussionId: string): Promise<DiscussionRow> {
   const found = await findDiscussion(ctx.db, noteable, ctx.actor, discussionId)
@@ -26,36 +38,40 @@ export async function beginDiscussion(
   discussed: Discussed,
   { body, createdAt, wanted }: NewText & { wanted: WantedPlace | undefined },
 ): Promise<DiscussionRow | Applied> {
-  const position = wanted && discussed.placeOf ? await discussed.placeOf(ctx, wanted) : null
+  requireText(body)
+  const place = wanted && discussed.placeOf ? await discussed.placeOf(ctx, wanted) : null
   return withQuickActions(ctx, discussed, body, async (text) => {
     const discussionId = newDiscussionId()
-    await ctx.transaction(async (tx) => {
-      await holdNoteable(tx, discussed)
-      await saveNote(tx, ctx, discussed, { discussionId, body: text, threaded: true, position, createdAt })
-    })
-    return getDiscussion(ctx, discussed, discussionId)
+    const suggestions = await suggestionsAt(ctx, discussed, place?.position ?? null, text)
+    const input = { discussionId, body: text, threaded: true, place, suggestions, createdAt }
+    const added = await addNote(ctx, discussed, input)
+    return getDiscussion(ctx, added.discussed, discussionId)
   })
 }
 
 /**
- * Replies to a discussion, at its position. A reply turns a single note into a discussion; a resolved discussion stays resolved.
- * Throws `invalid` for a system note.
+ * Replies to a discussion, at its position. A reply turns a single note into a discussion, unless the kind forbids that; a resolved
+ * discussion stays resolved. Throws `invalid` for a system note.
  */
 export async function answer(
   ctx: Ctx,
   discussed: Discussed,
   { discussionId, body, createdAt }: NewText & { discussionId: string },
 ): Promise<NoteRow | Applied> {
-  await getDiscussion(ctx, discussed, discussionId)
+  const { notes } = await getDiscussion(ctx, discussed, discussionId)
   return withQuickActions(ctx, discussed, body, async (text) => {
+    const suggestions = await suggestionsAt(ctx, discussed, notes[0]!.position, text)
     const id = await ctx.transaction(async (tx) => {
       await holdNoteable(tx, discussed)
       const root = await findRoot(tx, discussed, discussionId)
       if (!root) throw notFound('Discussion')
-      if (root.system) throw invalid('Discussion is an individual note.')
+      const isSingle = root.system || (!root.threaded && kindOf(discussed.type).replies === 'to discussions')
+      if (isSingle) throw invalid('Discussion is an individual note.')
       if (!root.threaded) await makeThread(tx, discussed, discussionId)
-      const { position, resolved } = root
-      return saveNote(tx, ctx, discussed, { discussionId, body: text, threaded: true, position, resolved, createdAt })
+      const { position, changed_line, resolved } = root
+      const place = { position, changedLine: changed_line ?? undefined }
+      const input = { discussionId, body: text, threaded: true, place, resolved, suggestions, createdAt }
+      return saveNote(tx, ctx, discussed, input)
     })
     return getNote(ctx, discussed, id)
   })

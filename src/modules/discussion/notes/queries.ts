@@ -6,7 +6,8 @@ import { holderIds } from '../../groups/index.ts'
 import type { NoteableType } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { columnOf, isAbout } from '../noteables/queries.ts'
-import type { Position, TextPosition } from '../positions/position.ts'
+import type { ChangedLine } from '../positions/diff-lines.ts'
+import type { NotePlace, Position, TextPosition } from '../positions/position.ts'
 
 /** Whether a discussion of the noteable of this type and id is unresolved. */
 export const unresolvedSql = (type: NoteableType, id: Sql): Sql => sql`
@@ -27,28 +28,30 @@ export type NewNote = {
   readonly threaded?: boolean
   /** Resolved by its author on creation: the discussion was resolved before. */
   readonly resolved?: boolean
-  readonly position?: Position | null
+  readonly place?: NotePlace | null
   readonly createdAt?: Date | undefined
 }
+
+const asJson = (value: object | null | undefined): Sql => sql`${value ? JSON.stringify(value) : null}::jsonb`
 
 export const insertNote = async (
   tx: Tx,
   { type, id, holder }: Noteable,
   note: NewNote,
 ): Promise<{ id: number; created_at: Timestamp }> => {
-  const { system = false, threaded = false, resolved = false, position = null, createdAt = null } = note
+  const { system = false, threaded = false, resolved = false, place = null, createdAt = null } = note
   const made = await tx.row(
     { id: integer, created_at: timestamp },
     sql`
       insert into notes (
         project_id, ${columnOf(type)}, author_id, discussion_id, threaded, system, body, position,
-        resolved_at, resolved_by_id, created_at, updated_at
+        changed_line, resolved_at, resolved_by_id, created_at, updated_at
       )
       values (
         ${holderIds(holder).projectId}, ${id}, ${note.authorId}, ${note.discussionId}, ${threaded}, ${system},
-        ${note.body}, ${position && JSON.stringify(position)}::jsonb, case when ${resolved} then now() end,
-        case when ${resolved} then ${note.authorId}::bigint end, coalesce(${createdAt}, now()),
-        coalesce(${createdAt}, now())
+        ${note.body}, ${asJson(place?.position)}, ${asJson(place?.changedLine)},
+        case when ${resolved} then now() end, case when ${resolved} then ${note.authorId}::bigint end,
+        coalesce(${createdAt}, now()), coalesce(${createdAt}, now())
       )
       returning id, created_at
     `,
@@ -61,6 +64,7 @@ export const discussionRootRow = {
   system: boolean,
   threaded: boolean,
   position: nullable(json<Position>()),
+  changed_line: nullable(json<ChangedLine>()),
   resolved: boolean,
 }
 export type DiscussionRoot = RowOf<typeof discussionRootRow>
@@ -72,7 +76,7 @@ export const findRoot = (tx: Tx, noteable: Noteable, discussionId: string): Prom
   tx.row(
     discussionRootRow,
     sql`
-      select n.system, n.threaded, n.position, n.threaded
+      select n.system, n.threaded, n.position, n.changed_line, n.threaded
         and not exists (
           select from notes o where ${inDiscussion('o', noteable, discussionId)} and o.resolved_at is null
         ) as resolved

@@ -5,7 +5,7 @@ import { boolean, integer, json, nullable, type RowOf, text, textOf, timestamp }
 import { join, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { readableCode, visibleProjects } from '../../projects/index.ts'
-import { groupTypes, kindOf, type NoteableType, type ProjectType, projectTypes } from '../noteables/kinds.ts'
+import { groupTypes, isNumbered, kindOf, type NoteableType, numberedOfProjects } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import {
   columnOf,
@@ -16,7 +16,9 @@ import {
   sourceColumnOf,
   tableOf,
 } from '../noteables/queries.ts'
+import type { ChangedLine } from '../positions/diff-lines.ts'
 import type { Position } from '../positions/position.ts'
+import { type SuggestionRow, suggestionsJson } from '../suggestions/queries.ts'
 
 /** A comment on a noteable, or a system note about an action of a user. */
 export const noteRow = {
@@ -24,15 +26,20 @@ export const noteRow = {
   discussion_id: text,
   noteable_type: textOf<NoteableType>(),
   noteable_id: integer,
-  /** Number by which references name the noteable. */
-  noteable_iid: integer,
+  /** Number by which references name the noteable; null for a commit. */
+  noteable_iid: nullable(integer),
+  /** Object id of the commit that the note is about. */
+  commit_oid: nullable(text),
   author: json<UserReferenceRow>(),
   body: text,
   system: boolean,
   threaded: boolean,
   position: nullable(json<Position>()),
+  changed_line: nullable(json<ChangedLine>()),
   resolved_at: nullable(timestamp),
   resolved_by: nullable(json<UserReferenceRow>()),
+  /** Changes that its text suggests; null if there are none. */
+  suggestions: nullable(json<SuggestionRow[]>()),
   created_at: timestamp,
   updated_at: timestamp,
 }
@@ -51,7 +58,7 @@ export type DiscussionRow = RowOf<typeof discussionRow>
  * Condition on the note `n`: it is no cross-reference, or the caller may read what refers to its noteable. Looked up at the time of
  * reading, because access to the source changes.
  */
-const isVisible = (caller: Caller): Sql => sql`
+export const visibleNote = (caller: Caller): Sql => sql`
   (
     (
       n.source_project_id is null
@@ -65,7 +72,7 @@ const isVisible = (caller: Caller): Sql => sql`
         and ${visibleProjects(caller)}
         and case
           when n.source_commit is not null then ${readableCode(caller)} ${join(
-            projectTypes.map((type) => readableSource(caller, type)),
+            numberedOfProjects.map((type) => readableSource(caller, type)),
             ' ',
           )}
         end
@@ -77,7 +84,7 @@ const isVisible = (caller: Caller): Sql => sql`
   )
 `
 
-const readableSource = (caller: Caller, type: ProjectType): Sql => sql`
+const readableSource = (caller: Caller, type: (typeof numberedOfProjects)[number]): Sql => sql`
   when n.${sourceColumnOf(type)} is not null then exists (
     select from ${tableOf(type)} m where m.id = n.${sourceColumnOf(type)} and ${readableRow(type, caller)}
   )
@@ -93,18 +100,26 @@ const joins = (type: NoteableType): Sql => sql`
 /** Who resolved the note, of the user `r`. */
 export const resolverJson: Sql = sql`case when r.id is not null then ${userReferenceJson('r')} end`
 
+/** Number and object id of the noteable `m`, of which it has one. */
+const names = (type: NoteableType): { readonly iid: Sql; readonly oid: Sql } =>
+  isNumbered(type)
+    ? { iid: numberOf(type, 'm'), oid: raw('null::text') }
+    : { iid: raw('null::integer'), oid: numberOf(type, 'm') }
+
 const note = (type: NoteableType): Sql => sql`
-  select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id,
-    ${numberOf(type, 'm')} as noteable_iid, ${userReferenceJson('u')} as author, n.body, n.system, n.threaded,
-    n.position, n.resolved_at, ${resolverJson} as resolved_by, n.created_at, n.updated_at ${joins(type)}
+  select n.id, n.discussion_id, ${type}::text as noteable_type, m.id as noteable_id, ${names(type).iid} as noteable_iid,
+    ${names(type).oid} as commit_oid, ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position,
+    n.changed_line, n.resolved_at, ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at,
+    n.updated_at ${joins(type)}
 `
 
 const noteJson = (type: NoteableType): Sql => sql`
   json_build_object(
     'id', n.id, 'discussion_id', n.discussion_id, 'noteable_type', ${type}::text, 'noteable_id', m.id, 'noteable_iid',
-    ${numberOf(type, 'm')}, 'author', ${userReferenceJson('u')}, 'body', n.body, 'system', n.system, 'threaded',
-    n.threaded, 'position', n.position, 'resolved_at', ${wireTime(raw('n.resolved_at'))}, 'resolved_by',
-    ${resolverJson}, 'created_at', ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}
+    ${names(type).iid}, 'commit_oid', ${names(type).oid}, 'author', ${userReferenceJson('u')}, 'body', n.body, 'system',
+    n.system, 'threaded', n.threaded, 'position', n.position, 'changed_line', n.changed_line, 'resolved_at',
+    ${wireTime(raw('n.resolved_at'))}, 'resolved_by', ${resolverJson}, 'suggestions', ${suggestionsJson}, 'created_at',
+    ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}
   )
 `
 
@@ -125,7 +140,7 @@ export const notesOf = (noteable: Noteable, caller: Caller, { order_by, sort }: 
   select: note(noteable.type),
   from: raw('from notes n'),
   key: raw('n.id'),
-  where: [isAbout('n', noteable), isVisible(caller)],
+  where: [isAbout('n', noteable), visibleNote(caller)],
   order: [
     { by: order_by === 'created_at' ? raw('n.created_at') : raw('n.updated_at'), direction: sort },
     { by: raw('n.id'), direction: sort },
@@ -137,7 +152,7 @@ export const notesOfDiscussion = (noteable: Noteable, caller: Caller, discussion
   type: 'Note',
   select: note(noteable.type),
   from: raw('from notes n'),
-  where: [isAbout('n', noteable), sql`n.discussion_id = ${discussionId}`, isVisible(caller)],
+  where: [isAbout('n', noteable), sql`n.discussion_id = ${discussionId}`, visibleNote(caller)],
   order: [{ by: raw('n.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
@@ -150,7 +165,7 @@ export const discussionsOf = (noteable: Noteable, caller: Caller): List => ({
   key: raw('f.id'),
   where: [
     isAbout('f', noteable),
-    sql`exists (select from notes n where n.id = f.id and ${isVisible(caller)})`,
+    sql`exists (select from notes n where n.id = f.id and ${visibleNote(caller)})`,
     sql`
       not exists (
         select from notes e where ${isAbout('e', noteable)} and e.discussion_id = f.discussion_id and e.id < f.id
@@ -166,13 +181,13 @@ export const findDiscussion = (
   caller: Caller,
   discussionId: string,
 ): Promise<DiscussionRow | undefined> =>
-  db.row(
+  db.snapshotCache.row(
     discussionRow,
     sql`
       ${discussion(noteable.type)}
       where ${isAbout('f', noteable)}
         and f.discussion_id = ${discussionId}
-        and exists (select from notes n where n.id = f.id and ${isVisible(caller)})
+        and exists (select from notes n where n.id = f.id and ${visibleNote(caller)})
       order by f.id
       limit 1
     `,
@@ -186,11 +201,11 @@ export const findNote = (
   id: number,
   discussionId?: string,
 ): Promise<NoteRow | undefined> =>
-  db.row(
+  db.snapshotCache.row(
     noteRow,
     sql`
       ${note(noteable.type)}
-      where ${isAbout('n', noteable)} and n.id = ${id} and ${ofDiscussion(discussionId)} and ${isVisible(caller)}
+      where ${isAbout('n', noteable)} and n.id = ${id} and ${ofDiscussion(discussionId)} and ${visibleNote(caller)}
     `,
   )
 

@@ -1,5 +1,5 @@
 import { codeFence, fencedLines } from '../../../kernel/fences.ts'
-import { type NoteableType, noteableKinds } from '../noteables/kinds.ts'
+import { kindOf, type NumberedType, numberedTypes } from '../noteables/kinds.ts'
 
 /** Maximum references of a sort in one text; further ones are ignored. */
 export const maxReferences = 100
@@ -36,7 +36,7 @@ export function mentionedNames(text: string): MentionedName[] {
 
 /** A noteable that a text names. */
 export type NamedNoteable = {
-  readonly type: NoteableType
+  readonly type: NumberedType
   /**
    * Path of its project or group in lower case, as written. A project without a slash is in the namespace of the text's project. Absent for
    * the text's project or group.
@@ -55,9 +55,9 @@ export const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|
 const linked = (siteUrl: string, segments: string): RegExp =>
   new RegExp(String.raw`${escaped(siteUrl)}/((?:[\w.-]+/)+)(?:-/)?(${segments})/(\d{1,9})(?!\w)`, 'gi')
 
-const kinds = Object.entries(noteableKinds) as [NoteableType, (typeof noteableKinds)[NoteableType]][]
-const bySign = new Map<string, NoteableType>(kinds.map(([type, { sign }]) => [sign, type]))
-const bySegment = new Map<string, NoteableType>(kinds.map(([type, { segment }]) => [segment, type]))
+const kinds = numberedTypes.map((type) => [type, kindOf(type)] as const)
+const bySign = new Map<string, NumberedType>(kinds.map(([type, { sign }]) => [sign, type]))
+const bySegment = new Map<string, NumberedType>(kinds.map(([type, { segment }]) => [segment, type]))
 const signPattern = signed([...bySign.keys()].join(''))
 const segmentNames = [...bySegment.keys()].join('|')
 
@@ -71,13 +71,13 @@ export const mayName = `[${[...bySign.keys()].join('')}][0-9]|/(${segmentNames})
 export function namedNoteables(text: string, siteUrl: string): NamedNoteable[] {
   const shown = prose(text)
   const found = new Map<string, NamedNoteable>()
-  const add = (type: NoteableType, path: string | undefined, iid: number): void => {
+  const add = (type: NumberedType, path: string | undefined, iid: number): void => {
     const key = `${type} ${path ?? ''} ${iid}`
     if (found.size < maxReferences && !found.has(key)) found.set(key, { type, ...(path && { path }), iid })
   }
   // Pages of groups are below `groups/`.
-  const addLinked = (type: NoteableType, path: string, iid: number): void => {
-    if (noteableKinds[type].holder.of === 'project') add(type, path, iid)
+  const addLinked = (type: NumberedType, path: string, iid: number): void => {
+    if (kindOf(type).holder.of === 'project') add(type, path, iid)
     else if (path.startsWith('groups/')) add(type, path.slice('groups/'.length), iid)
   }
   // `-/` is matched as a part of the path as well.
@@ -92,7 +92,7 @@ export function namedNoteables(text: string, siteUrl: string): NamedNoteable[] {
 const longestQualified = 1_000_000
 
 /** Code in Markdown: a fenced block, or a code span. */
-const code = String.raw`^ {0,3}(?<fence>${'```'}|~~~)[^]*?(?:^ {0,3}\k<fence>|$(?![^]))|${'`'}[^${'`'}\n]*${'`'}`
+const code = String.raw`^ {0,3}(?<fence>${'`{3,}'}|~{3,})[^]*?(?:^ {0,3}\k<fence>[${'`'}~]*[ \t]*$|$(?![^]))|${'`'}[^${'`'}\n]*${'`'}`
 /** Without the sign of snippets, which in most texts stands before an amount of money. */
 const qualifiedSigns = kinds.filter(([, { number }]) => number === 'iid').map(([, { sign }]) => sign)
 /** A group is named by its full path. */

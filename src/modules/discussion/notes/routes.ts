@@ -6,7 +6,7 @@ import { OneOf, Optional, Params, Timestamp } from '../../../api/params/types.ts
 import { type DiscussedSubject, withArticle } from '../noteables/noteable.ts'
 import { AppliedActions } from '../quick-actions/entity.ts'
 import { Note } from './entity.ts'
-import { noteBody as body, quickActionsOf } from './params.ts'
+import { noteBody as body, describedBy, quickActionsOf } from './params.ts'
 import { noteRow, notesOf } from './record-queries.ts'
 import { createNote, editNote, isApplied, removeNote } from './service.ts'
 import { noteOf } from './subject.ts'
@@ -52,7 +52,7 @@ export function noteRoutesOf<T extends { readonly facts: Facts }, A extends stri
       subject: about.subject,
       allow: 'comment',
       params: Params({ body, created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })) }),
-      ...quickActionsOf(about.type),
+      ...describedBy(quickActionsOf(about.type)),
       returns: variants(Note, AppliedActions),
       async handle({ subject, params, ctx }) {
         const made = await createNote(ctx, about.discussed(subject), {

@@ -5,8 +5,9 @@ import { integer, notNull, textOf } from '../../../db/row.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { userReferenceJson } from '../../accounts/index.ts'
 import { visibleProjects } from '../../projects/index.ts'
-import { type NoteableType, projectTypes } from '../noteables/kinds.ts'
+import { type NoteableType, numberedOfProjects, projectTypes } from '../noteables/kinds.ts'
 import { aboutColumns, columnOf, numberOf, readableAbout, tableOf } from '../noteables/queries.ts'
+import { suggestionsJson } from '../suggestions/queries.ts'
 import { noteRow, resolverJson } from './record-queries.ts'
 
 /** A note on a noteable of a project: each has exactly one. */
@@ -14,10 +15,9 @@ export const foundNoteRow = {
   ...noteRow,
   noteable_type: notNull(textOf<NoteableType>()),
   noteable_id: notNull(integer),
-  noteable_iid: notNull(integer),
 }
 
-const numbers = projectTypes.map(
+const numbers = numberedOfProjects.map(
   (type) => sql`(select ${numberOf(type, 'm')} from ${tableOf(type)} m where m.id = n.${columnOf(type)})`,
 )
 
@@ -30,8 +30,9 @@ export const notesWith = (caller: Caller, search: string, inside: Sql): List => 
   cached: true,
   select: sql`
     select n.id, n.discussion_id, ${aboutColumns('n', projectTypes)}, coalesce(${join(numbers, ', ')}) as noteable_iid,
-      ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.resolved_at,
-      ${resolverJson} as resolved_by, n.created_at, n.updated_at
+      (select m.oid from ${tableOf('Commit')} m where m.id = n.${columnOf('Commit')}) as commit_oid,
+      ${userReferenceJson('u')} as author, n.body, n.system, n.threaded, n.position, n.changed_line, n.resolved_at,
+      ${resolverJson} as resolved_by, ${suggestionsJson} as suggestions, n.created_at, n.updated_at
     from notes n join users u on u.id = n.author_id left join users r on r.id = n.resolved_by_id
   `,
   from: raw('from notes n join projects p on p.id = n.project_id'),

@@ -12,6 +12,8 @@ import type { Discussed, Noteable } from '../noteables/noteable.ts'
 import type { Applied } from '../quick-actions/apply.ts'
 import { parseQuickActions } from '../quick-actions/parse.ts'
 import { mailNoteJob } from '../subscriptions/jobs.ts'
+import { insertSuggestions, type NewSuggestion } from '../suggestions/queries.ts'
+import { replaceSuggestions, suggestionsAt } from '../suggestions/service.ts'
 import { finishTodos } from '../todos/service.ts'
 import { newDiscussionId } from './discussion-id.ts'
 import { noteMentions } from './mentions.ts'
@@ -36,24 +38,46 @@ export async function holdNoteable(tx: Tx, discussed: Discussed): Promise<void> 
   if (!(await discussed.touch(tx))) throw rowNotFound()
 }
 
+/** As `holdNoteable`, before a new note: the first note makes the row of some kinds. Resolves to the noteable with its id. */
+async function beginNote(tx: Tx, ctx: Ctx, discussed: Discussed): Promise<Discussed> {
+  if (discussed.begin === undefined) {
+    await holdNoteable(tx, discussed)
+    return discussed
+  }
+  const id = await discussed.begin(tx, ctx)
+  if (id === undefined) throw rowNotFound()
+  return { ...discussed, id, iid: id }
+}
+
 /** The payload of all events about notes. */
-export const noteFacts = (discussed: Discussed, noteId: number, discussionId: string) => ({
+const noteFacts = (discussed: Discussed, noteId: number, discussionId: string) => ({
   note_id: noteId,
-  ...noteableFacts(discussed),
+  ...(discussed.oid === undefined
+    ? noteableFacts(discussed)
+    : { noteable_type: discussed.type, commit_id: discussed.oid }),
   discussion_id: discussionId,
 })
 
-export type NoteInput = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'position'> & {
+/** What the line of activity about a new note shows: the noteable, or the note itself if the noteable has no number. */
+const shownOf = ({ type, id, iid, oid, title }: Discussed, noteId: number) =>
+  oid === undefined
+    ? { target: { type, id, title, ...(kindOf(type).number === 'iid' && { iid }) } }
+    : { target: { type: 'Note', id: noteId, title }, code: true }
+
+export type NoteInput = Pick<NewNote, 'discussionId' | 'body' | 'threaded' | 'resolved' | 'place'> & {
   /** Ignored unless the caller may set it. */
   readonly createdAt: Date | undefined
+  /** Those of its text. */
+  readonly suggestions?: readonly NewSuggestion[]
 }
 
 /** Writes a note of the caller and its consequences. The noteable is locked. */
 export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: NoteInput): Promise<number> {
-  const { type, id: noteableId, holder, iid, title } = discussed
+  const { holder } = discussed
   const authorId = ctx.actor!.id
   const createdAt = allows(discussed.policy.date_note, ctx.actor, discussed.facts) ? input.createdAt : undefined
   const { id } = await insertNote(tx, discussed, { authorId, ...input, createdAt })
+  if (input.suggestions?.length) await insertSuggestions(tx, id, input.suggestions)
   await finishTodos(tx, authorId, discussed)
   await noteMentions(tx, discussed, { noteId: id, text: input.body, authorId })
   if (holder.of === 'project') await recordActivity(tx, holder.id)
@@ -64,10 +88,21 @@ export async function saveNote(tx: Tx, ctx: Ctx, discussed: Discussed, input: No
     ...placeOf(holder),
     actorId: authorId,
     payload: noteFacts(discussed, id, input.discussionId),
-    shown: { target: { type, id: noteableId, title, ...(kindOf(type).number === 'iid' && { iid }) } },
+    shown: shownOf(discussed, id),
   })
   return id
 }
+
+/** Writes a note of the caller that begins a discussion or stays single. Resolves to its id and the noteable, which has a row now. */
+export const addNote = (
+  ctx: Ctx,
+  discussed: Discussed,
+  input: NoteInput,
+): Promise<{ readonly id: number; readonly discussed: Discussed }> =>
+  ctx.transaction(async (tx) => {
+    const begun = await beginNote(tx, ctx, discussed)
+    return { id: await saveNote(tx, ctx, begun, input), discussed: begun }
+  })
 
 /** A text of a request that creates a note. */
 export type NewText = { readonly body: string; readonly createdAt: Date | undefined }
@@ -82,11 +117,8 @@ export async function createNote(
   { body, createdAt }: NewText,
 ): Promise<NoteRow | Applied> {
   return withQuickActions(ctx, discussed, body, async (text) => {
-    const id = await ctx.transaction(async (tx) => {
-      await holdNoteable(tx, discussed)
-      return saveNote(tx, ctx, discussed, { discussionId: newDiscussionId(), body: text, createdAt })
-    })
-    return getNote(ctx, discussed, id)
+    const added = await addNote(ctx, discussed, { discussionId: newDiscussionId(), body: text, createdAt })
+    return getNote(ctx, added.discussed, added.id)
   })
 }
 
@@ -114,12 +146,14 @@ export async function getNote(ctx: Ctx, noteable: Noteable, noteId: number): Pro
   return note
 }
 
-/** Changes the text. Users who were not mentioned before get a todo. */
+/** Changes the text and its suggestions. Users who were not mentioned before get a todo. */
 export async function editNote(ctx: Ctx, { note, discussed }: NoteSubject, body: string): Promise<NoteRow> {
   requireText(body)
+  const suggestions = await suggestionsAt(ctx, discussed, note.position, body)
   await ctx.transaction(async (tx) => {
     await holdNoteable(tx, discussed)
     if (!(await updateNote(tx, note.id, body))) throw rowNotFound()
+    await replaceSuggestions(tx, note.id, note.suggestions ?? [], suggestions)
     await noteMentions(tx, discussed, { noteId: note.id, text: body, authorId: note.author.id })
     await emit(tx, {
       kind: 'note_updated',

@@ -5,7 +5,7 @@ export const refuseNote = (field: string, violation: string): Failure =>
   invalidFields({ [field]: [violation] }, 'save comment')
 
 /** Maximum characters. */
-const longestText = 1_000_000
+export const longestText = 1_000_000
 
 export function requireText(body: string): void {
   if (body.trim() === '') throw refuseNote('note', blank)

@@ -19,11 +19,12 @@ import {
 import type { Amending, Holder, PortableRecord, Relation } from '../../../db/portable/relation.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import { belowHeld } from '../../groups/index.ts'
-import { kindOf, type NoteableType } from '../noteables/kinds.ts'
-import { isPosition } from '../positions/position.ts'
+import { isNumbered, kindOf, type NoteableType } from '../noteables/kinds.ts'
+import { isChangedLine, isPosition } from '../positions/position.ts'
 
-/** More than a note may have, because each import may add a line. */
-const mostText = 1_100_000
+/** More than a note may have, because each import may add a line. Comments of commits once had no limit but that of requests. */
+const mostText = { text: 1_100_000, batch: 50 }
+const mostTextOfCommits = { text: 8 * 1024 * 1024, batch: 5 }
 
 /** The text of a note whose author the importer replaces says who wrote it. */
 function signed(of: Holder['of'], record: PortableRecord, { lostName }: Amending): PortableRecord {
@@ -66,12 +67,13 @@ const ofDiffs: Readonly<Record<string, Column>> = {
 
 /** What is said about noteables of a kind: notes, awards, subscriptions, mentions, and for planned work also time and people. */
 function ofKind(type: NoteableType): Relation[] {
-  const { table, column, planned, number, holder } = kindOf(type)
+  const { table, column, planned, number, holder, diff } = kindOf(type)
   const one = column.replace(/_id$/, '')
   const noteable = { [one]: { ...partOf(table), column } }
   const notes = `${one}_notes`
   const below = (child: string) => belowHeld(holder.of, table, column, child)
-  const order = [...below('notes').order, `m.${number}`]
+  const order = [...below('notes').order, isNumbered(type) ? `m.${number}` : { text: `m.${number}` }]
+  const most = isNumbered(type) ? mostText : mostTextOfCommits
   const note = { note: { ...partOfOrNull(notes), column: 'note_id' } }
   return [
     {
@@ -85,8 +87,9 @@ function ofKind(type: NoteableType): Relation[] {
         discussion_id: hex(40),
         threaded: orElse(flag, false),
         system: orElse(flag, false),
-        note: { ...words(mostText), column: 'body' },
+        note: { ...words(most.text), column: 'body' },
         ...(holder.of === 'project' && ofDiffs),
+        ...(diff === 'commit' && { changed_line: orNull(structure(isChangedLine)) }),
         created_at: moment,
         updated_at: moment,
         ...sources[holder.of],
@@ -96,7 +99,7 @@ function ofKind(type: NoteableType): Relation[] {
       holder: holder.of === 'project' ? ['project_id'] : [],
       ...(holder.of === 'group' && { sortsIds: true }),
       amend: (record, import_) => signed(holder.of, record, import_),
-      batch: 50,
+      batch: most.batch,
     },
     {
       name: `${one}_awards`,

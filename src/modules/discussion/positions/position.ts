@@ -28,13 +28,16 @@ export type ImagePosition = Ends & Paths & Point & { readonly position_type: 'im
 
 export type Position = TextPosition | ImagePosition
 
+/** Where a note is in a diff. `changedLine` is the same line as comments of commits name it, if the diff changes it. */
+export type NotePlace = { readonly position: Position | null; readonly changedLine?: ChangedLine | undefined }
+
 /** A requested position. */
 export type WantedLine = Ends & Partial<Paths> & { readonly old_line?: number; readonly new_line?: number }
 export type WantedPoint = Ends & Partial<Paths> & Partial<Point>
 export type WantedPlace = WantedLine & WantedPoint & { readonly position_type: 'text' | 'image' }
 
-/** A line of a diff; `at` is the format of commit comments, if the diff changes the line. */
-export type Place = { readonly position: TextPosition; readonly at: ChangedLine | undefined }
+/** A line of a diff. */
+export type LinePlace = NotePlace & { readonly position: TextPosition }
 
 const endsOf = ({ base_sha, start_sha, head_sha }: Ends): Ends => ({ base_sha, start_sha, head_sha })
 
@@ -53,7 +56,7 @@ function* filesAt(files: readonly FilePatch[], wanted: Partial<Paths>): Generato
  * The requested line, or `undefined` if these files of a diff do not show it. One line number means an added or removed
  * line, both an unchanged one.
  */
-export function findLine(files: readonly FilePatch[], wanted: WantedLine): Place | undefined {
+export function findLine(files: readonly FilePatch[], wanted: WantedLine): LinePlace | undefined {
   const { old_line = null, new_line = null } = wanted
   if (old_line === null && new_line === null) return undefined
   const kind = old_line === null ? 'new' : new_line === null ? 'old' : 'context'
@@ -67,7 +70,7 @@ export function findLine(files: readonly FilePatch[], wanted: WantedLine): Place
     if (!line) continue
     return {
       position: { ...endsOf(wanted), ...paths, position_type: 'text', old_line, new_line },
-      at: kind === 'context' ? undefined : { path: paths.new_path, line: line.newPosition, kind },
+      changedLine: kind === 'context' ? undefined : { path: paths.new_path, line: line.newPosition, kind },
     }
   }
   return undefined
@@ -86,6 +89,13 @@ const isOid = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-
 const isPath = (value: unknown): boolean => typeof value === 'string' && value.length <= 4096
 const isCount = (value: unknown): boolean =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31
+
+/** Whether a value from elsewhere is a line that comments of commits can show. */
+export function isChangedLine(value: unknown): value is ChangedLine {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
+  const { path, line, kind, ...rest } = value as Record<string, unknown>
+  return isPath(path) && isCount(line) && (kind === 'new' || kind === 'old') && Object.keys(rest).length === 0
+}
 
 /** Whether a value from elsewhere is a position that records can show. */
 export function isPosition(value: unknown): value is Position {

@@ -18,7 +18,7 @@ export type Parsed = {
 const maxActions = 100
 
 /** Code and quotes. */
-const fence = /^ {0,3}(```|~~~|>>>)/
+const fence = /^ {0,3}(`{3,}|~{3,}|>>>)/
 const command = /^\/([a-z_]{1,40})(?:[ \t]+(.*))?$/i
 
 /** Actions that stand for text: `/shrug text` is replaced by the text and the picture. */

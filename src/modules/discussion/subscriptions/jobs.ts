@@ -1,12 +1,20 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { Reaction } from '../../../events/reaction.ts'
 import { job } from '../../../jobs/job.ts'
+import { queues } from '../../../jobs/reaction.ts'
 import { asAccounts } from '../../accounts/index.ts'
-import type { Recipient } from '../../groups/index.ts'
+import type { NotificationEvent, Recipient } from '../../groups/index.ts'
 import { sendMails } from '../../instance/index.ts'
-import { kindOf } from '../noteables/kinds.ts'
-import { excerptOf, noteMail, todoMail } from './mails.ts'
-import { findMailedNote, type MailedNote, recipientsOfNote, recipientsOfTodos } from './recipient-queries.ts'
+import { kindOf, type PlannedType } from '../noteables/kinds.ts'
+import { excerptOf, noteMail, openingMail, todoMail } from './mails.ts'
+import {
+  findMailedNote,
+  type MailedNote,
+  recipientsOfNote,
+  recipientsOfOpening,
+  recipientsOfTodos,
+} from './recipient-queries.ts'
 
 /** Maximum notes of one author that are mailed within an hour, and of their mentions and assignments elsewhere. */
 const mostAnHour = 100
@@ -67,3 +75,45 @@ export const mailTodosJob = job({
     )
   },
 })
+
+/** The notification events of new noteables. */
+const openings = {
+  Epic: 'new_epic',
+  Issue: 'new_issue',
+  MergeRequest: 'new_merge_request',
+} as const satisfies Readonly<Record<PlannedType, NotificationEvent>>
+
+const isOpening = (type: string): type is PlannedType => Object.hasOwn(openings, type)
+
+/** Mails a new noteable to users whose notification settings or subscriptions ask for it. */
+export const mailOpeningJob = job({
+  name: 'mail_opening',
+  input: Type.Object({ type: Type.String(), id: Type.Integer(), actorId: Type.Integer() }),
+  key: ({ type, id }) => `mail_opening:${type}:${id}`,
+  attempts: 5,
+  async run({ type, id, actorId }, ctx) {
+    if (!isOpening(type)) return
+    const people = await recipientsOfOpening(ctx.db, type, { id, actorId }, openings[type], mostAnHour)
+    await ctx.transaction((tx) =>
+      sendMails(
+        tx,
+        people.map((each) => openingMail(ctx.site, each)),
+      ),
+    )
+  },
+})
+
+const opening = (type: PlannedType, id: number, actorId: number | null) =>
+  actorId === null ? undefined : { type, id, actorId }
+
+export const mailNewEpic: Reaction<'epic_opened'> = queues(mailOpeningJob, ({ payload, actorId }) =>
+  opening('Epic', payload.epic_id, actorId),
+)
+
+export const mailNewIssue: Reaction<'issue_opened'> = queues(mailOpeningJob, ({ payload, actorId }) =>
+  opening('Issue', payload.issue_id, actorId),
+)
+
+export const mailNewMergeRequest: Reaction<'merge_request_opened'> = queues(mailOpeningJob, ({ payload, actorId }) =>
+  opening('MergeRequest', payload.merge_request_id, actorId),
+)

@@ -6,7 +6,7 @@ import { buildMail, signature } from '../../instance/index.ts'
 import { kindOf } from '../noteables/kinds.ts'
 import { withArticle } from '../noteables/noteable.ts'
 import { noteableUrl } from '../noteables/reference.ts'
-import type { MailedEvent, MailedNote, MailedNoteable, MailedTodo } from './recipient-queries.ts'
+import type { MailedEvent, MailedNote, MailedNoteable, MailedOpening, MailedTodo } from './recipient-queries.ts'
 
 /** Maximum quoted characters of a note; the link leads to the whole text. */
 const longestQuote = 10_000
@@ -49,6 +49,9 @@ export const noteMail = (
 /** A mail about an event of a noteable: a sentence about it, such as `An issue is due tomorrow:`. */
 export const eventMail = (site: Site, sentence: string, { noteable, ...to }: MailedEvent): Mail =>
   buildMail(site, to.address, to.name, subjectOf(noteable), sentence, linesOf(site, noteable))
+
+export const openingMail = (site: Site, { author, ...event }: MailedOpening): Mail =>
+  eventMail(site, `${signature(author)} opened ${nounOf(event.noteable)}:`, event)
 
 const mention = (noun: string): string => `mentioned you in ${noun}:`
 

@@ -3,7 +3,7 @@ import { integer, json, notNull, type RowOf, text, textOf } from '../../../db/ro
 import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { levelNumber, mailAddress, type NotificationEvent, type Recipient, recipientRow } from '../../groups/index.ts'
 import { holderPath, holderRemains, joinHolder } from '../noteables/holder-queries.ts'
-import { kindOf, type NoteableType, noteableTypes, plannedTypes } from '../noteables/kinds.ts'
+import { kindOf, type NoteableType, noteableTypes, type PlannedType, todoTypes } from '../noteables/kinds.ts'
 import { columnOf, numberOf, readersOfRow, tableOf } from '../noteables/queries.ts'
 import { participants } from './queries.ts'
 
@@ -12,7 +12,8 @@ const level = (name: Parameters<typeof levelNumber>[0]): Sql => literal(levelNum
 /** A noteable as mails name it. */
 export type MailedNoteable = {
   readonly type: NoteableType
-  readonly iid: number
+  /** Its number, or the object id of a commit. */
+  readonly iid: number | string
   readonly title: string
   readonly full_path: string
 }
@@ -176,6 +177,16 @@ export const mailedEventRow = {
 }
 export type MailedEvent = RowOf<typeof mailedEventRow>
 
+/** Candidates who want a mail about an event, by the level in force; with the level `custom` they selected it or take part. */
+const wantsEvent = (event: NotificationEvent): Sql => sql`
+  case ${chosen}
+    when ${level('mention')} then false
+    when ${level('watch')} then true
+    when ${level('custom')} then coalesce((w.events ->> ${event})::boolean, false) or perhaps.takes_part
+    else perhaps.takes_part
+  end
+`
+
 /**
  * Users who want a mail about an event of these noteables, by their settings and subscriptions: participants, subscribers and watchers,
  * and users with the level `custom` who selected the event.
@@ -193,17 +204,64 @@ export const recipientsOfEvent = (
       from ${tableOf(type)} m ${around(type)}
         cross join lateral (${candidates(type)}) as perhaps
         join users u on u.id = perhaps.id ${settings(type)}
-      where m.id = any(${ids}::bigint[])
-        and ${reached(type)}
-        and case ${chosen}
-          when ${level('mention')} then false
-          when ${level('watch')} then true
-          when ${level('custom')} then coalesce((w.events ->> ${event})::boolean, false) or perhaps.takes_part
-          else perhaps.takes_part
-        end
+      where m.id = any(${ids}::bigint[]) and ${reached(type)} and ${wantsEvent(event)}
       order by m.id, u.id
     `,
   )
+
+export const mailedOpeningRow = { ...mailedEventRow, author: json<Author>() }
+export type MailedOpening = RowOf<typeof mailedOpeningRow>
+
+/**
+ * Users who want a mail about a new noteable: as for other events, and those who subscribed to one of its labels. Not the user who
+ * opened it, and not those whose todo for it is mailed. None if it is older than a day, as what is imported may be, or if its
+ * author opened more than `limit` since an hour before it: owners choose the time of creation.
+ */
+export const recipientsOfOpening = (
+  db: Db,
+  type: PlannedType,
+  { id, actorId }: { readonly id: number; readonly actorId: number },
+  event: NotificationEvent,
+  limit: number,
+): Promise<MailedOpening[]> => {
+  const column = columnOf(type)
+  return db.rows(
+    mailedOpeningRow,
+    sql`
+      select u.id, u.name, u.username, ${mailAddress} as address, ${noteable(type)} as noteable, ${author} as author
+      from ${tableOf(type)} m ${around(type)}
+        join users by_whom on by_whom.id = ${actorId}
+        cross join lateral (
+          select id, bool_or(takes_part) as takes_part
+          from (
+            ${candidates(type)}
+            union all
+            select s.user_id, true
+            from ${raw(kindOf(type).planned!.labels)} l join label_subscriptions s on s.label_id = l.label_id
+            where l.${column} = m.id
+          ) each
+          group by id
+        ) as perhaps
+        join users u on u.id = perhaps.id ${settings(type)}
+      where m.id = ${id}
+        and u.id <> ${actorId}
+        and m.created_at > now() - interval '1 day'
+        and ${reached(type)}
+        and ${wantsEvent(event)}
+        and not exists (select from todos t where t.${column} = m.id and t.user_id = u.id and t.author_id <> u.id)
+        and (
+          select count(*)
+          from (
+            select
+            from ${tableOf(type)} l
+            where l.author_id = m.author_id and l.created_at > least(m.created_at, now()) - interval '1 hour'
+            limit ${literal(limit + 1)}
+          ) counted
+        ) <= ${literal(limit)}
+      order by u.id
+    `,
+  )
+}
 
 export const mailedTodoRow = {
   ...recipientRow,
@@ -216,7 +274,7 @@ export type MailedTodo = RowOf<typeof mailedTodoRow>
 
 /** Of these todos those to be mailed: to users who want that, and at most `limit` within an hour of one author. In order of id. */
 export async function recipientsOfTodos(db: Db, ids: readonly number[], limit: number): Promise<MailedTodo[]> {
-  const found = await Promise.all(plannedTypes.map((type) => recipientsOfKind(db, type, ids, limit)))
+  const found = await Promise.all(todoTypes.map((type) => recipientsOfKind(db, type, ids, limit)))
   return found.flat().sort((a, b) => a.todo_id - b.todo_id)
 }
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
 import { enqueue } from '../../../jobs/job.ts'
-import { isPlanned } from '../noteables/kinds.ts'
+import { hasTodos } from '../noteables/kinds.ts'
 import type { Noteable } from '../noteables/noteable.ts'
 import { mailTodosJob } from '../subscriptions/jobs.ts'
 import { isMailed } from '../subscriptions/mails.ts'
@@ -12,7 +12,7 @@ import { finishTodosOn, insertTodos, type NewTodo } from './queries.ts'
  */
 export async function addTodos(tx: Tx, noteable: Noteable, todos: readonly NewTodo[]): Promise<void> {
   const ofOthers = todos.filter(({ userId, authorId }) => userId !== authorId)
-  if (ofOthers.length === 0 || !isPlanned(noteable.type)) return
+  if (ofOthers.length === 0 || !hasTodos(noteable.type)) return
   const added = await insertTodos(tx, noteable, ofOthers)
   const todoIds = added.filter((todo) => todo.note_id === null && isMailed(todo.action)).map(({ id }) => id)
   if (todoIds.length > 0) await enqueue(tx, mailTodosJob, { todoIds })
@@ -20,5 +20,5 @@ export async function addTodos(tx: Tx, noteable: Noteable, todos: readonly NewTo
 
 /** Marks the todos of a user who has just acted on a noteable as done. */
 export async function finishTodos(tx: Tx, userId: number, noteable: Pick<Noteable, 'type' | 'id'>): Promise<void> {
-  if (isPlanned(noteable.type)) await finishTodosOn(tx, userId, noteable)
+  if (hasTodos(noteable.type)) await finishTodosOn(tx, userId, noteable)
 }

@@ -71,13 +71,17 @@ const fields = {
       {
         storage_size: Type.Integer({ description: 'Total in bytes' }),
         repository_size: Type.Integer({ description: 'Repositories in bytes' }),
-        wiki_size: Type.Integer({ description: 'Wikis in bytes' }),
+        wiki_size: Type.Integer({ description: 'Wikis of groups and projects in bytes' }),
         snippets_size: Type.Integer({ description: 'Files of snippets in bytes' }),
         lfs_objects_size: Type.Integer({ description: 'Git LFS objects in bytes' }),
         job_artifacts_size: Type.Integer({ description: 'Job artifacts in bytes' }),
         packages_size: Type.Integer({ description: 'Packages in bytes' }),
       },
-      { title: 'GroupStatistics', description: 'Storage of all its projects in bytes; present with `statistics=true`' },
+      {
+        title: 'GroupStatistics',
+        description:
+          'Storage of the group, its subgroups and all their projects in bytes; present with `statistics=true`',
+      },
     ),
   ),
   custom_attributes: customAttributes,

@@ -81,6 +81,8 @@ export const groupRow = {
   /** The caller's; null without membership. */
   level: nullable(integer),
   reads_project_inside: boolean,
+  /** An archive is being imported into it. */
+  importing: optional(boolean),
   /** For limited tokens only. */
   within_limits: optional(boolean),
   /** Groups it is shared with that the caller can see, oldest share first; loaded for a single group only. */
@@ -114,7 +116,12 @@ const statisticsColumn = sql`
   ,
   (
     select json_build_object(
-      'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
+      'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size',
+      coalesce(sum(s.wiki_size), 0) + (
+        select coalesce(sum(w.size), 0)
+        from namespaces d join side_repositories w on w.group_id = d.id
+        where ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+      ),
       'snippets_size', coalesce(sum(s.snippets_size), 0), 'lfs_objects_size',
       coalesce(sum(s.lfs_objects_size), 0), 'job_artifacts_size', coalesce(sum(s.job_artifacts_size), 0),
       'packages_size', coalesce(sum(s.packages_size), 0)
@@ -162,9 +169,14 @@ export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
 export const recordColumns = (options: GroupOptions): Sql =>
   sql`${columns}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty}`
 
+const importingColumn = raw(', exists (select from archive_imports i where i.namespace_id = g.id) as importing')
+
 /** `select … from namespaces g …` for GroupRow. */
 const select = (caller: Caller, options: GroupOptions = {}): Sql =>
-  sql`select ${recordColumns(options)}, ${callerColumns(caller)}${sharesColumn(caller)} ${tables(caller)}`
+  sql`
+    select ${recordColumns(options)},
+      ${callerColumns(caller)}${sharesColumn(caller)}${importingColumn} ${tables(caller)}
+  `
 
 /** By id or, ignoring case, full path. Excludes groups that are being deleted. One statement. */
 export const findGroup = (
@@ -196,7 +208,7 @@ export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
   tx.row(
     groupRow,
     sql`
-      select ${columns}, null::smallint as level, false as reads_project_inside
+      select ${columns}, null::smallint as level, false as reads_project_inside${importingColumn}
       from namespaces g
       where g.id = ${id} and g.kind = 'group' and not g.deleting
       for update

@@ -15,6 +15,7 @@ export const groupFacts = (row: GroupRow): Facts => ({
   withinLimits: row.within_limits,
   features: {},
   flags: {
+    importing: row.importing === true,
     reads_project_inside: row.reads_project_inside,
     developers_create_projects: row.project_creation_level === 'developer' && (row.level ?? 0) >= levels.developer,
     nobody_creates_projects: row.project_creation_level === 'noone',

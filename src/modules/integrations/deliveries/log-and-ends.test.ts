@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { HookReceiver } from '../../../../test/hook-receiver.ts'
 import { ageEvents, deliveryStates, recordedEvents } from '../../../../test/tables/hooks.ts'
@@ -61,23 +61,26 @@ describe('the log of hooks of each kind', () => {
       const hooks = { projects: `/projects/${project.id}/hooks`, groups: `/groups/${group.id}/hooks`, system: '/hooks' }
       const made = await world.root.post(hooks[kind], { url: receiver.url, push_events: true })
       const at = `${hooks[kind]}/${made.json.id}`
+      onTestFinished(async () => void (await world.root.delete(at)))
       const tests = kind === 'system' ? [at, `${at}/test/push_events`] : [`${at}/test`, `${at}/test/push_events`]
       for (const path of tests) expect((await world.root.post(path)).status).toBe(201)
       await commit(world, project, 'main')
       await world.runJobs()
       const isPush = ({ json }: { json: any }) => json.ref === 'refs/heads/main' && json.before !== '0'.repeat(40)
       await receiver.request(isPush)
-      await eventually(async () => expect(await deliveryStates(world, made.json.id)).not.toHaveProperty('pending'))
-      const logged = (await world.root.get(`${at}/events`)).json
-      expect(logged.length).toBeGreaterThanOrEqual(3)
-      expect(logged[0]).toMatchObject({ state: 'delivered', response_status: 200, response_body: 'ok' })
+      // A hook of the installation is also sent what earlier tests of this worker left to do.
+      const logged = await eventually(async () => {
+        const deliveries = (await world.root.get(`${at}/events`)).json
+        expect(deliveries.length).toBeGreaterThanOrEqual(3)
+        expect(deliveries[0]).toMatchObject({ state: 'delivered', response_status: 200, response_body: 'ok' })
+        return deliveries
+      })
       const again = await world.root.post(`${at}/events/${logged[0].id}/resend`)
       expect(again.json).toMatchObject({ idempotency_key: logged[0].idempotency_key, state: 'pending' })
       const since = new Date(Date.now() - 3_600_000).toISOString()
       const replayed = await world.root.post(`${at}/replay`, { since })
       expect(replayed.json.queued).toBeGreaterThanOrEqual(kind === 'system' ? 1 : 0)
       await eventually(async () => expect(await deliveryStates(world, made.json.id)).not.toHaveProperty('pending'))
-      await world.root.delete(at)
     },
   )
 })

@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/db.ts'
 import { integer, json, nullable, type RowOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { aboutColumns, projectTypes } from '../../discussion/index.ts'
 import { projectsIn } from '../../groups/index.ts'
 import type { HookHolder } from '../hooks/holder.ts'
 import type { Flag } from '../hooks/triggers.ts'
@@ -18,9 +19,9 @@ const inPlace = (holder: HookHolder): Sql => sql`
   not p.deleting and ${holder.of === 'instance' ? raw('true') : projectsIn({ of: holder.of, id: holder.id! })}
 `
 
-const newest = (table: string, author: string, payload: string, more: string, holder: HookHolder): Sql => sql`
-  select m.project_id, null::bigint as group_id, ${raw(author)}::bigint as actor_id, ${raw(payload)} as payload,
-    0 as part
+const newest = (table: string, author: string, payload: string | Sql, more: string, holder: HookHolder): Sql => sql`
+  select m.project_id, null::bigint as group_id, ${raw(author)}::bigint as actor_id,
+    ${typeof payload === 'string' ? raw(payload) : payload} as payload, 0 as part
   from ${raw(table)} m join projects p on p.id = m.project_id
   where ${inPlace(holder)} and ${raw(more)}
   order by m.id desc
@@ -55,9 +56,7 @@ const noteOf = (confidential: boolean, holder: HookHolder): Sql =>
   newest(
     'notes',
     'm.author_id',
-    `json_build_object('note_id', m.id, 'noteable_type',
-      case when m.issue_id is null then 'MergeRequest' else 'Issue' end, 'noteable_id',
-      coalesce(m.issue_id, m.merge_request_id))`,
+    sql`(select to_json(about) from (select m.id as note_id, ${aboutColumns('m', projectTypes)}) as about)`,
     `not m.system and ${confidential ? '' : 'not '}exists (
       select from issues i where i.id = m.issue_id and i.confidential
     )`,

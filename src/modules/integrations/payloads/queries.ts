@@ -1,5 +1,5 @@
 import type { Db } from '../../../db/db.ts'
-import { boolean, bytes, integer, json, notNull, nullable, optional, type RowOf, text } from '../../../db/row.ts'
+import { boolean, bytes, integer, json, notNull, nullable, type RowOf, text } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { userReferenceColumns, userReferenceRow } from '../../accounts/index.ts'
 import { timeSpentSql } from '../../discussion/index.ts'
@@ -188,12 +188,11 @@ export const noteRow = {
   resolved_by_id: nullable(integer),
   created_at: text,
   updated_at: text,
-  issue_id: optional(nullable(integer)),
-  merge_request_id: optional(nullable(integer)),
-  snippet_id: optional(nullable(integer)),
-  commit_oid: optional(text),
-  path: optional(nullable(text)),
-  line: optional(nullable(integer)),
+  issue_id: nullable(integer),
+  merge_request_id: nullable(integer),
+  snippet_id: nullable(integer),
+  commit_oid: nullable(text),
+  changed_line: nullable(json<object>()),
 }
 export type NoteRow = RowOf<typeof noteRow>
 
@@ -204,8 +203,9 @@ export const findNoteRow = (db: Db, id: number): Promise<NoteRow | undefined> =>
     sql`
       select n.id, n.project_id, n.author_id, n.body, n.discussion_id, n.position, n.threaded, n.system,
         ${payloadTime('n.resolved_at')} as resolved_at, n.resolved_by_id, ${payloadTime('n.created_at')} as created_at,
-        ${payloadTime('n.updated_at')} as updated_at, n.issue_id, n.merge_request_id, n.snippet_id
-      from notes n
+        ${payloadTime('n.updated_at')} as updated_at, n.issue_id, n.merge_request_id, n.snippet_id, m.oid as commit_oid,
+        n.changed_line
+      from notes n left join commented_commits m on m.id = n.commit_id
       where n.id = ${id} and n.project_id is not null
     `,
   )
@@ -230,18 +230,6 @@ export const findSnippetRow = (db: Db, id: number): Promise<RowOf<typeof noteSni
         ${payloadTime('s.updated_at')} as updated_at, s.file_name, s.visibility as visibility_level, s.description
       from snippets s
       where s.id = ${id}
-    `,
-  )
-
-export const findCommitNoteRow = (db: Db, id: number): Promise<NoteRow | undefined> =>
-  db.row(
-    noteRow,
-    sql`
-      select c.id, c.project_id, c.author_id, c.note as body, c.discussion_id, c.position, c.threaded, false as system,
-        null::text as resolved_at, null::bigint as resolved_by_id, ${payloadTime('c.created_at')} as created_at,
-        ${payloadTime('c.updated_at')} as updated_at, c.commit_oid, c.path, c.line
-      from commit_comments c
-      where c.id = ${id}
     `,
   )
 

@@ -5,13 +5,16 @@ import { fuzzy } from '../../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { groupsOfMember, groupWithinLimits, within } from '../../namespaces/index.ts'
 
-/** Rows are GroupReferenceRow. */
+const notImporting = raw('not exists (select from archive_imports i where i.namespace_id = g.id)')
+
+/** Rows are GroupReferenceRow. Groups that are being imported take nothing. */
 const groups = (where: readonly Sql[], search: string | undefined): List => ({
   type: 'Group',
   select: raw('select g.id, g.name, g.full_name, g.full_path, g.avatar from namespaces g'),
   from: raw('from namespaces g'),
   where: [
     raw(`g.kind = 'group' and not g.deleting`),
+    notImporting,
     ...where,
     ...(search?.trim() ? [fuzzy(search, ['g.name', 'g.path'])] : []),
   ],

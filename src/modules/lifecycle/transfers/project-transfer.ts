@@ -36,7 +36,7 @@ const notAllowed = 'Transfer failed, please contact an admin.'
 export async function transferProject(ctx: Ctx, project: ProjectSubject, target: NamespaceWithLevel): Promise<void> {
   const actor = ctx.actor!
   if (target.id === project.namespace_id) throw refuse('Project is already in this namespace.')
-  if (!mayCreateProjects(actor, target) && !actor.admin) throw refuse(notAllowed)
+  if (target.importing || !(mayCreateProjects(actor, target) || actor.admin)) throw refuse(notAllowed)
   await ctx
     .transaction(async (tx) => {
       await lockAccess(tx)

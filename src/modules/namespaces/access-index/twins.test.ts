@@ -254,6 +254,14 @@ describe('policies and their SQL equivalents', () => {
         )
         expect(images, kind).toBe(allows(projectPolicy.read_container_image, caller, facts))
         if (caller === null) continue
+        const codeReader = await world.db.exists(
+          sql`
+            select
+            from users u, projects p
+            where u.id = ${caller.id} and p.id = ${project.id} and ${readersOf('Commit')}
+          `,
+        )
+        expect(codeReader, kind).toBe(allows(projectPolicy.read_code, caller, facts))
         const reader = await world.db.exists(
           sql`
             select

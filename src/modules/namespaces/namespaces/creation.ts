@@ -13,6 +13,7 @@ export function mayCreateProjects(actor: Actor, namespace: NamespaceWithLevel): 
     level: namespace.level ?? 0,
     features: {},
     flags: {
+      importing: namespace.importing,
       developers_create_projects: namespace.project_creation_level === 'developer' && (namespace.level ?? 0) >= 30,
       nobody_creates_projects: namespace.project_creation_level === 'noone',
     },

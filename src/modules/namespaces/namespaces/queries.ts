@@ -51,6 +51,8 @@ export const namespaceWithLevelRow = {
   members_count: nullable(integer),
   /** Owner of a personal namespace. */
   owner: nullable(json<Pictured>()),
+  /** An archive is being imported into it. */
+  importing: boolean,
 }
 export type NamespaceWithLevel = RowOf<typeof namespaceWithLevelRow>
 
@@ -75,7 +77,8 @@ const owner = raw(
 
 const select = (actor: Actor): Sql =>
   sql`
-    select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner
+    select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner,
+      exists (select from archive_imports i where i.namespace_id = n.id) as importing
     from namespaces n
   `
 

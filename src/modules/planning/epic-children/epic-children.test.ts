@@ -41,6 +41,22 @@ describe('child epics', () => {
     expect((await world.root.get(other.at)).json.parent_id).toBeNull()
   })
 
+  test('have the same calls below `links`, and an epic gets a todo by `todos`', async ({ world }) => {
+    const parent = await openEpic(world)
+    const other = await openEpic(world, { group: parent.group })
+    const at = `${parent.at}/links`
+    const child = (await world.root.post(at, { title: 'Child' })).json
+    expect(await world.root.post(`${at}/${other.id}`)).toMatchObject({ status: 201, json: { parent_id: parent.id } })
+    const placed = await world.root.put(`${at}/${other.id}`, { move_after_id: child.id })
+    expect(placed.json.map(({ id }: any) => id)).toEqual([other.id, child.id])
+    expect((await world.root.get(at)).json).toEqual(placed.json)
+    expect(await world.root.delete(`${at}/${other.id}`)).toMatchObject({ status: 200, json: { parent_id: null } })
+    expect(await childIds(world.root, parent.at)).toEqual([child.id])
+    const todos = `${parent.at}/todos`
+    expect(await world.root.post(todos)).toMatchObject({ status: 201, json: { target: { id: parent.id } } })
+    expect((await world.root.post(todos)).status).toBe(304)
+  })
+
   test('are at most five generations deep and have no cycles', async ({ world }) => {
     const epics = [await openEpic(world)]
     const { group } = epics[0]!

@@ -4,11 +4,10 @@ import { Epic } from '../epics/entity.ts'
 import { epic } from '../epics/subject.ts'
 import { addChild, childrenPage, createChild, placeChild, removeChild } from './service.ts'
 
-const path = '/groups/:id/epics/:epic_iid/epics'
 const tier = 'ultimate'
 const child_epic_id = Id({ description: 'ID of the child epic, not its number' })
 
-export const epicChildRoutes = [
+const routesAt = <P extends `/groups/:id/epics/:epic_iid/${string}`>(path: P) => [
   endpoint({
     method: 'GET',
     path,
@@ -92,4 +91,10 @@ export const epicChildRoutes = [
     returns: Epic,
     handle: ({ subject, params, ctx }) => removeChild(ctx, subject, params.child_epic_id),
   }),
+]
+
+/** Compat: client libraries use either path for the same calls. */
+export const epicChildRoutes = [
+  ...routesAt('/groups/:id/epics/:epic_iid/epics'),
+  ...routesAt('/groups/:id/epics/:epic_iid/links'),
 ]

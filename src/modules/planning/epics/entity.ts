@@ -21,7 +21,7 @@ const url = (description: string) => Type.String({ description })
 const day = (description: string, deprecated = false) =>
   nullable(dateOnly(), { description, ...(deprecated && { deprecated: true }) })
 const isFixed = (which: string) =>
-  Type.Boolean({ description: `True if the fixed ${which} is used, false for the one of milestones` })
+  Type.Boolean({ description: `True if the fixed ${which} is used, false for the inherited one` })
 
 /** An epic, in lists and alone. */
 export const Epic = entity({
@@ -48,13 +48,13 @@ export const Epic = entity({
     start_date_is_fixed: isFixed('start date'),
     start_date_fixed: day('Fixed start date; null if there is none'),
     start_date_from_milestones: day('Same as `start_date_from_inherited_source`', true),
-    start_date_from_inherited_source: day('First start date of the milestones of its issues'),
+    start_date_from_inherited_source: day('First start date of the milestones of its issues and of its child epics'),
     end_date: day('Same as `due_date`', true),
     due_date: day('Due date in force; null if there is none'),
     due_date_is_fixed: isFixed('due date'),
     due_date_fixed: day('Fixed due date; null if there is none'),
     due_date_from_milestones: day('Same as `due_date_from_inherited_source`', true),
-    due_date_from_inherited_source: day('Last due date of the milestones of its issues'),
+    due_date_from_inherited_source: day('Last due date of the milestones of its issues and of its child epics'),
     created_at: timestamp('Time at which the epic was created'),
     updated_at: timestamp('Time of the last change'),
     closed_at: nullable(timestamp(), { description: 'Time at which it was closed; null unless it is closed' }),
@@ -81,8 +81,8 @@ export const Epic = entity({
     ),
   present: ({ epic: row, within, labelDetails }: EpicShown, ctx, html: RenderedTexts | undefined) => {
     const names = references('Epic', row, within)
-    const start = row.start_date_from_milestones
-    const due = row.due_date_from_milestones
+    const start = row.start_date_inherited
+    const due = row.due_date_inherited
     const dueDate = row.due_date_is_fixed ? row.due_date_fixed : due
     return {
       id: row.id,

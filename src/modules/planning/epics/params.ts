@@ -2,7 +2,7 @@ import { CommaList, DateOnly, Flag, Id, Nullable, Optional, Text } from '../../.
 
 const day = (description: string) => Optional(Nullable(DateOnly({ description })))
 const isFixed = (which: string) =>
-  Optional(Flag({ description: `The ${which} is the fixed one, not that of the milestones of its issues` }))
+  Optional(Flag({ description: `The ${which} is the fixed one, not that inherited from milestones and child epics` }))
 
 /** Attributes that can be set on creation and on update. */
 export const attributeParams = {

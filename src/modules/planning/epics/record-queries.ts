@@ -16,6 +16,7 @@ import { raw, type Sql, sql } from '../../../db/sql.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
 import { awardsSql, joinHolder, readableRow, subscribedSql, visibleHolder } from '../../discussion/index.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
+import { mostGenerations } from './limits.ts'
 import { epicStates } from './states.ts'
 
 /** The parent of an epic, if the caller may read it. */
@@ -33,10 +34,10 @@ export const epicRecordRow = {
   confidential: boolean,
   start_date_is_fixed: boolean,
   start_date_fixed: nullable(date),
-  start_date_from_milestones: nullable(date),
+  start_date_inherited: nullable(date),
   due_date_is_fixed: boolean,
   due_date_fixed: nullable(date),
-  due_date_from_milestones: nullable(date),
+  due_date_inherited: nullable(date),
   closed_at: nullable(timestamp),
   created_at: timestamp,
   updated_at: timestamp,
@@ -53,20 +54,36 @@ export type EpicRecordRow = RowOf<typeof epicRecordRow>
 const type = 'Epic'
 const id = raw('m.id')
 
-/** The first start or the last due date of the milestones of the issues of the epic `m`. */
-const fromMilestones = (date: 'start' | 'due'): Sql =>
-  raw(`(
-    select ${date === 'start' ? 'min' : 'max'}(ms.${date}_date)
+/**
+ * The first start or the last due date of the milestones of the issues of an epic and of the dates in force of its child epics, and so on
+ * down the generations. Closed issues and epics count. One nested subquery for each generation there can be, no recursion.
+ */
+const inherited = (which: 'start' | 'due', epic = 'm', generations: number = mostGenerations): string => {
+  const [every, either] = which === 'start' ? ['min', 'least'] : ['max', 'greatest']
+  const ofMilestones = `(
+    select ${every}(ms.${which}_date)
     from epic_issues ei join issues i on i.id = ei.issue_id join milestones ms on ms.id = i.milestone_id
-    where ei.epic_id = m.id
-  )`)
+    where ei.epic_id = ${epic}.id
+  )`
+  if (generations === 1) return ofMilestones
+  const child = `below_${generations - 1}`
+  const ofChild = inherited(which, child, generations - 1)
+  return `${either}(${ofMilestones}, (
+    select ${every}(case when ${child}.${which}_date_is_fixed then ${child}.${which}_date_fixed else ${ofChild} end)
+    from epics ${child}
+    where ${child}.parent_id = ${epic}.id
+  ))`
+}
+
+const inheritedStart = raw(inherited('start'))
+const inheritedDue = raw(inherited('due'))
 
 /** Of a row named `m` with its group `g`, for a caller. */
 const columnsFor = (caller: Caller): Sql => sql`
   m.id, m.iid, m.namespace_id as group_id, g.full_path, m.title, m.description, m.state, m.confidential,
-  m.start_date_is_fixed, m.start_date_fixed, ${fromMilestones('start')} as start_date_from_milestones,
-  m.due_date_is_fixed, m.due_date_fixed, ${fromMilestones('due')} as due_date_from_milestones, m.closed_at,
-  m.created_at, m.updated_at, (select ${userReferenceJson('u')} from users u where u.id = m.author_id) as author,
+  m.start_date_is_fixed, m.start_date_fixed, ${inheritedStart} as start_date_inherited, m.due_date_is_fixed,
+  m.due_date_fixed, ${inheritedDue} as due_date_inherited, m.closed_at, m.created_at, m.updated_at,
+  (select ${userReferenceJson('u')} from users u where u.id = m.author_id) as author,
   (
     select json_build_object('id', m.id, 'iid', m.iid, 'group_id', m.namespace_id)
     from (select m.parent_id as id) as child join epics m on m.id = child.id ${joinHolder(type)}

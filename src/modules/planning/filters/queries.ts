@@ -137,3 +137,7 @@ export function filtered(type: PlannedType, caller: Caller, f: NoteableFilters):
 export const leavesFew = ({ scope, author, search, reaction, assignee, milestone }: NoteableFilters): boolean =>
   [scope, author, search].some((filter) => filter !== undefined) ||
   [reaction, assignee, milestone].some((filter) => filter !== undefined && filter !== 'None')
+
+/** Titles of labels all of which the filters require. */
+export const labelsOf = ({ labels }: NoteableFilters): readonly string[] | undefined =>
+  typeof labels === 'string' ? undefined : labels

@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels } from '../../../access/levels.ts'
-import type { List, ListPart } from '../../../api/page.ts'
+import { countedRows, type List, type ListPart } from '../../../api/page.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import {
   assigneesTableOf,
@@ -16,6 +16,7 @@ import {
 import { projectParts, within } from '../../namespaces/index.ts'
 import { memberAtLeast, openVisibility, visibleProjects, withinLimits } from '../../projects/index.ts'
 import type { NoteableSet } from './filters.ts'
+import { type Labelled, labelledBy } from './label-queries.ts'
 
 /** What a list of noteables reads: the conditions of the caller's access, or the parts that imply them. */
 type Reach = {
@@ -23,6 +24,7 @@ type Reach = {
   readonly from: Sql
   readonly where: readonly Sql[]
   readonly parts?: List['parts']
+  readonly given?: List['given']
 }
 
 type Reached = {
@@ -37,11 +39,13 @@ type Reached = {
   readonly confidential?: boolean
   /** There is an index of the table in the order of the list. */
   readonly ordered?: boolean
+  /** The filters leave those with labels of these titles. */
+  readonly labels?: readonly string[] | undefined
 }
 
 /** The noteables `m` of a set that the caller may read, and that meet the filters. */
 export function reach(reached: Reached): Reach {
-  const { type, caller, set, filters, few } = reached
+  const { type, caller, set, filters, few, ordered = false, labels } = reached
   const from = sql`from ${tableOf(type)} m join projects p on p.id = m.project_id`
   if (set.of === 'project') {
     const own = [sql`m.project_id = ${set.id}`, ...filters]
@@ -49,42 +53,92 @@ export function reach(reached: Reached): Reach {
       ? { from, where: [...own, notHidden(type, caller)] }
       : { from: sql`from ${tableOf(type)} m`, where: own }
   }
-  if (caller !== null && !caller.admin && set.of === 'everyone' && !few)
+  const readable = [raw('not p.deleting'), visibleProjects(caller), readableRow(type, caller), ...filters]
+  if (set.of === 'group')
     return {
       from,
-      where: [
-        raw('not p.deleting'),
-        sql`${feature(type)} > ${featureLevels.disabled}`,
-        ...(caller.limits ? [withinLimits(caller)] : []),
-        ...filters,
-      ],
-      parts: partsOf(reached, caller),
+      where: [...readable, ...(set.archived ? [] : [raw('not p.archived')])],
+      parts: [partIn(reached, set)],
     }
-  const readable = [raw('not p.deleting'), visibleProjects(caller), readableRow(type, caller), ...filters]
-  if (set.of === 'everyone') return { from, where: readable }
-  return { from, where: [...readable, ...(set.archived ? [] : [raw('not p.archived')])], parts: [partIn(reached, set)] }
+  const inParts =
+    caller === null || caller.admin || few ? { from, where: readable } : reachInParts(reached, caller, from)
+  if (!ordered || few || !labels) return inParts
+  const labelled = labelledBy(type, labels)
+  return { from, where: readable, parts: [partOfLabelled(type, labelled, inParts)], given: labelled.given }
 }
 
-/** Projects of a caller or group from which on a part counts as crowded. */
-const manyProjects = 5_000
+/** What a caller other than an administrator may read of all noteables. */
+const reachInParts = (reached: Reached, caller: Actor, from: Sql): Reach => ({
+  from,
+  where: [
+    raw('not p.deleting'),
+    sql`${feature(reached.type)} > ${featureLevels.disabled}`,
+    ...(caller.limits ? [withinLimits(caller)] : []),
+    ...reached.filters,
+  ],
+  parts: partsOf(reached, caller),
+})
+
+/** About as many rows as a page needs. */
+const pageRows = 32
+
+/**
+ * Projects of a caller or group from which on a part counts as crowded. With n of P projects and r noteables in each, reading in order
+ * until a page is full takes `pageRows` · P / n rows, and sorting all takes n · r; PostgreSQL estimates P and r. With filters, above
+ * all by labels, the first one takes longer.
+ */
+function manyProjects({ type, filters, labels }: Reached): Sql {
+  const factor = labels ? 16 : filters.length > 0 ? 4 : 1
+  const many = sql`${literal(factor)} * p.reltuples * sqrt(${literal(pageRows)} / greatest(m.reltuples, 1))`
+  return sql`
+    (
+      select greatest(200, least(5000, ${many}))::integer
+      from pg_class p, pg_class m
+      where p.oid = 'projects'::regclass and m.oid = '${tableOf(type)}'::regclass
+    )
+  `
+}
+
+/** The first rows of the table, with their projects. `offset 0` keeps the planner from reading all projects, and from leaving the order. */
+const walked =
+  (type: ScheduledType) =>
+  (range: Sql): Sql =>
+    sql`
+      from (select m.* from ${tableOf(type)} m ${range}) as m
+        cross join lateral (select p.* from projects p where p.id = m.project_id offset 0) as p
+    `
+
+/** The noteables that have labels as one part, which is counted in the parts that it has without them. */
+const partOfLabelled = (type: ScheduledType, { ids, common }: Labelled, { from, where, parts }: Reach): ListPart => ({
+  where: sql`m.id = any(array(${ids}))`,
+  few: true,
+  crowded: { when: common, from: walked(type), where: raw('true') },
+  counted: {
+    from: sql`
+      from (
+        ${join(
+          (parts ?? [{ where: raw('true') }]).map((part: ListPart) => {
+            const counted = part.counted ?? { from, where: and([...where, part.where]) }
+            return sql`(select 1 ${counted.from} where ${counted.where} limit ${literal(countedRows + 1)})`
+          }),
+          ' union all ',
+        )}
+      ) as labelled
+    `,
+    where: raw('true'),
+  },
+})
 
 /** The part of these projects `p`, found from the index of projects if there are few. */
-function partOfProjects({ type, ordered, few }: Reached, where: Sql, projects: Sql, one: Sql): ListPart {
-  if (!ordered || few) return { where, few: true }
+function partOfProjects(reached: Reached, where: Sql, projects: Sql, one: Sql): ListPart {
+  if (!reached.ordered || reached.few) return { where, few: true }
+  const many = manyProjects(reached)
   return {
     where,
     few: true,
     crowded: {
-      when: sql`
-        (
-          select count(*) from (select from projects p where ${projects} limit ${literal(manyProjects)}) as many
-        ) = ${literal(manyProjects)}
-      `,
-      // `offset 0` keeps the planner from reading all projects, and from leaving the order.
-      from: (range) => sql`
-        from (select m.* from ${tableOf(type)} m ${range}) as m
-          cross join lateral (select p.* from projects p where p.id = m.project_id offset 0) as p
-      `,
+      when: sql`(select count(*) from (select from projects p where ${projects} limit ${many}) as counted) >= ${many}`,
+      from: walked(reached.type),
       where: one,
     },
   }

@@ -5,11 +5,11 @@ import { integer, type RowOf } from '../../../db/row.ts'
 import { and, join, literal, raw, type Sql, sql } from '../../../db/sql.ts'
 import { readableById } from '../../discussion/index.ts'
 import type { MatchingFilters, NoteableFilters, NoteableSet, Presence } from '../filters/filters.ts'
-import { filtered, leavesFew, negated, notMatching } from '../filters/queries.ts'
+import { filtered, labelsOf, leavesFew, negated, notMatching } from '../filters/queries.ts'
 import { reach } from '../filters/reach-queries.ts'
 import { issueSelect } from '../issues/record-queries.ts'
 import type { IssueState } from '../issues/states.ts'
-import { hasIndex, type IssueOrder, orderKeys } from './order-queries.ts'
+import { type IssueOrder, orderKeys } from './order-queries.ts'
 
 /** Filters by due date: without one (`0`), with one, or by the day. */
 export const dueFilters = [
@@ -90,10 +90,11 @@ const reachOf = (caller: Caller, set: NoteableSet, filters: IssueFilters, order?
     type,
     caller,
     set,
-    ordered: order !== undefined && hasIndex(order),
+    ordered: order !== undefined,
     filters: conditions(caller, filters),
     few: leavesFew(filters) || (filters.epic !== undefined && filters.epic !== 'None'),
     confidential: filters.confidential === true,
+    labels: labelsOf(filters),
   })
 
 /** Issues that the caller may read. */

@@ -93,7 +93,7 @@ const detailSelect = (caller: Caller): Sql =>
   sql`select ${issueColumns(caller)}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${issueTables}`
 
 export const findIssueRecord = (db: Db, caller: Caller, issueId: number): Promise<IssueRecordRow | undefined> =>
-  db.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`)
+  db.snapshotCache.row(issueRecordRow, sql`${detailSelect(caller)} where m.id = ${issueId}`)
 
 /** Several records as in lists, unordered. */
 export const findIssueRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<IssueRecordRow[]> =>

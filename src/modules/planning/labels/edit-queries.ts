@@ -34,17 +34,23 @@ export const updateLabel = (tx: Tx, id: number, { name, color, description }: La
 
 export const deleteLabel = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from labels where id = ${id}`)
 
-/** Null removes the priority. */
-export const savePriority = (tx: Tx, projectId: number, labelId: number, priority: number | null): Promise<number> =>
-  tx.run(
+/** Null removes the priority. False if it is the same as before, even if another transaction has just set it. */
+export const savePriority = async (
+  tx: Tx,
+  projectId: number,
+  labelId: number,
+  priority: number | null,
+): Promise<boolean> =>
+  (await tx.run(
     priority === null
       ? sql`delete from label_priorities where project_id = ${projectId} and label_id = ${labelId}`
       : sql`
         insert into label_priorities (project_id, label_id, priority)
         values (${projectId}, ${labelId}, ${priority})
-        on conflict (project_id, label_id) do update set priority = excluded.priority
+        on conflict (project_id, label_id) do update
+          set priority = excluded.priority where label_priorities.priority is distinct from excluded.priority
       `,
-  )
+  )) > 0
 
 /** False if nothing changed. */
 export const insertSubscription = async (tx: Tx, userId: number, labelId: number): Promise<boolean> =>

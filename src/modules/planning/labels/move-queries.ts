@@ -2,6 +2,7 @@ import type { Tx } from '../../../db/db.ts'
 import { join, raw, type Sql, sql } from '../../../db/sql.ts'
 import { columnOf, labelsTableOf, type ScheduledType, scheduledTypes, tableOf } from '../../discussion/index.ts'
 import { type Moved, reaching } from '../../groups/index.ts'
+import { type LabelUse, labelUseRow } from '../order-copies/queries.ts'
 
 /** Uses of group labels `l` in moved projects that the projects can no longer use: rows (project_id, label_id). */
 const usesOf = ({ projects, leftGroups }: Moved): Sql => sql`
@@ -63,24 +64,32 @@ function replacementIn(type: ScheduledType): Sql {
   `
 }
 
-/** Replaces labels that the projects can no longer use by the available ones of the same title. */
-export const replaceLeftLabels = (tx: Tx, moved: Moved): Promise<number> =>
-  tx.run(sql`
-    with replaced as (
-      select distinct on (used.project_id, used.label_id) used.project_id, used.label_id as old_id, l.id as new_id
-      from (${usesOf(moved)}) as used
-        join labels old on old.id = used.label_id
-        join labels l on l.title = old.title and ${reaching('l', raw('used.project_id'))}
-        left join namespaces g on g.id = l.namespace_id
-      order by used.project_id, used.label_id, l.project_id is null, cardinality(g.traversal_ids) desc
-    ),
-    ${join(scheduledTypes.map(replacementIn), ' ')} removed_priorities as (
-      delete from label_priorities lp using replaced r
-      where r.project_id = lp.project_id and r.old_id = lp.label_id
-      returning lp.project_id, r.new_id, lp.priority
-    )
-    insert into label_priorities (project_id, label_id, priority)
-    select project_id, new_id, priority
-    from removed_priorities
-    on conflict do nothing
-  `)
+/**
+ * Replaces labels that the projects can no longer use by the available ones of the same title. Returns those that got a priority in a
+ * project.
+ */
+export const replaceLeftLabels = (tx: Tx, moved: Moved): Promise<LabelUse[]> =>
+  tx.rows(
+    labelUseRow,
+    sql`
+      with replaced as (
+        select distinct on (used.project_id, used.label_id) used.project_id, used.label_id as old_id,
+          l.id as new_id
+        from (${usesOf(moved)}) as used
+          join labels old on old.id = used.label_id
+          join labels l on l.title = old.title and ${reaching('l', raw('used.project_id'))}
+          left join namespaces g on g.id = l.namespace_id
+        order by used.project_id, used.label_id, l.project_id is null, cardinality(g.traversal_ids) desc
+      ),
+      ${join(scheduledTypes.map(replacementIn), ' ')} removed_priorities as (
+        delete from label_priorities lp using replaced r
+        where r.project_id = lp.project_id and r.old_id = lp.label_id
+        returning lp.project_id, r.new_id, lp.priority
+      )
+      insert into label_priorities (project_id, label_id, priority)
+      select project_id, new_id, priority
+      from removed_priorities
+      on conflict do nothing
+      returning project_id, label_id
+    `,
+  )

@@ -3,6 +3,7 @@ import { integer } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { columnOf, labelsTableOf, plannedTypes } from '../../discussion/index.ts'
 import { within } from '../../namespaces/index.ts'
+import { type LabelUse, labelUseRow } from '../order-copies/queries.ts'
 import type { LabelReferenceRow } from './queries.ts'
 
 /** The group's label with this title; created like `label` if missing. */
@@ -41,8 +42,11 @@ export const lockLabelsBelow = async (tx: Tx, groupId: number, title: string): P
   return rows.map(({ id }) => id)
 }
 
-/** Replaces labels by another one in assignments, priorities, subscriptions, boards and events, and deletes them. */
-export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<void> {
+/**
+ * Replaces labels by another one in assignments, priorities, subscriptions, boards and events, and deletes them. Returns the projects in
+ * which the other one got a priority.
+ */
+export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], labelId: number): Promise<LabelUse[]> {
   const gone = sql`label_id = any(${labelIds}::bigint[])`
   for (const type of plannedTypes) {
     const [table, column] = [labelsTableOf(type), columnOf(type)]
@@ -54,13 +58,17 @@ export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], label
       on conflict do nothing
     `)
   }
-  await tx.run(sql`
-    insert into label_priorities (project_id, label_id, priority)
-    select project_id, ${labelId}, priority
-    from label_priorities
-    where ${gone}
-    on conflict do nothing
-  `)
+  const prioritized = await tx.rows(
+    labelUseRow,
+    sql`
+      insert into label_priorities (project_id, label_id, priority)
+      select project_id, ${labelId}, priority
+      from label_priorities
+      where ${gone}
+      on conflict do nothing
+      returning project_id, label_id
+    `,
+  )
   await tx.run(sql`
     insert into label_subscriptions (label_id, user_id)
     select ${labelId}, user_id
@@ -83,4 +91,5 @@ export async function replaceLabelsBy(tx: Tx, labelIds: readonly number[], label
   `)
   await tx.run(sql`update label_events set label_id = ${labelId} where ${gone}`)
   await tx.run(sql`delete from labels where id = any(${labelIds}::bigint[])`)
+  return prioritized
 }

@@ -4,6 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { forbidden, invalid } from '../../../kernel/failure.ts'
 import { loadGroup } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
+import { followPriorities } from '../order-copies/jobs.ts'
 import { ensureGroupLabel, lockLabelsBelow, replaceLabelsBy } from './promotion-queries.ts'
 import type { LabelName, LabelRow } from './queries.ts'
 import { getLabel, lockLabel, recordLabel } from './service.ts'
@@ -21,7 +22,7 @@ export async function promoteLabel(ctx: Ctx, project: ProjectSubject, names: rea
     const own = { holder: { of: 'project', id: project.id }, caller: ctx.actor } as const
     const label = await lockLabel(tx, own, names)
     const id = await ensureGroupLabel(tx, group.id, label)
-    await replaceLabelsBy(tx, await lockLabelsBelow(tx, group.id, label.name), id)
+    await followPriorities(tx, await replaceLabelsBy(tx, await lockLabelsBelow(tx, group.id, label.name), id))
     await recordLabel(ctx, tx, 'label_promoted', holder, id)
     return getLabel(tx, { holder, caller: ctx.actor }, [{ id }])
   })

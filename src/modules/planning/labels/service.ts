@@ -5,6 +5,8 @@ import { emit } from '../../../events/log.ts'
 import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { taken, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { type Holder, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
+import { followPriority } from '../order-copies/jobs.ts'
+import { lockLabels } from '../order-copies/queries.ts'
 import { parseColor } from './colors.ts'
 import {
   deleteLabel,
@@ -96,13 +98,20 @@ export async function editLabel(
     .transaction(async (tx) => {
       const held = changesLabel ? await lockLabel(tx, place, names) : await getLabel(tx, place, names)
       if (changesLabel) await changeLabel(tx, place, held, changes)
-      if (priority !== undefined) await savePriority(tx, holder.id, held.id, priority)
+      if (priority !== undefined) await changePriority(tx, holder.id, held.id, priority)
       await recordLabel(ctx, tx, 'label_updated', holder, held.id)
       return getLabel(tx, place, [{ id: held.id }])
     })
     .catch((error: unknown) => {
       throw violatedUnique(error)?.startsWith('labels_') ? invalidFields({ title: [taken] }) : error
     })
+}
+
+async function changePriority(tx: Tx, projectId: number, labelId: number, priority: number | null): Promise<void> {
+  // Before the row that refers to it locks it less: two changes would wait for each other.
+  await lockLabels(tx, [labelId])
+  if (await savePriority(tx, projectId, labelId, priority))
+    await followPriority(tx, { project_id: projectId, label_id: labelId })
 }
 
 async function changeLabel(

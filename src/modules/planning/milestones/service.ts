@@ -8,6 +8,7 @@ import { type FieldViolations, forbidden, invalid, invalidFields, rowNotFound } 
 import { blank, tooLong, violationsOf } from '../../../kernel/violations.ts'
 import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
+import { followDueDate } from '../order-copies/jobs.ts'
 import {
   deleteMilestone,
   deleteMilestones,
@@ -109,6 +110,7 @@ export async function editMilestone(
       if (values.title !== held.title && (await isTitleTaken(tx, holder, ctx.actor, values.title)))
         throw refuse('update', { title: [used] })
       await updateMilestone(tx, id, values)
+      if (values.due_date !== held.due_date) await followDueDate(tx, id)
       const now = { ...held, ...values }
       if (values.state === held.state) await record(ctx, tx, 'milestone_updated', holder, now)
       else await record(ctx, tx, kindOf[values.state], holder, now)

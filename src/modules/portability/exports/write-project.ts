@@ -2,6 +2,8 @@ import { createWriteStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Holder, Relation } from '../../../db/portable/relation.ts'
@@ -10,6 +12,7 @@ import { bundle } from '../../../git/transfer/bundle.ts'
 import { findOwnedAvatar } from '../../namespaces/index.ts'
 import { findPortableProject, openRepository, type PortableProject, type ProjectSubject } from '../../projects/index.ts'
 import { findSideRepository, openSideRepository } from '../../pushes/index.ts'
+import { imageRelations } from '../../registry/index.ts'
 import { snippetsOf } from '../../text/index.ts'
 import { fileEntry, type PackedEntry } from '../archive/pack.ts'
 import * as entries from '../layout/names.ts'
@@ -47,8 +50,13 @@ const attributesOf = (project: PortableProject, description: string | null): obj
   settings: sorted(project.settings),
 })
 
-const relationsFor = (isAdministrator: boolean): readonly Relation[] =>
-  isAdministrator ? projectRelations : projectRelations.filter(({ administrators }) => administrators !== 'both')
+/** What the user may read of the project. */
+const relationsFor = ({ actor }: Ctx, { facts }: ProjectSubject): readonly Relation[] =>
+  projectRelations.filter(
+    (relation) =>
+      (relation.administrators !== 'both' || actor?.admin === true) &&
+      (!imageRelations.includes(relation) || allows(projectPolicy.read_container_image, actor, facts)),
+  )
 
 /**
  * Writes the entries of the archive of a project into an empty folder. `ctx` is that of the user who asked for it. The rows are those
@@ -68,6 +76,8 @@ export async function writeProject(
   const addBlob = (name: string, digest: Digest, size: number): void =>
     void made.push(blobEntry(ctx, name, digest, size))
   const isAdministrator = ctx.actor?.admin === true
+  // Repositories of a project share layers.
+  const layers = new Set<string>()
   await add(entries.versionEntry, `${entries.archiveVersion}\n`)
 
   const holder: Holder = { of: 'project', id: project.id }
@@ -75,7 +85,7 @@ export async function writeProject(
     const attributes = await findPortableProject(tx, project.id)
     if (!attributes) throw new ProjectGone()
     await add(entries.projectEntry, `${JSON.stringify(attributesOf(attributes, description))}\n`)
-    const written = await writeRecords(tx, holder, relationsFor(isAdministrator), folder, {
+    const written = await writeRecords(tx, holder, relationsFor(ctx, project), folder, {
       seen({ name }, { values }) {
         if (name === 'uploads')
           addBlob(
@@ -83,6 +93,12 @@ export async function writeProject(
             values['digest'] as Digest,
             values['size'] as number,
           )
+        if (name === 'container_blobs') {
+          const digest = values['digest'] as string
+          const stored = (values['stored_as'] ?? digest) as Digest
+          if (!layers.has(digest)) addBlob(entries.imageBlobEntry(digest), stored, values['size'] as number)
+          layers.add(digest)
+        }
         if (name === 'lfs_objects')
           addBlob(entries.largeFileEntry(values['oid'] as string), values['oid'] as Digest, values['size'] as number)
       },

@@ -19,7 +19,14 @@ import { avatarIn } from './files.ts'
 import { groupRelationsFor, importGroup, type PreparedGroup } from './import-group.ts'
 import { openArchive, readPeople } from './open-archive.ts'
 import { checkRecords, ownRecords } from './own-records.ts'
-import { type ArchiveImportRow, countAttempt, deleteArchiveImport, findArchiveImport } from './queries.ts'
+import {
+  type ArchiveImportRow,
+  countAttempt,
+  deleteArchiveImport,
+  deleteEndedImports,
+  findArchiveImport,
+  stuckGroupImports,
+} from './queries.ts'
 
 const maxAttempts = 5
 
@@ -51,6 +58,26 @@ export const importGroupArchive = job({
       if (reason === undefined) throw error
       await fail(ctx, holder, pending.user_id, reason)
     }
+  },
+})
+
+/** As imports of projects. */
+const stuckAfterHours = 15
+
+/**
+ * Ends imports that no job will finish, because its process was killed too often: until then nothing can be written into the group.
+ * Forgets the archives of projects of which that is true.
+ */
+export const endStuckArchiveImports = job({
+  name: 'end_stuck_archive_imports',
+  input: Type.Object({}),
+  key: () => 'end_stuck_archive_imports',
+  attempts: 3,
+  every: { cron: '55 * * * *', input: {} },
+  async run(_input, ctx) {
+    for (const { namespace_id: id, user_id } of await stuckGroupImports(ctx.db, stuckAfterHours))
+      await fail(ctx, { of: 'group', id }, user_id, `It took longer than ${stuckAfterHours} hours.`)
+    await deleteEndedImports(ctx.db)
   },
 })
 

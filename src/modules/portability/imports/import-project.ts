@@ -6,6 +6,7 @@ import type { Avatar } from '../../namespaces/index.ts'
 import { lockAccess, projectPlaced, saveAvatar } from '../../namespaces/index.ts'
 import { restoreProject } from '../../projects/index.ts'
 import { holdRepository } from '../../pushes/index.ts'
+import { ImportedImages, restoreImages } from '../../registry/index.ts'
 import { restoreSnippets } from '../../text/index.ts'
 import * as entries from '../layout/names.ts'
 import { projectRelations } from '../layout/relations.ts'
@@ -58,6 +59,7 @@ export async function importProject(
   const leftOut = new Map(prepared.leftOut)
   for (const name of await restoreProject(importer, tx, projectId, attributes, chosen)) leftOut.set(name, 1)
   let hooks = 0
+  const images = new ImportedImages()
   const importing: Importing = {
     tx,
     holder,
@@ -65,6 +67,9 @@ export async function importProject(
     ids: new Map(),
     leftOut,
     async supply(relation, record) {
+      if (relation.name === 'container_blobs')
+        return images.blob(record, files.get(entries.imageBlobEntry(String(record['digest']))))
+      if (relation.name === 'container_manifests') return images.manifest(record)
       if (relation.name !== 'hooks') return supplied(files, relation, record)
       return hooks++ < maxHooks ? supplyHook(importer, tx, record) : undefined
     },
@@ -77,6 +82,7 @@ export async function importProject(
   }
   for (const relation of relations) for (const statement of relation.after?.(holder) ?? []) await tx.run(statement)
 
+  await restoreImages(tx, projectId)
   const hold = async (unheld: Unheld, kind: 'project_wiki' | 'snippet', id: number): Promise<void> => {
     if (!(await holdRepository(tx, unheld.id, { kind, id }, unheld))) throw new LostRepository()
   }

@@ -2,6 +2,7 @@ import type { Relation } from '../../../db/portable/relation.ts'
 import { ArchiveRefusal } from '../archive/refusal.ts'
 import type { Unpacked } from '../archive/unpack.ts'
 import { checkRecord, type Line, recordsIn } from '../records/read-records.ts'
+import { fromOlderComments, olderComments } from './older-comments.ts'
 
 /** Where the records of relations come from. */
 export type RecordSource = {
@@ -13,7 +14,10 @@ export type RecordSource = {
 export const ownRecords = (unpacked: Unpacked, entryOf: (name: string) => string): RecordSource => ({
   of({ name }) {
     const file = unpacked.get(entryOf(name))
-    return file && recordsIn(file.path, name)
+    if (file) return recordsIn(file.path, name)
+    const convert = Object.hasOwn(fromOlderComments, name) ? fromOlderComments[name] : undefined
+    const older = convert && unpacked.get(entryOf(olderComments))
+    return older && convert(recordsIn(older.path, olderComments))
   },
 })
 

@@ -1,7 +1,7 @@
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import type { Holder } from '../../../db/portable/relation.ts'
-import { integer, listOf, nullable, type RowOf, text, textOf } from '../../../db/row.ts'
+import { integer, listOf, notNull, nullable, type RowOf, text, textOf } from '../../../db/row.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 
 const columnOf = ({ of }: Holder): Sql => raw(of === 'project' ? 'project_id' : 'namespace_id')
@@ -66,6 +66,26 @@ export const countAttempt = async (db: Db, holder: Holder): Promise<number | und
       `,
     )
   )?.attempts
+
+/** The importers of groups whose imports began so long ago that they cannot finish, by group, oldest first; at most 1,000. */
+export const stuckGroupImports = (db: Db, hours: number): Promise<{ namespace_id: number; user_id: number }[]> =>
+  db.rows(
+    { namespace_id: notNull(integer), user_id: integer },
+    sql`
+      select namespace_id, user_id
+      from archive_imports
+      where namespace_id is not null and created_at <= now() - make_interval(hours => ${hours}::integer)
+      order by created_at, id
+      limit 1000
+    `,
+  )
+
+/** Forgets archives of projects whose imports are over. */
+export const deleteEndedImports = (db: Db): Promise<number> =>
+  db.run(sql`
+    delete from archive_imports i using projects p
+    where p.id = i.project_id and p.import_status not in ('scheduled', 'started')
+  `)
 
 export const deleteArchiveImport = (db: Db, holder: Holder): Promise<number> =>
   db.run(sql`delete from archive_imports where ${columnOf(holder)} = ${holder.id}`)

@@ -21,4 +21,6 @@ export const wikiEntry = 'project.wiki.bundle'
 export const snippetEntry = (line: number): string => `snippets/${line}.bundle`
 export const uploadEntry = (secret: string, filename: string): string => `uploads/${secret}/${filename}`
 export const largeFileEntry = (oid: string): string => `lfs-objects/${oid}`
+/** A layer or the configuration of a container image. */
+export const imageBlobEntry = (digest: string): string => `container-blobs/${digest}`
 export const avatarEntry = (filename: string): string => `avatar/${filename}`

@@ -6,7 +6,8 @@ import { hookRelation } from '../../integrations/index.ts'
 import { planningOfGroups, planningOfMergeRequests, planningRelations } from '../../planning/index.ts'
 import { uploadRelation } from '../../projects/index.ts'
 import { largeFilesRelation, pushesRelations } from '../../pushes/index.ts'
-import { repositoryRelations } from '../../repository/index.ts'
+import { imageRelations } from '../../registry/index.ts'
+import { commentedCommitRelation, repositoryRelations } from '../../repository/index.ts'
 import { reviewRelations } from '../../review/index.ts'
 import { snippetRelation } from '../../text/index.ts'
 
@@ -19,12 +20,14 @@ export const projectRelations: readonly Relation[] = [
   snippetRelation,
   ...reviewRelations,
   ...planningOfMergeRequests,
-  ...discussionRelations(['Issue', 'MergeRequest', 'Snippet']),
+  commentedCommitRelation,
+  ...discussionRelations(['Issue', 'MergeRequest', 'Snippet', 'Commit']),
   pipelineRelation,
   ...repositoryRelations,
   ...environmentRelations,
   ...projectHoldings,
   hookRelation,
+  ...imageRelations,
 ]
 
 /** What an archive has of a group and all groups below it. */

@@ -50,7 +50,7 @@ export const removeProject = job({
     const removed = await deleteFiles(ctx.transaction, () =>
       ctx.git.removeRepository(projectRepositoryDir(ctx, project)),
     )
-    for (const table of ['issues', 'merge_requests'] as const)
+    for (const table of ['issues', 'merge_requests', 'commented_commits'] as const)
       await inBatches((size) => deleteSomeOf(ctx.db, table, projectId, size), noteablesAtOnce)
     await inBatches((size) => deleteEventsOfProject(ctx.db, projectId, size))
     await ctx.transaction(async (tx) => {

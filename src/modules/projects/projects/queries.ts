@@ -1,5 +1,6 @@
 import type { Actor, Caller } from '../../../access/actor.ts'
 import { featureLevels, type Level, levels, type Visibility, visibilities } from '../../../access/levels.ts'
+import { featureMembers } from '../../../access/policy.ts'
 import type { List } from '../../../api/page.ts'
 import type { Db } from '../../../db/db.ts'
 import { boolean, integer, nullable, oneOf, optional, type RowOf, text, timestamp } from '../../../db/row.ts'
@@ -141,22 +142,11 @@ export function visibleProject(caller: Caller): Sql {
 /**
  * Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, given that the project is visible.
  */
-export function readableCode(caller: Caller): Sql {
-  const { disabled, enabled } = featureLevels
-  if (caller?.admin) return sql`p.repository_access_level > ${disabled}`
-  const everyones = sql`p.repository_access_level >= ${enabled}`
-  if (caller === null) return sql`(p.visibility = ${visibilities.public} and ${everyones})`
-  const open = caller.external ? visibilities.public : visibilities.internal
-  return sql`
-    (
-      p.repository_access_level > ${disabled}
-      and (
-        ${memberAtLeast(caller, levels.reporter)}
-        or (p.visibility >= ${open} and (${everyones} or ${memberAtLeast(caller, levels.guest)}))
-      )
-    )
-  `
-}
+export const readableCode = (caller: Caller): Sql =>
+  readableFeature(caller, 'repository_access_level', 'reporter', 'anyone')
+
+/** The lowest level that has a feature which is for members only. */
+export const membersOf = (column: FeatureColumn): number => levels[featureMembers(column.replace(/_access_level$/, ''))]
 
 /**
  * Projects `p` where the caller may use a feature, given that the project is visible: those open to the caller in which it is
@@ -176,11 +166,10 @@ export function readableFeature(
       : raw('false')
   if (caller.admin) return sql`${feature} > ${disabled}`
   const open = caller.external ? visibilities.public : visibilities.internal
+  const [everyones, members] = [sql`${feature} >= ${enabled}`, membersOf(column)]
+  const offered = members < levels[from] ? sql`(${everyones} or ${memberAtLeast(caller, members)})` : everyones
   return sql`
-    (
-      ${feature} > ${disabled}
-      and (${memberAtLeast(caller, levels[from])} or (p.visibility >= ${open} and ${feature} >= ${enabled}))
-    )
+    (${feature} > ${disabled} and (${memberAtLeast(caller, levels[from])} or (p.visibility >= ${open} and ${offered})))
   `
 }
 

@@ -61,10 +61,10 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
 export const findDeleting = (db: Db, id: number): Promise<Located | undefined> =>
   db.row(locatedRow, sql`select id, repository_storage, repository_key from projects where id = ${id} and deleting`)
 
-/** Deletes at most `size` issues or merge requests with their data; returns their number. */
+/** Deletes at most `size` issues, merge requests or discussed commits with their data; returns their number. */
 export const deleteSomeOf = (
   db: Db,
-  table: 'issues' | 'merge_requests',
+  table: 'issues' | 'merge_requests' | 'commented_commits',
   projectId: number,
   size: number,
 ): Promise<number> => db.run(deleteSome(table, sql`project_id = ${projectId}`, size))

@@ -51,17 +51,17 @@ async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Opera
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
-/** Verifies a credential and returns its content; `undefined` if it is forged or expired. */
-export async function readCredential(db: Db, credential: string): Promise<Grant | undefined> {
+/** What a credential grants, or why it is refused: `unknown` if it is forged, `expired` if it is not valid now. */
+export async function readCredential(db: Db, credential: string): Promise<Grant | 'unknown' | 'expired'> {
   const parts = form.exec(credential)
-  if (!parts) return undefined
+  if (!parts) return 'unknown'
   const [, text, kind, id, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
   const expected = signed(await signingKey(db, 'large_files'), text!)
-  if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url'))) return undefined
+  if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url'))) return 'unknown'
   const secondsLeft = Number(expiresAt) - Date.now() / 1000
   // More than the lifetime is left if the clock was set back: the credential must not stay valid for hours because of
   // that.
-  if (secondsLeft <= 0 || secondsLeft > lifetimeSeconds + toleranceSeconds) return undefined
+  if (secondsLeft <= 0 || secondsLeft > lifetimeSeconds + toleranceSeconds) return 'expired'
   return {
     holder: parseHolder(kind!, id!, tokenId!),
     projectId: Number(projectId),

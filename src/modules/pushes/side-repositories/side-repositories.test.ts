@@ -11,7 +11,7 @@ import {
   manySidePushes,
   sideRepositoryRows,
 } from '../../../../test/tables/side-repositories.ts'
-import { test, World } from '../../../../test/world.ts'
+import { type TestGroup, test, World } from '../../../../test/world.ts'
 import { removeRepositoryLeftovers } from '../../projects/repositories/jobs.ts'
 import { projectRepositoryDir } from '../../projects/repositories/location.ts'
 import { commitToSideRepository } from '../side-commits/commit.ts'
@@ -62,6 +62,31 @@ describe('side repositories', () => {
     expect(size).toBeGreaterThan(0)
     const { json } = await world.root.get(`/projects/${id}?statistics=true`)
     expect(json.statistics).toMatchObject({ wiki_size: size, storage_size: size + json.statistics.repository_size })
+  })
+
+  test('the wikis of a group, its subgroups and their projects are in its statistics', async ({ world }) => {
+    const top = await world.group()
+    const inner = await world.group({ parent: top })
+    const project = await world.project({ group: inner })
+    const sizes: number[] = []
+    for (const holder of [
+      { kind: 'group_wiki', id: top.id },
+      { kind: 'group_wiki', id: inner.id },
+      { kind: 'project_wiki', id: project.id },
+    ] as const) {
+      const { ctx, row } = await written(world, holder)
+      await refreshSideRepository.run({ sideRepositoryId: row.id }, ctx)
+      sizes.push((await findSideRepositoryById(ctx.db, row.id))!.size)
+    }
+    const [ofTop, ofInner, ofProject] = sizes
+    const statistics = async ({ id, path }: TestGroup) =>
+      (await world.root.get(`/groups?statistics=true&search=${path}`)).json.find(
+        (each: { id: number }) => each.id === id,
+      ).statistics
+    const outer = await statistics(top)
+    expect(outer.wiki_size).toBe(ofTop! + ofInner! + ofProject!)
+    expect(outer.storage_size).toBe(outer.wiki_size + outer.repository_size)
+    expect((await statistics(inner)).wiki_size).toBe(ofInner! + ofProject!)
   })
 
   test('a repository is packed once enough pushes have accumulated', async ({ world }) => {

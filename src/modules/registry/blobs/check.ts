@@ -9,9 +9,9 @@ export async function checkLayers(ctx: Ctx): Promise<string[]> {
   for (let after = ''; ; ) {
     const layers = await storedLayers(ctx.db, after, page)
     if (layers.length === 0) return problems
-    for (const { digest, size, project_id } of layers) {
+    for (const { digest, size, stored: name, project_id } of layers) {
       const whose = `project ${project_id}: its container layer ${digest}`
-      const stored = await ctx.blobs.size(digest)
+      const stored = await ctx.blobs.size(name)
       if (stored === undefined) problems.push(`${whose} is missing`)
       else if (stored !== size) problems.push(`${whose} has ${stored} bytes instead of ${size}`)
     }

@@ -1,12 +1,21 @@
 import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { boolean, integer, type RowOf, textOf } from '../../../db/row.ts'
-import { literal, sql } from '../../../db/sql.ts'
+import { literal, raw, sql } from '../../../db/sql.ts'
 import { saveRegistrySize } from '../../projects/index.ts'
+import { type ContentDigest, isSha256 } from '../names/digests.ts'
 
 /** A blob that is readable through a repository: row of the table `container_blobs`. */
-const linkedRow = { digest: textOf<Digest>(), size: integer }
-export type LinkedBlob = RowOf<typeof linkedRow>
+const linkedRow = {
+  /** The name that clients use. */
+  digest: textOf<ContentDigest>(),
+  size: integer,
+  /** The name in the blob store. */
+  stored: textOf<Digest>(),
+}
+export type LinkedBlob = Readonly<RowOf<typeof linkedRow>>
+
+const stored = raw('coalesce(b.stored_as, b.digest)')
 
 /** Minutes after which a blob that a client finds counts as used again. Each renewal is a write. */
 const renewalMinutes = 10
@@ -18,12 +27,12 @@ export const findBlob = (
   db: Db,
   projectId: number,
   name: string,
-  digest: Digest,
+  digest: ContentDigest,
 ): Promise<Readonly<RowOf<typeof foundRow>> | undefined> =>
   db.row(
     foundRow,
     sql`
-      select b.digest, b.size, b.repository_id,
+      select b.digest, b.size, ${stored} as stored, b.repository_id,
         b.used_at < now() - make_interval(mins => ${literal(renewalMinutes)}) as stale
       from container_repositories r join container_blobs b on b.repository_id = r.id
       where r.project_id = ${projectId}
@@ -35,7 +44,7 @@ export const findBlob = (
   )
 
 /** False if the blob has been unlinked meanwhile. */
-export const renewBlob = async (db: Db, repositoryId: number, digest: Digest): Promise<boolean> =>
+export const renewBlob = async (db: Db, repositoryId: number, digest: ContentDigest): Promise<boolean> =>
   (await db.run(
     sql`
       update container_blobs
@@ -45,10 +54,10 @@ export const renewBlob = async (db: Db, repositoryId: number, digest: Digest): P
   )) > 0
 
 /** Makes a blob, whose bytes are stored, readable through a repository. */
-export const linkBlob = (tx: Tx, repositoryId: number, { digest, size }: LinkedBlob): Promise<number> =>
+export const linkBlob = (tx: Tx, repositoryId: number, blob: LinkedBlob): Promise<number> =>
   tx.run(sql`
-    insert into container_blobs (repository_id, digest, size)
-    values (${repositoryId}, ${digest}, ${size})
+    insert into container_blobs (repository_id, digest, size, stored_as)
+    values (${repositoryId}, ${blob.digest}, ${blob.size}, ${isSha256(blob.digest) ? null : blob.stored})
     on conflict (repository_id, digest) do update set used_at = now(), deleted_at = null
   `)
 
@@ -60,12 +69,12 @@ export const lockBlobOf = (
   tx: Tx,
   projectId: number,
   name: string | undefined,
-  digest: Digest,
+  digest: ContentDigest,
 ): Promise<LinkedBlob | undefined> =>
   tx.row(
     linkedRow,
     sql`
-      select b.digest, b.size
+      select b.digest, b.size, ${stored} as stored
       from container_repositories r join container_blobs b on b.repository_id = r.id
       where r.project_id = ${projectId}
         and r.deleted_at is null
@@ -78,7 +87,7 @@ export const lockBlobOf = (
   )
 
 /** Hides a blob without a manifest from clients; the collection unlinks it. */
-export const hideBlob = async (tx: Tx, repositoryId: number, digest: Digest): Promise<boolean> =>
+export const hideBlob = async (tx: Tx, repositoryId: number, digest: ContentDigest): Promise<boolean> =>
   (await tx.run(
     sql`
       update container_blobs b
@@ -103,7 +112,7 @@ export const countBlobs = (tx: Tx, projectId: number): Promise<void> =>
       (
         select coalesce(sum(size), 0)
         from (
-          select distinct b.digest, b.size
+          select distinct ${stored} as stored, b.size
           from container_repositories r join container_blobs b on b.repository_id = r.id
           where r.project_id = ${projectId}
         ) as counted
@@ -116,7 +125,7 @@ export const storedLayers = (db: Db, after: string, limit: number): Promise<(Lin
   db.rows(
     { ...linkedRow, ...{ project_id: integer } },
     sql`
-      select distinct on (b.digest) b.digest, b.size, r.project_id
+      select distinct on (b.digest) b.digest, b.size, ${stored} as stored, r.project_id
       from container_blobs b join container_repositories r on r.id = b.repository_id
       where b.digest > ${after}
       order by b.digest, r.project_id

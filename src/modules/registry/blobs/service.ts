@@ -1,9 +1,9 @@
 import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Digest } from '../../../blobs/blob-store.ts'
 import { emit } from '../../../events/log.ts'
 import type { Place } from '../access/access.ts'
 import { ensureRepository, findRepositoryId, lockRepository } from '../images/queries.ts'
+import type { ContentDigest } from '../names/digests.ts'
 import { countLater } from './jobs.ts'
 import { findBlob, hideBlob, type LinkedBlob, linkBlob, lockBlobOf, renewBlob } from './queries.ts'
 
@@ -14,13 +14,13 @@ import { findBlob, hideBlob, type LinkedBlob, linkBlob, lockBlobOf, renewBlob } 
 export async function readBlob(
   ctx: Ctx,
   { project, name }: Place,
-  digest: Digest,
+  digest: ContentDigest,
   renews: boolean,
 ): Promise<LinkedBlob | undefined> {
   const found = await findBlob(ctx.db, project.id, name, digest)
   if (!found) return undefined
   if (renews && found.stale && !(await renewBlob(ctx.db, found.repository_id, digest))) return undefined
-  return { digest: found.digest, size: found.size }
+  return { digest: found.digest, size: found.size, stored: found.stored }
 }
 
 /** Links bytes, which are stored, to a repository. */
@@ -38,7 +38,7 @@ export const mountBlob = (
   { transaction }: Ctx,
   target: Place,
   source: { readonly project: { readonly id: number }; readonly name: string | undefined },
-  digest: Digest,
+  digest: ContentDigest,
 ): Promise<boolean> =>
   transaction(async (tx) => {
     const blob = await lockBlobOf(tx, source.project.id, source.name, digest)
@@ -52,7 +52,7 @@ export const mountBlob = (
 export async function deleteBlob(
   ctx: Ctx,
   { project, name }: Place,
-  digest: Digest,
+  digest: ContentDigest,
 ): Promise<'deleted' | 'missing' | 'used'> {
   const found = await findBlob(ctx.db, project.id, name, digest)
   const repositoryId = found && (await findRepositoryId(ctx.db, project.id, name))

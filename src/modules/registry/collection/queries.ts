@@ -1,8 +1,8 @@
-import type { Digest } from '../../../blobs/blob-store.ts'
 import { deleteSome } from '../../../db/batches.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, textOf } from '../../../db/row.ts'
 import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { ContentDigest } from '../names/digests.ts'
 
 const daysAgo = (days: number): Sql => sql`now() - make_interval(days => ${days}::int)`
 
@@ -56,7 +56,7 @@ export const deleteUnusedManifests = (tx: Tx, ids: readonly number[], days: numb
   `)
 
 /** A place in the order of all links. */
-export type LinkKey = { readonly repository_id: number; readonly digest: Digest }
+export type LinkKey = { readonly repository_id: number; readonly digest: ContentDigest }
 
 const isUnlinkable = (hours: number): Sql => sql`
   b.used_at < now() - make_interval(hours => ${hours}::int)
@@ -68,7 +68,7 @@ const isUnlinkable = (hours: number): Sql => sql`
 /** Locks links of blobs without a manifest that no client has used for this time. As `lockUnusedManifests`. */
 export const lockUnusedLinks = (tx: Tx, hours: number, after: LinkKey, size: number): Promise<LinkKey[]> =>
   tx.rows(
-    { repository_id: integer, digest: textOf<Digest>() },
+    { repository_id: integer, digest: textOf<ContentDigest>() },
     sql`
       select b.repository_id, b.digest
       from container_blobs b

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Digest } from '../../../blobs/blob-store.ts'
 import { inBatches } from '../../../db/batches.ts'
 import { countLater } from '../blobs/jobs.ts'
+import type { ContentDigest } from '../names/digests.ts'
 import {
   deleteHiddenRepositories,
   deleteTagHistory,
@@ -64,7 +64,7 @@ async function deleteManifests(ctx: Ctx, days: number): Promise<number> {
 
 async function unlinkBlobs(ctx: Ctx, hours: number): Promise<Set<number>> {
   const projects = new Set<number>()
-  let after: LinkKey = { repository_id: 0, digest: '' as Digest }
+  let after: LinkKey = { repository_id: 0, digest: '' as ContentDigest }
   await inBatches(
     (size) =>
       ctx.transaction(async (tx) => {

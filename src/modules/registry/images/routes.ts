@@ -12,6 +12,9 @@ const tags = Optional(Flag({ description: 'Include the tags' }))
 const tags_count = Optional(Flag({ description: 'Include the number of tags' }))
 const repository_id = Id({ description: 'ID of the repository' })
 
+/** What the lists of repositories declare. */
+const listed = { params: Params({ tags, tags_count }), paged: true, returns: RegistryRepository } as const
+
 const accepted = { body: Buffer.from('202'), contentType: 'application/json' }
 
 export const registryRepositoryRoutes = [
@@ -22,9 +25,7 @@ export const registryRepositoryRoutes = [
     description: 'By name.',
     subject: project,
     allow: 'read_container_image',
-    params: Params({ tags, tags_count }),
-    paged: true,
-    returns: RegistryRepository,
+    ...listed,
     handle({ subject, params, page, ctx }) {
       requireRegistry(ctx)
       return fetchPage(ctx.db, repositoryRow, repositoriesOf(subject.id, params), page)
@@ -38,9 +39,7 @@ export const registryRepositoryRoutes = [
     description: 'Those of all projects below the group whose images the caller may read, by name.',
     subject: group,
     allow: 'list_container_images',
-    params: Params({ tags, tags_count }),
-    paged: true,
-    returns: RegistryRepository,
+    ...listed,
     handle({ subject, params, page, ctx }) {
       requireRegistry(ctx)
       return fetchPage(ctx.db, repositoryRow, repositoriesBelow(ctx.actor, subject.id, params), page)
@@ -82,9 +81,7 @@ export const registryRepositoryRoutes = [
     description: 'Those that can be restored, the last deleted first. Stithy only.',
     subject: project,
     allow: 'admin_container_image',
-    params: Params({ tags, tags_count }),
-    paged: true,
-    returns: RegistryRepository,
+    ...listed,
     handle({ subject, params, page, ctx }) {
       requireRegistry(ctx)
       const days = ctx.settings.container_registry_retention_days

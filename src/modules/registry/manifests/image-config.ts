@@ -6,9 +6,9 @@ import type { LinkedBlob } from '../blobs/queries.ts'
 const maxBytes = 4 * 1024 * 1024
 
 /** When an image was built, as its configuration says, in ISO 8601; null if it does not. */
-export async function creationTimeOf({ blobs }: Ctx, { digest, size }: LinkedBlob): Promise<string | null> {
+export async function creationTimeOf({ blobs }: Ctx, { stored, size }: LinkedBlob): Promise<string | null> {
   if (size > maxBytes) return null
-  const blob = await blobs.get(digest)
+  const blob = await blobs.get(stored)
   if (!blob) return null
   try {
     const config = JSON.parse((await buffer(blob.body)).toString())

@@ -1,5 +1,4 @@
-import type { Digest } from '../../../blobs/blob-store.ts'
-import { parsePrefixedDigest } from '../names/digests.ts'
+import { type ContentDigest, parsePrefixedDigest } from '../names/digests.ts'
 
 /** Media types of what the registry stores as manifests. */
 const images: ReadonlySet<string> = new Set([
@@ -22,13 +21,13 @@ const imageConfigs: ReadonlySet<string> = new Set([
 export const isManifestType = (mediaType: string): boolean =>
   images.has(mediaType) || indexes.has(mediaType) || mediaType === artifact
 
-export type Descriptor = { readonly mediaType: string; readonly digest: Digest; readonly size: number }
+export type Descriptor = { readonly mediaType: string; readonly digest: ContentDigest; readonly size: number }
 
 export type Manifest = {
   readonly mediaType: string
   readonly artifactType: string | undefined
   /** Of the manifest that this one is about. */
-  readonly subject: Digest | undefined
+  readonly subject: ContentDigest | undefined
   readonly annotations: Readonly<Record<string, string>> | undefined
   readonly config: Descriptor | undefined
   /** The configuration describes an image and says when it was built. */
@@ -113,7 +112,7 @@ function descriptor(value: unknown, name: string): Descriptor {
   const mediaType = optionalType(value['mediaType'], `the media type of ${name}`)
   const parsed = typeof digest === 'string' ? parsePrefixedDigest(digest) : undefined
   if (mediaType === undefined) throw new InvalidManifest(`${name} has no media type`)
-  if (parsed === undefined) throw new InvalidManifest(`${name} has no SHA-256 digest`)
+  if (parsed === undefined) throw new InvalidManifest(`${name} has no SHA-256 or SHA-512 digest`)
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0 || size > maxSize)
     throw new InvalidManifest(`${name} has no size`)
   return { mediaType, digest: parsed, size }

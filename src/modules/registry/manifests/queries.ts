@@ -1,15 +1,15 @@
-import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { bytes, integer, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
+import type { ContentDigest } from '../names/digests.ts'
 
-const manifestRow = { digest: textOf<Digest>(), media_type: text, size: integer }
+const manifestRow = { digest: textOf<ContentDigest>(), media_type: text, size: integer }
 const storedRow = { ...manifestRow, payload: bytes }
 export type StoredManifest = RowOf<typeof storedRow>
 export type ManifestHead = RowOf<typeof manifestRow>
 
 /** By the digest, or by the name of a tag. */
-export type Reference = { readonly digest: Digest } | { readonly tag: string }
+export type Reference = { readonly digest: ContentDigest } | { readonly tag: string }
 
 const found = (columns: Sql, projectId: number, name: string, reference: Reference): Sql =>
   'digest' in reference
@@ -47,13 +47,13 @@ export const findManifestHead = (
 ): Promise<Readonly<ManifestHead> | undefined> =>
   db.row(manifestRow, found(sql`m.digest, m.media_type, m.size`, projectId, name, reference))
 
-const sizedRow = { digest: textOf<Digest>(), size: integer }
+const sizedRow = { digest: textOf<ContentDigest>(), size: integer }
 
 /** Those of the blobs that clients of the repository can read, locked until the transaction ends. */
 export const lockBlobs = (
   tx: Tx,
   repositoryId: number,
-  digests: readonly Digest[],
+  digests: readonly ContentDigest[],
 ): Promise<RowOf<typeof sizedRow>[]> =>
   tx.rows(
     sizedRow,
@@ -68,7 +68,7 @@ export const lockBlobs = (
 
 const childRow = {
   id: integer,
-  digest: textOf<Digest>(),
+  digest: textOf<ContentDigest>(),
   size: integer,
   total_size: integer,
   image_created_at: nullable(timestamp),
@@ -78,7 +78,7 @@ const childRow = {
 export const lockManifests = (
   tx: Tx,
   repositoryId: number,
-  digests: readonly Digest[],
+  digests: readonly ContentDigest[],
 ): Promise<RowOf<typeof childRow>[]> =>
   tx.rows(
     childRow,
@@ -92,16 +92,16 @@ export const lockManifests = (
   )
 
 export type NewManifest = {
-  digest: Digest
+  digest: ContentDigest
   mediaType: string
   artifactType: string | null
   payload: Buffer
-  subject: Digest | null
+  subject: ContentDigest | null
   annotations: string | null
-  configDigest: Digest | null
+  configDigest: ContentDigest | null
   totalSize: number
   imageCreatedAt: string | null
-  blobs: readonly Digest[]
+  blobs: readonly ContentDigest[]
   children: readonly number[]
 }
 
@@ -144,7 +144,11 @@ export async function saveManifest(tx: Tx, repositoryId: number, manifest: NewMa
  * Hides a manifest that no index has from clients, until the collection deletes it. Returns its id; `used` if an index has it;
  * undefined if there is none.
  */
-export async function hideManifest(tx: Tx, repositoryId: number, digest: Digest): Promise<number | 'used' | undefined> {
+export async function hideManifest(
+  tx: Tx,
+  repositoryId: number,
+  digest: ContentDigest,
+): Promise<number | 'used' | undefined> {
   const held = await tx.row(
     { id: integer },
     sql`
@@ -167,7 +171,7 @@ export async function hideManifest(tx: Tx, repositoryId: number, digest: Digest)
 
 const referrerRow = {
   id: integer,
-  digest: textOf<Digest>(),
+  digest: textOf<ContentDigest>(),
   media_type: text,
   size: integer,
   artifact_type: nullable(text),
@@ -183,7 +187,7 @@ export const referrersOf = (
   db: Db,
   projectId: number,
   name: string,
-  subject: Digest,
+  subject: ContentDigest,
   { artifactType, after, limit }: { artifactType: string | undefined; after: number; limit: number },
 ): Promise<Referrer[]> =>
   db.rows(

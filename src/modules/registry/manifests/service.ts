@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Digest } from '../../../blobs/blob-store.ts'
 import { emit } from '../../../events/log.ts'
 import type { Place } from '../access/access.ts'
 import { findBlob } from '../blobs/queries.ts'
 import { ensureRepository, findRepositoryId, lockRepository } from '../images/queries.ts'
+import { algorithmOf, type ContentDigest, prefixed } from '../names/digests.ts'
 import { pathOf } from '../names/names.ts'
 import { deleteTags, setTag, tagsOfManifest } from '../tags/queries.ts'
 import { creationTimeOf } from './image-config.ts'
@@ -15,8 +15,8 @@ import { hideManifest, lockBlobs, lockManifests, type Reference, saveManifest } 
 /** Blobs or manifests that a manifest names and the repository does not have. */
 export class MissingParts extends Error {
   override name = 'MissingParts'
-  readonly digests: readonly Digest[]
-  constructor(digests: readonly Digest[]) {
+  readonly digests: readonly ContentDigest[]
+  constructor(digests: readonly ContentDigest[]) {
     super('the manifest names what the repository does not have')
     this.digests = digests
   }
@@ -27,7 +27,7 @@ export class WrongDigest extends Error {
   override name = 'WrongDigest'
 }
 
-export type Pushed = { readonly digest: Digest; readonly subject: Digest | undefined }
+export type Pushed = { readonly digest: ContentDigest; readonly subject: ContentDigest | undefined }
 
 /** Stores a manifest, and makes a tag name it. Throws `InvalidManifest`, `MissingParts` or `WrongDigest`. */
 export async function putManifest(
@@ -37,7 +37,8 @@ export async function putManifest(
   payload: Buffer,
   contentType: string | undefined,
 ): Promise<Pushed> {
-  const digest = hash('sha256', payload, 'hex') as Digest
+  const algorithm = 'digest' in reference ? algorithmOf(reference.digest) : 'sha256'
+  const digest = hash(algorithm, payload, 'hex') as ContentDigest
   if ('digest' in reference && reference.digest !== digest) throw new WrongDigest()
   const manifest = parseManifest(payload, contentType)
   const { config, layers, subject } = manifest
@@ -93,14 +94,15 @@ const newest = (times: readonly (string | null)[]): string | null =>
 /** Throws unless the repository has all of them with the size that the manifest says. */
 function requireAll(
   named: Manifest['layers'],
-  stored: readonly { readonly digest: Digest; readonly size: number }[],
+  stored: readonly { readonly digest: ContentDigest; readonly size: number }[],
 ): void {
   const sizes = new Map(stored.map(({ digest, size }) => [digest, size]))
   const isMissing = (part: Descriptor) => !sizes.has(part.digest) && !isForeign(part)
   const missing = named.filter(isMissing).map(({ digest }) => digest)
   if (missing.length > 0) throw new MissingParts([...new Set(missing)])
   const wrong = named.find(({ digest, size }) => sizes.has(digest) && sizes.get(digest) !== size)
-  if (wrong) throw new InvalidManifest(`sha256:${wrong.digest} has ${sizes.get(wrong.digest)} bytes, not ${wrong.size}`)
+  if (wrong)
+    throw new InvalidManifest(`${prefixed(wrong.digest)} has ${sizes.get(wrong.digest)} bytes, not ${wrong.size}`)
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { List } from '../../../api/page.ts'
-import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { integer, json, nullable, type RowOf, text, textOf, timestamp } from '../../../db/row.ts'
 import { raw, sql } from '../../../db/sql.ts'
+import type { ContentDigest } from '../names/digests.ts'
 
 /** A tag of a repository: row of the table `container_tags`. */
 export const tagRow = { name: text }
@@ -18,8 +18,8 @@ export const tagsOf = (repositoryId: number): List => ({
 
 export const tagDetailRow = {
   name: text,
-  digest: textOf<Digest>(),
-  config_digest: nullable(textOf<Digest>()),
+  digest: textOf<ContentDigest>(),
+  config_digest: nullable(textOf<ContentDigest>()),
   total_size: integer,
   image_created_at: nullable(timestamp),
 }
@@ -129,7 +129,7 @@ export const lastNamed = async (
   tx: Tx,
   repositoryId: number,
   name: string,
-  digest: Digest | undefined,
+  digest: ContentDigest | undefined,
   days: number,
 ): Promise<number | undefined> =>
   (
@@ -174,7 +174,7 @@ export async function reviveManifest(tx: Tx, manifestId: number): Promise<void> 
   `)
 }
 
-const candidateRow = { name: text, digest: textOf<Digest>(), image_created_at: nullable(timestamp) }
+const candidateRow = { name: text, digest: textOf<ContentDigest>(), image_created_at: nullable(timestamp) }
 export type Candidate = RowOf<typeof candidateRow>
 
 /** All tags of a repository but `latest`, newest image first; those of images without a date count as new. */
@@ -193,7 +193,7 @@ export const candidatesOf = (db: Db, repositoryId: number): Promise<Candidate[]>
 export async function unmoved(
   tx: Tx,
   repositoryId: number,
-  tags: readonly { readonly name: string; readonly digest: Digest }[],
+  tags: readonly { readonly name: string; readonly digest: ContentDigest }[],
 ): Promise<string[]> {
   const rows = await tx.rows(
     { name: text },

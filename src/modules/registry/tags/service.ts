@@ -1,12 +1,11 @@
 import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Digest } from '../../../blobs/blob-store.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { conflict, invalid, notFound } from '../../../kernel/failure.ts'
 import { claimBulkDeletion, lockRepository, type RepositoryRow } from '../images/queries.ts'
-import { parsePrefixedDigest } from '../names/digests.ts'
+import { type ContentDigest, parsePrefixedDigest } from '../names/digests.ts'
 import { isTagName, pathOf } from '../names/names.ts'
 import { deleteTagsInBulk } from './jobs.ts'
 import { deleteTags, findTag, lastNamed, manifestOfTag, reviveManifest, setTag, type TagDetailRow } from './queries.ts'
@@ -69,7 +68,7 @@ async function restoreIn(
   tx: Tx,
   repository: RepositoryRow,
   name: string,
-  digest: Digest | undefined,
+  digest: ContentDigest | undefined,
 ): Promise<void> {
   await lockRepository(tx, repository.id)
   if (digest === undefined && (await manifestOfTag(tx, repository.id, name)) !== undefined)

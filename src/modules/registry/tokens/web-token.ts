@@ -44,13 +44,13 @@ export async function issueToken(
   return `${text}.${sign('sha256', Buffer.from(text), key.private).toString('base64url')}`
 }
 
-/** What a token grants; undefined if it is not one of ours or not valid now. */
-export async function readToken(folder: string, token: string): Promise<Grant | undefined> {
+/** What a token grants, or why it is refused: `unknown` if it is not one of ours, `expired` if it is not valid now. */
+export async function readToken(folder: string, token: string): Promise<Grant | 'unknown' | 'expired'> {
   const claims = signedClaims(token, await signingKeyIn(folder))
-  if (!claims || claims.iss !== issuer || claims.aud !== service) return undefined
+  if (!claims || claims.iss !== issuer || claims.aud !== service) return 'unknown'
   const now = Date.now() / 1000
   // Issued in the future if the clock was set back: the token must not be valid for longer because of that.
-  if (now >= claims.exp || now < claims.nbf - toleranceSeconds) return undefined
+  if (now >= claims.exp || now < claims.nbf - toleranceSeconds) return 'expired'
   return { bearer: claims.bearer, access: claims.access }
 }
 

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Digest } from '../../../blobs/blob-store.ts'
+import type { Digest, StoredBlob } from '../../../blobs/blob-store.ts'
 import { putFile } from '../../../blobs/put-file.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { Place } from '../access/access.ts'
 import { addBlob } from '../blobs/service.ts'
 import { ensureRepository } from '../images/queries.ts'
-import { fileOf, readParts, removeFiles, writeFileOf } from './files.ts'
+import { algorithmOf, type ContentDigest, isSha256 } from '../names/digests.ts'
+import { fileOf, readParts, removeFiles, writeUpload } from './files.ts'
 import { addPart, deleteUpload, findUploadOf, insertUpload, type Part, partsOf, type Upload } from './queries.ts'
 
 export const beginUpload = (ctx: Ctx, { project, name }: Place): Promise<Upload> =>
@@ -35,10 +37,10 @@ export class UploadConflict extends Error {
 export async function extendUpload(ctx: Ctx, upload: Upload, source: AsyncIterable<Buffer>): Promise<Upload> {
   const { folder } = ctx.registry
   const limit = ctx.settings.container_registry_max_layer_size * mebibyte
-  const written = await writeFileOf(folder, source, (bytes) => {
+  const written = await writeUpload(folder, source, (bytes) => {
     if (limit > 0 && upload.received + bytes > limit) throw tooLarge(ctx)
   })
-  const part: Part = { start: upload.received, size: written.size, file: written.file, digest: written.digest }
+  const part: Part = { start: upload.received, size: written.sizeBytes, file: written.file, digest: written.digest }
   const added =
     part.size > 0 &&
     (await ctx
@@ -60,37 +62,52 @@ const tooLarge = ({ settings }: Ctx) =>
  * Makes a blob of a complete upload and ends the upload. False if the bytes do not have this digest: the upload has ended, too,
  * because no further byte can correct it.
  */
-export async function completeUpload(ctx: Ctx, place: Place, upload: Upload, digest: Digest): Promise<boolean> {
-  const { folder } = ctx.registry
+export async function completeUpload(ctx: Ctx, place: Place, upload: Upload, digest: ContentDigest): Promise<boolean> {
   const parts = await partsOf(ctx.db, upload.id)
   if (parts.length > maxParts) throw new Failure('too_large', `The upload has more than ${maxParts} parts`)
+  const stored = await storeParts(ctx, parts, digest)
+  if (stored) await addBlob(ctx, place, { digest, size: stored.sizeBytes, stored: stored.digest })
+  await endUpload(ctx, upload)
+  return stored !== undefined
+}
+
+/** Makes a blob of the parts; undefined if they do not have this digest. */
+async function storeParts(ctx: Ctx, parts: readonly Part[], digest: ContentDigest): Promise<StoredBlob | undefined> {
   const sizeBytes = parts.reduce((sum, { size }) => sum + size, 0)
   const [only, ...more] = parts
-  let isRight = true
-  if (only && more.length === 0) {
-    isRight = only.digest === digest
-    if (isRight) await takeFile(ctx, only, sizeBytes)
-  } else {
-    isRight = await ctx.blobs.put(readParts(folder, parts), { digest, sizeBytes }).then(
-      () => true,
-      (error) => {
-        if (error instanceof Failure && error.kind === 'unprocessable') return false
-        throw error
-      },
-    )
+  if (!isSha256(digest)) {
+    const stored = only && more.length === 0 ? await takeFile(ctx, only, sizeBytes) : await putParts(ctx, parts)
+    // Computed from the blob, which is there in any case, unlike the parts after a crash. A blob that no row names is collected.
+    return (await hashOf(ctx.blobs, stored.digest, algorithmOf(digest))) === digest ? stored : undefined
   }
-  if (isRight) await addBlob(ctx, place, { digest, size: sizeBytes })
-  await endUpload(ctx, upload)
-  return isRight
+  if (only && more.length === 0) return only.digest === digest ? takeFile(ctx, only, sizeBytes) : undefined
+  return putParts(ctx, parts, { digest, sizeBytes }).catch((error) => {
+    if (error instanceof Failure && error.kind === 'unprocessable') return undefined
+    throw error
+  })
+}
+
+const putParts = (ctx: Ctx, parts: readonly Part[], expected?: StoredBlob): Promise<StoredBlob> =>
+  ctx.blobs.put(readParts(ctx.registry.folder, parts), expected)
+
+async function hashOf(blobs: Ctx['blobs'], digest: Digest, algorithm: string): Promise<string> {
+  const blob = await blobs.get(digest)
+  if (!blob) throw new Error(`the blob ${digest} is missing`)
+  const hash = createHash(algorithm)
+  for await (const chunk of blob.body as AsyncIterable<Buffer>) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** Makes a blob of a part, unless an earlier attempt that a crash interrupted, or a concurrent one, has done so. */
-const takeFile = (ctx: Ctx, { file, digest }: Part, sizeBytes: number): Promise<void> =>
-  putFile(ctx.blobs, fileOf(ctx.registry.folder, file), { digest, sizeBytes }).catch(
-    async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT' || (await ctx.blobs.size(digest)) !== sizeBytes) throw error
-    },
-  )
+async function takeFile(ctx: Ctx, { file, digest }: Part, sizeBytes: number): Promise<StoredBlob> {
+  const blob = { digest, sizeBytes }
+  try {
+    await putFile(ctx.blobs, fileOf(ctx.registry.folder, file), blob)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || (await ctx.blobs.size(digest)) !== sizeBytes) throw error
+  }
+  return blob
+}
 
 /** Forgets an upload and its bytes. False if it has ended already. */
 export async function endUpload(ctx: Ctx, { id }: Upload): Promise<boolean> {

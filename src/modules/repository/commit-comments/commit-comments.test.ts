@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { commitCommentsOf } from '../../../../test/tables/discussion.ts'
+import { commitNotesOf } from '../../../../test/tables/discussion.ts'
 import { eventsOf } from '../../../../test/tables/events.ts'
 import { changeProject, wasActive } from '../../../../test/tables/projects.ts'
 import { housekeepingOf } from '../../../../test/tables/pushes.ts'
@@ -147,7 +147,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
     await world.root.post(at(project, second), { note: ' ' })
     const events = await eventsOf(world, { project: project.id, kind: 'note_created' })
     expect(events).toHaveLength(1)
-    const [{ id }] = await commitCommentsOf(world, project.id)
+    const [{ id }] = await commitNotesOf(world, project.id)
     expect(events[0]).toMatchObject({
       actor_id: 1,
       payload: {

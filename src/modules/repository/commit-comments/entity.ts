@@ -17,9 +17,9 @@ const commentFields = {
 
 const commentRecord = (row: CommitCommentRow, ctx: Ctx) => ({
   note: row.note,
-  path: row.path,
-  line: row.line,
-  line_type: row.line_type,
+  path: row.changed_line?.path ?? null,
+  line: row.changed_line?.line ?? null,
+  line_type: row.changed_line?.kind ?? null,
   author: userReference(row.author, ctx),
   created_at: row.created_at,
 })

@@ -1,68 +1,80 @@
+import type { Caller } from '../../../access/actor.ts'
 import type { List } from '../../../api/page.ts'
-import type { Tx } from '../../../db/db.ts'
-import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from '../../../db/row.ts'
-import { sql } from '../../../db/sql.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { integer, json, nullable, type RowOf, text, timestamp } from '../../../db/row.ts'
+import { raw, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type AuthorRow, authorJson } from '../../accounts/index.ts'
-import type { ChangedLine, TextPosition } from '../../discussion/index.ts'
-import { newDiscussionId } from '../../discussion/index.ts'
+import { type ChangedLine, visibleNote } from '../../discussion/index.ts'
 
+/** A note of a commit in the format of comments. */
 export const commitCommentRow = {
   id: integer,
   note: text,
-  path: nullable(text),
-  line: nullable(integer),
-  line_type: nullable(oneOf('new', 'old')),
+  changed_line: nullable(json<ChangedLine>()),
   created_at: timestamp,
   author: json<AuthorRow>(),
 }
 export type CommitCommentRow = RowOf<typeof commitCommentRow>
 
-const columns = sql`c.id, c.note, c.path, c.line, c.line_type, c.created_at, ${authorJson('u')} as author`
+const comment = sql`
+  select n.id, n.body as note, n.changed_line, n.created_at, ${authorJson('u')} as author
+  from notes n join users u on u.id = n.author_id
+`
 
-/** Comments on a commit, oldest first. */
-export const commentsOf = (projectId: number, commit: Oid): List => ({
+/** Notes of a commit, oldest first. Cross-references are shown to readers of their source. */
+export const commentsOf = (caller: Caller, commitId: number): List => ({
   type: 'CommitComment',
-  select: sql`select ${columns} from commit_comments c join users u on u.id = c.author_id`,
-  from: sql`from commit_comments c`,
-  where: [sql`c.project_id = ${projectId}`, sql`c.commit_oid = ${commit}`],
-  order: [{ by: sql`c.id`, direction: 'asc' }],
+  select: comment,
+  from: raw('from notes n'),
+  where: [sql`n.commit_id = ${commitId}`, visibleNote(caller)],
+  order: [{ by: raw('n.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
 
-export type NewComment = {
-  projectId: number
-  commit: Oid
-  authorId: number
-  note: string
-  /** The line; `undefined` for the whole commit. */
-  at: ChangedLine | undefined
-  /** The discussion it starts or belongs to; `undefined` for a single comment. */
-  discussion?: { readonly id: string; readonly threaded: boolean; readonly position: TextPosition | null }
+export const findComment = (db: Db, noteId: number): Promise<CommitCommentRow | undefined> =>
+  db.row(commitCommentRow, sql`${comment} where n.id = ${noteId}`)
+
+/** The row of a commit that is discussed. */
+export const findDiscussedCommit = async (db: Db, projectId: number, oid: Oid): Promise<number | undefined> =>
+  (
+    await db.snapshotCache.row(
+      { id: integer },
+      sql`select id from commented_commits where project_id = ${projectId} and oid = ${oid}`,
+    )
+  )?.id
+
+/** Locks the row until the transaction ends. False if it is gone. */
+export const lockDiscussedCommit = (tx: Tx, id: number): Promise<boolean> =>
+  tx.exists(sql`select from commented_commits where id = ${id} for update`)
+
+export type NewDiscussedCommit = {
+  readonly projectId: number
+  readonly oid: Oid
+  readonly title: string
+  /** Users who may be the author, of which the first that exists is. */
+  readonly authorIds: readonly number[]
 }
 
-/** Undefined if the project is being deleted. */
-export const insertComment = (
+/**
+ * Makes the row, or locks it until the transaction ends. Resolves to its id; undefined if the project is being deleted. The project is updated after
+ * it, as by other notes: in the other order, notes would wait for each other in a circle.
+ */
+export const beginDiscussedCommit = async (
   tx: Tx,
-  { projectId, commit, authorId, note, at, discussion }: NewComment,
-): Promise<CommitCommentRow | undefined> =>
-  tx.row(
-    commitCommentRow,
-    sql`
-      with c as (
-        insert into commit_comments (
-          project_id, commit_oid, author_id, note, path, line, line_type, discussion_id, threaded,
-          position
-        )
-        select p.id, ${commit}, ${authorId}, ${note}, ${at?.path ?? null}, ${at?.line ?? null},
-          ${at?.kind ?? null}, ${discussion?.id ?? newDiscussionId()}, ${discussion?.threaded === true},
-          ${discussion?.position ? JSON.stringify(discussion.position) : null}::jsonb
+  { projectId, oid, title, authorIds }: NewDiscussedCommit,
+): Promise<number | undefined> =>
+  (
+    await tx.row(
+      { id: integer },
+      sql`
+        insert into commented_commits (project_id, oid, title, author_id)
+        select p.id, ${oid}, ${title}, (select min(u.id) from users u where u.id = any(${authorIds}::bigint[]))
         from projects p
         where p.id = ${projectId} and not p.deleting
-        for no key update
-        returning *
-      )
-      select ${columns}
-      from c join users u on u.id = c.author_id
-    `,
-  )
+        for key share
+        on conflict (project_id, oid) do update set title = excluded.title, author_id = excluded.author_id
+        returning id
+      `,
+    )
+  )?.id

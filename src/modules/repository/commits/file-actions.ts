@@ -14,6 +14,8 @@ export type FileAction = {
   /** Path of a moved file before the move. */
   readonly previous_path?: string
   readonly content?: string
+  /** Instead of `content`: makes the new content from the current one of the branch. Called again after a lost race. */
+  readonly rewrite?: (content: Buffer) => Buffer
   readonly encoding?: 'text' | 'base64'
   readonly last_commit_id?: string
   readonly execute_filemode?: boolean
@@ -54,12 +56,12 @@ export async function applyActions(
     if (isReadByGit(name)) toCheck.set(path, { name, mode, blob: object ?? (await storedBlob(repo, oid)) })
     await tree.put(path, { mode, oid })
   }
-  for (const action of actions) await applyAction(tree, action, put, stored)
+  for (const action of actions) await applyAction(repo, tree, action, put, stored)
   for (const [path, file] of toCheck) if (!(await passChecks(repo, [file]))) throw invalid(`invalid file: '${path}'`)
   return [...contents.values()]
 }
 
-/** The content of a file that is moved unchanged. */
+/** The content of a file as it is. */
 async function storedBlob(repo: Repository, oid: Oid): Promise<NewObject> {
   const blob = await readBlob(repo, oid)
   if (!blob) throw new Error(`the blob ${oid} is missing`)
@@ -69,7 +71,13 @@ async function storedBlob(repo: Repository, oid: Oid): Promise<NewObject> {
 type Stored = (path: string, content: Buffer) => Buffer
 type Put = (path: string, mode: string, content: Buffer | Oid) => Promise<void>
 
-async function applyAction(tree: TreeEdit, action: FileAction, put: Put, stored: Stored): Promise<void> {
+async function applyAction(
+  repo: Repository,
+  tree: TreeEdit,
+  action: FileAction,
+  put: Put,
+  stored: Stored,
+): Promise<void> {
   const path = action.file_path
   requirePath(path)
   if (action.action === 'create') {
@@ -90,6 +98,7 @@ async function applyAction(tree: TreeEdit, action: FileAction, put: Put, stored:
       return tree.remove(before)
     case 'update':
       if (found.mode === submodule) throw missing()
+      if (action.rewrite) return put(path, found.mode, action.rewrite((await storedBlob(repo, found.oid)).content))
       return put(path, found.mode, contentOf(action))
     case 'chmod':
       // Links and submodules have no executable bit.

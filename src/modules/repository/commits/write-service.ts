@@ -1,8 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { emptyTreeOid } from '../../../git/format/oid.ts'
+import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { commitStats } from '../../../git/history/changes.ts'
-import { type Commit, cacheCommit, parseCommit } from '../../../git/objects/commits.ts'
+import { type Commit, cacheCommit, parseCommit, readCommit } from '../../../git/objects/commits.ts'
 import { commitObject } from '../../../git/objects/objects.ts'
 import { storeObjects } from '../../../git/objects/pack.ts'
 import { TreeEdit } from '../../../git/objects/tree-edit.ts'
@@ -22,6 +22,8 @@ export type CommitRequest = {
   readonly project: ProjectSubject
   readonly branch: string
   readonly start: Start
+  /** Commit of which the caller saw the files: fails if the branch has others now at the paths of the actions. */
+  readonly seen?: Oid
   readonly actions: readonly FileAction[]
   readonly message: string
   readonly author: { readonly name?: string | undefined; readonly email?: string | undefined }
@@ -46,7 +48,7 @@ export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Co
   if (!ref) throw await refuseBranchName(openRepository(ctx, project), branch, start)
   const repo = await openForWriting(ctx, { ...project, default_branch: project.default_branch ?? branch })
   const target: Target = { project, repo, branch, ref, refusal: request.refusal }
-  let first: Commit | undefined | 'not_read' = 'not_read'
+  let first: Commit | undefined | 'not_read' = request.seen ? await readCommit(repo, request.seen) : 'not_read'
   return moveBranch(ctx, target, async (tip) => {
     const from = await findStart(target, start, tip)
     // Another writer was first. The commit is refused only if the same paths changed.

@@ -216,10 +216,15 @@ describe('GET /projects/:id/repository/compare', () => {
     expect(whole.json.diffs).toHaveLength(1_202)
     expect(whole.json.compare_timeout).toBe(false)
     project.repository.commit(Object.fromEntries(Array.from({ length: 10_100 }, (_, index) => [`n/${index}`, ''])))
+    const wide = await world.root.get(at(project, 'before', 'main'))
+    expect(wide.json.diffs).toHaveLength(11_302)
+    expect(wide.json.compare_timeout).toBe(false)
+    const text = `${'x'.repeat(98)}\n`.repeat(1_000)
+    project.repository.commit(Object.fromEntries(Array.from({ length: 220 }, (_, index) => [`a/${index}`, text])))
     const cut = await world.root.get(at(project, 'before', 'main'))
-    expect(cut.json.diffs).toHaveLength(10_000)
+    expect(cut.json.diffs.length).toBeLessThan(11_522)
     expect(cut.json.compare_timeout).toBe(true)
-    expect(cut.json.commits).toHaveLength(3)
+    expect(cut.json.commits).toHaveLength(4)
   })
 
   test('a compare that times out omits the diff', async () => {

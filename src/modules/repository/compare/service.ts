@@ -2,13 +2,11 @@ import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import { mergeBase } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import type { FilePatch, PatchLimits } from '../../../git/history/patch-reader.ts'
-import { patchesBetweenTrees } from '../../../git/history/patches.ts'
+import { completeLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { type Commit, readCommit, readCommitsWithin } from '../../../git/objects/commits.ts'
 import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
-/** Limits of a comparison: as large as memory allows; single files have the usual limit. */
-const limits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
 const maxCommits = 10_000
 /** Maximum characters of all messages. */
 const maxMessageCharacters = 32 * 1024 * 1024
@@ -49,7 +47,7 @@ async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileByt
   const newTree = now?.tree ?? emptyTreeOid
   if (oldTree === newTree) return { files: [], overflow: false }
   return withTimeout(
-    patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }, { wide: true }),
+    patchesBetweenTrees(repo, oldTree, newTree, { ...completeLimits, fileBytes }, { wide: true }),
     differenceTimeoutMs,
   )
 }

@@ -1,21 +1,7 @@
-import {
-  author,
-  choice,
-  flag,
-  hex,
-  moment,
-  oid,
-  orElse,
-  orNull,
-  partOf,
-  structure,
-  whole,
-  words,
-} from '../../../db/portable/columns.ts'
+import { author, choice, moment, oid, orNull, participantOrNull, partOf, words } from '../../../db/portable/columns.ts'
 import { heldBy, type Relation } from '../../../db/portable/relation.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import { statusColumns } from '../../ci/index.ts'
-import { isPosition } from '../../discussion/index.ts'
 
 /** As much as a request may have. */
 const longText = words(8 * 1024 * 1024)
@@ -61,23 +47,18 @@ export const repositoryRelations: readonly Relation[] = [
       ...times,
     },
   },
-  {
-    name: 'commit_comments',
-    ...heldBy('commit_comments'),
-    order: ['t.id'],
-    columns: {
-      commit: { ...oid, column: 'commit_oid' },
-      author: { ...author, column: 'author_id' },
-      note: longText,
-      path: orNull(words(10_000)),
-      line: orNull(whole()),
-      line_type: orNull(choice('new', 'old')),
-      discussion_id: hex(40),
-      threaded: orElse(flag, false),
-      position: orNull(structure(isPosition)),
-      ...times,
-    },
-    holder: ['project_id'],
-    batch: 5,
-  },
 ]
+
+/** The commits that are discussed; what is said about them comes after. */
+export const commentedCommitRelation: Relation = {
+  name: 'commented_commits',
+  ...heldBy('commented_commits'),
+  order: ['t.id'],
+  columns: {
+    commit: { ...oid, column: 'oid' },
+    title: words(255),
+    author: { ...participantOrNull, column: 'author_id' },
+  },
+  hasId: true,
+  holder: ['project_id'],
+}

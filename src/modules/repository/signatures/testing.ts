@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { contextFor } from '../../../../test/contexts.ts'
+import { isInstalled } from '../../../../test/programs/installed.ts'
 import { runSync } from '../../../../test/programs/run.ts'
 import { type Client, unique, type World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
@@ -9,18 +10,8 @@ import { type TestCommit, testEnv } from '../../../git/testing.ts'
 import { type StoredProject, storedProject } from '../commits/testing.ts'
 import { judgeSignatures } from './jobs.ts'
 
-const has = (command: string): boolean => {
-  try {
-    execFileSync(command, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch (error) {
-    // Some programs reject the option, which shows that they are installed.
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
-  }
-}
-
-export const hasGpg = has('gpg')
-export const hasSshKeygen = has('ssh-keygen')
+export const hasGpg = isInstalled('gpg')
+export const hasSshKeygen = isInstalled('ssh-keygen')
 
 /** A temporary folder of keys for gpg and ssh-keygen. Its path is short, because gpg's socket is in it. */
 export class Keyring implements Disposable {

@@ -1,13 +1,16 @@
 import { contextFor } from '../../../../test/contexts.ts'
 import type { World } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { referToNamedByDescription, referToNamedByNote } from '../../discussion/cross-references/jobs.ts'
+import { noteablesInTexts } from '../../discussion/cross-references/jobs.ts'
+import { commitsInTexts } from '../../repository/commit-references/jobs.ts'
 import { referToNamedByCommits } from '../cross-references/jobs.ts'
 import { closeIssuesOfMerged, findClosingIssues } from './jobs.ts'
 
 const jobs = [
-  referToNamedByDescription,
-  referToNamedByNote,
+  noteablesInTexts.ofDescription,
+  noteablesInTexts.ofNote,
+  commitsInTexts.ofDescription,
+  commitsInTexts.ofNote,
   findClosingIssues,
   closeIssuesOfMerged,
   referToNamedByCommits,

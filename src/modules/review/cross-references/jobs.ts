@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import type { Reaction } from '../../../events/reaction.ts'
 import { enqueueWhere, job } from '../../../jobs/job.ts'
-import { addCrossReferences } from '../../discussion/index.ts'
+import { addCrossReferences, commitAsSource } from '../../discussion/index.ts'
 import { findDonePush } from '../../pushes/index.ts'
+import { addCommitReferences } from '../../repository/index.ts'
 import { closeByCommit } from '../closing/close.ts'
 import { broughtByMergeRequests } from '../closing/queries.ts'
 import { newCommits } from './commits.ts'
@@ -30,16 +31,13 @@ export const referToNamedByCommits = job({
         ? await broughtByMergeRequests(ctx.db, push.project_id, default_branch, arrived)
         : undefined
     for (const { oid, message } of found.commits) {
-      const source = {
-        place: { of: 'project' as const, id: push.project_id, full_path },
-        source: { projectId: push.project_id, commit: oid },
-        nameWithin: (path: string) => `commit ${path === '' ? '' : `${path}@`}${oid}`,
-      }
+      const source = commitAsSource({ of: 'project', id: push.project_id, full_path }, oid)
       const isClosing = brought !== undefined && found.arrived.has(oid) && !brought.has(oid)
       const closed = isClosing
         ? await closeByCommit(ctx, { ...source, oid, message, userId, forked_from_project_id })
         : undefined
       await addCrossReferences(ctx, { ...source, text: message, authorId: userId }, closed)
+      await addCommitReferences(ctx, { ...source, text: message, authorId: userId })
     }
   },
 })

@@ -4,6 +4,7 @@ import { asNoteable } from '../merge-requests/noteable.ts'
 import { touchMergeRequest } from '../merge-requests/queries.ts'
 import { type MergeRequestSubject, mergeRequest } from '../merge-requests/subject.ts'
 import { mergeRequestActions } from '../quick-actions/commands.ts'
+import { fileAt } from '../suggested-lines/files.ts'
 import { placeOf } from './place.ts'
 
 const discussed = (subject: MergeRequestSubject): Discussed => ({
@@ -15,6 +16,7 @@ const discussed = (subject: MergeRequestSubject): Discussed => ({
   touch: (tx) => touchMergeRequest(tx, subject.id),
   quickActions: mergeRequestActions(subject),
   placeOf: (ctx, wanted) => placeOf(ctx, subject, wanted),
+  fileAt: (ctx, position) => fileAt(ctx, subject, position),
 })
 
 /** Merge requests as the subject of endpoints for notes, discussions, awards and time tracking. */

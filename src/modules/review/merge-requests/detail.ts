@@ -2,13 +2,13 @@ import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
-import { findNewestPipeline } from '../../ci/index.ts'
+import { findPipeline } from '../../ci/index.ts'
 import type { Within } from '../../discussion/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import type { MergeRequestDetailRow } from './detail-entity.ts'
 import { countDiverged } from './diverged.ts'
-import { findRecord, type MergeRequestRecordRow } from './record-queries.ts'
+import { findRecord } from './record-queries.ts'
 
 export type DetailOptions = {
   /** The project from which references are written; the target project if absent. */
@@ -19,8 +19,8 @@ export type DetailOptions = {
 }
 
 /**
- * Loads what the record of one merge request shows, given its target project. Three statements, and one more if the source is
- * another project.
+ * Loads what the record of one merge request shows, given its target project. Two statements, and one more each if it has a
+ * pipeline and if the source is another project; all are cached until something is committed.
  */
 export async function getDetail(
   ctx: Ctx,
@@ -49,11 +49,17 @@ export async function getDetail(
 }
 
 /** The newest pipeline of the head in the source project, if the caller may read it. */
-async function headPipeline(ctx: Ctx, target: ProjectSubject, row: MergeRequestRecordRow) {
-  const { source_project_id: sourceId, head_oid: head, source_branch: branch } = row
-  if (sourceId === null || !head) return undefined
+async function headPipeline(
+  ctx: Ctx,
+  target: ProjectSubject,
+  {
+    source_project_id: sourceId,
+    head_pipeline_id: pipelineId,
+  }: { readonly source_project_id: number | null; readonly head_pipeline_id: number | null },
+) {
+  if (sourceId === null || pipelineId === null) return undefined
   const project = sourceId === target.id ? target : await loadProject(String(sourceId), ctx)
   if (!project || !allows(projectPolicy.read_pipeline, ctx.actor, project.facts)) return undefined
-  const pipeline = await findNewestPipeline(ctx.db, project.id, head, branch)
+  const pipeline = await findPipeline(ctx.db, project.id, pipelineId)
   return pipeline && { pipeline, project }
 }

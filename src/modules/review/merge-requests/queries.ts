@@ -73,7 +73,7 @@ export const findMergeRequest = (
   projectId: number,
   iid: number,
 ): Promise<MergeRequestRow | undefined> =>
-  db.row(
+  db.snapshotCache.row(
     mergeRequestRow,
     sql`
       select ${columns}, ${ownOf(caller)} as own

@@ -15,7 +15,7 @@ import {
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
-import { newestStatusSql, type Status, statuses } from '../../ci/index.ts'
+import { newestPipelineIdSql, newestStatusSql, type Status, statuses } from '../../ci/index.ts'
 import { awardsSql, subscribedSql, timeSpentSql, unresolvedSql } from '../../discussion/index.ts'
 import { type LabelReferenceRow, labelsJson, type MilestoneRow, milestoneJson } from '../../planning/index.ts'
 import { settingDefaults } from '../../projects/index.ts'
@@ -140,9 +140,22 @@ const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
 export const recordSelect = (caller: Caller): Sql =>
   sql`select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed ${tables}`
 
+const detailRow = {
+  ...mergeRequestRecordRow,
+  /** The newest pipeline of the head on its branch, whether or not the caller may read it. */
+  head_pipeline_id: nullable(integer),
+}
+
 /** One merge request with the columns of its detail record. */
-export const findRecord = (db: Db, caller: Caller, id: number): Promise<MergeRequestRecordRow | undefined> =>
-  db.row(mergeRequestRecordRow, sql`${recordSelect(caller)} where m.id = ${id}`)
+export const findRecord = (db: Db, caller: Caller, id: number): Promise<RowOf<typeof detailRow> | undefined> =>
+  db.snapshotCache.row(
+    detailRow,
+    sql`
+      select ${columns}, ${subscribedSql(caller, type, raw('m'))} as subscribed,
+        ${newestPipelineIdSql(raw('m.source_project_id'), raw('d.head_oid'), raw('m.source_branch'))} as head_pipeline_id ${tables}
+      where m.id = ${id}
+    `,
+  )
 
 /** The same for several, unordered. */
 export const findRecords = (db: Db, caller: Caller, ids: readonly number[]): Promise<MergeRequestRecordRow[]> =>

@@ -56,7 +56,9 @@ export const MergeRequestVersionDetail = entity({
     ...version,
     commits: Type.Array(Commit.schema, { description: 'Commits of the version, newest first' }),
     diffs: Type.Array(DiffEntry.schema, { description: 'Diffs of the changed files' }),
-    overflow: Type.Boolean({ description: 'True if `diffs` is truncated: at 10,000 files, 500,000 lines or 20 MiB' }),
+    overflow: Type.Boolean({
+      description: 'True if `diffs` is truncated: at 100,000 files, 2,000,000 lines or 20 MiB',
+    }),
   }),
   present: ({ version, project, commits, files, cut }: VersionDetailRow, ctx) => ({
     ...versionOf(version),

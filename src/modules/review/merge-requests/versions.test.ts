@@ -94,12 +94,23 @@ describe('versions of a merge request', () => {
     expect(detail.overflow).toBe(false)
   })
 
-  test('a version with more than 10,000 files shows the first ones and overflow', async ({ world }) => {
+  test('a version with more than 10,000 files shows all of them', async ({ world }) => {
     const files = Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, '']))
     const { at } = await openMergeRequest(world, { files })
     const [{ id }] = (await world.root.get(`${at}/versions`)).json
     const { json } = await world.root.get(`${at}/versions/${id}`)
-    expect(json.diffs).toHaveLength(10_000)
+    expect(json.diffs).toHaveLength(10_001)
+    expect(json.overflow).toBe(false)
+  })
+
+  test('a version with more than 20 MiB of changes shows the first files and overflow', async ({ world }) => {
+    const text = `${'x'.repeat(98)}\n`.repeat(1_000)
+    const files = Object.fromEntries(Array.from({ length: 220 }, (_, index) => [`f${index}`, text]))
+    const { at } = await openMergeRequest(world, { files })
+    const [{ id }] = (await world.root.get(`${at}/versions`)).json
+    const { json } = await world.root.get(`${at}/versions/${id}`)
+    expect(json.diffs.length).toBeGreaterThan(200)
+    expect(json.diffs.length).toBeLessThan(220)
     expect(json.overflow).toBe(true)
   })
 

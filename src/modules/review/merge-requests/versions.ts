@@ -5,7 +5,7 @@ import { branchRef, type RefName } from '../../../git/format/ref-name.ts'
 import { isAncestor, mergeBase } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import type { Patches } from '../../../git/history/patch-reader.ts'
-import { patchesBetweenTrees } from '../../../git/history/patches.ts'
+import { completeLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { listRefs, type RefUpdate, readRef, updateRefs } from '../../../git/refs/refs.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
@@ -99,9 +99,6 @@ export async function versionBetween(
   }
 }
 
-/** Limits of a complete diff: bounded by memory in total; a single file has the usual limits. */
-const wholeLimits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
-
 /**
  * Changes of a version since the merge base, or all files if the histories are unrelated: complete, or as much as is shown. One
  * `diff-tree` the first time.
@@ -118,7 +115,7 @@ export async function patchesOf(
     repo,
     old?.tree ?? emptyTreeOid,
     now?.tree ?? emptyTreeOid,
-    whole ? { ...limits, ...wholeLimits } : limits,
+    whole ? { ...limits, ...completeLimits } : limits,
     { wide: whole },
   )
 }

@@ -3,13 +3,14 @@ import type { Tx } from '../../../db/db.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { readCommitsWithin, titleOf } from '../../../git/objects/commits.ts'
-import { addSystemNote, finishTodos, resolveHeld } from '../../discussion/index.ts'
+import { addSystemNote, finishTodos, resolveHeld, saveFollowed } from '../../discussion/index.ts'
 import type { AttributeChanges } from '../../planning/index.ts'
 import { emitMergeRequest } from '../merge-requests/events.ts'
 import { asNoteable } from '../merge-requests/noteable.ts'
 import { isDraft } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
+import { followSuggestions } from '../suggested-lines/follow.ts'
 import { branchStateOf, mergeCommitOf } from './branch-state.ts'
 import { emitEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
@@ -108,8 +109,10 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
   const actorId = await pusherOf(ctx, row.source_project_id, row.source_branch)
   const added = await addedCommits(ctx, row, version)
   const outdated = row.target.resolves_outdated ? await outdatedDiscussions(ctx, row, version) : []
+  const follows = await followSuggestions(ctx, repo, row.id, version.head)
   return unlessChanged(ctx, row, async (tx) => {
     await recordVersion(tx, repo, row, version)
+    if (follows.length > 0) await saveFollowed(tx, follows)
     await emitPushed(tx, row, actorId, added)
     for (const discussionId of outdated)
       await resolveHeld(tx, { ...asNoteable(row), iid: row.iid }, { discussionId }, actorId ?? row.author_id)

@@ -5,6 +5,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import {
   byUsers,
   filtered,
+  labelsOf,
   leavesFew,
   type NoteableFilters,
   type NoteableSet,
@@ -77,7 +78,15 @@ export function listMergeRequests(
     type,
     cached: true,
     select: recordSelect(caller),
-    ...reach({ type, caller, set, filters: conditions(caller, filters), few: isFew(filters), ordered: true }),
+    ...reach({
+      type,
+      caller,
+      set,
+      filters: conditions(caller, filters),
+      few: isFew(filters),
+      ordered: true,
+      labels: labelsOf(filters),
+    }),
     key: raw('m.id'),
     order: [
       { by: raw(`m.${by}`), direction: sort },

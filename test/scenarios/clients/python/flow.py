@@ -372,6 +372,34 @@ page.delete()
 equal([each.slug for each in project.wikis.list()], ["docs/home"])
 step("wikis")
 
+# Integrations, which older versions call services
+
+services = project.services if is_old else project.integrations
+
+
+def enabled():
+    if is_old:
+        return [each["slug"] for each in gl.http_get(f"/projects/{project.id}/services")]
+    return [each.slug for each in services.list()]
+
+
+fails(404, lambda: services.get("slack"))
+services.update("slack", {"webhook": "https://chat.example.com/hooks/secret", "channel": "general", "issues_events": False})
+slack = services.get("slack")
+equal((slack.slug, slack.active, slack.push_events, slack.issues_events), ("slack", True, True, False))
+equal(slack.properties["channel"], "general")
+assert "hooks/secret" not in str(slack.attributes)
+slack.push_events = False
+slack.save()
+equal(services.get("slack").push_events, False)
+equal(enabled(), ["slack"])
+fails(400, lambda: services.update("emails-on-push", {"recipients": "nowhere"}))
+services.update("emails-on-push", {"recipients": "team@example.com", "disable_diffs": True})
+equal(services.get("emails-on-push").properties["disable_diffs"], True)
+slack.delete()
+equal(enabled(), ["emails-on-push"])
+step("integrations")
+
 # Sharing and forks
 
 partner = gl.groups.create({"name": name + "-partner", "path": name + "-partner"})

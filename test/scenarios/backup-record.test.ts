@@ -1,0 +1,58 @@
+import { rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { backUp, command } from '../backups/commands.ts'
+import { startInstallation, stop } from '../backups/installation.ts'
+import type { Service } from '../service.ts'
+
+/** The metrics of backups, by name and labels. */
+async function metricsOf({ root }: Service): Promise<Record<string, number>> {
+  const { text } = await root.get('//-/metrics')
+  return Object.fromEntries(
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('stithy_backup_'))
+      .map((line) => [line.slice('stithy_backup_'.length, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  )
+}
+
+const lineOf = (out: string): string => /^(\w+ +Backup .*)$/m.exec(out)?.[1]?.replace(/ +/g, ' ') ?? ''
+
+test('metrics and doctor show the last backup and its age, also after one that failed', async () => {
+  const { env, service, store } = await startInstallation({ STITHY_BACKUP_AT: '02:30' })
+  const doctor = async () => lineOf((await command(['doctor'], env)).out)
+  expect(await metricsOf(service)).toEqual({})
+  expect(await doctor()).toBe('warning Backup STITHY_BACKUP_AT is set, and no backup has succeeded yet')
+
+  await backUp(env)
+  const shown = await metricsOf(service)
+  expect(Object.keys(shown).toSorted()).toEqual([
+    'last_result{result="succeeded"}',
+    'last_success_age_seconds',
+    'last_success_duration_seconds',
+    'last_success_size_bytes',
+    'last_success_stored_bytes',
+    'last_success_timestamp_seconds',
+  ])
+  for (const value of Object.values(shown)) expect(value).toBeGreaterThan(0)
+  expect(await doctor()).toMatch(/^ok Backup the last one ended \d+ minutes ago, took \d+ s$/)
+  const file = join(env.STITHY_DATA_DIR, 'last-backup.json')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+
+  // One that goes elsewhere is not the one of the schedule.
+  await backUp(env, '--to', `${store}-elsewhere`)
+  expect((await metricsOf(service))['last_success_timestamp_seconds']).toBe(shown['last_success_timestamp_seconds'])
+
+  await rm(store, { recursive: true })
+  await writeFile(store, 'not a folder')
+  expect((await command(['backup'], env)).code).toBe(1)
+  expect(await metricsOf(service)).toMatchObject({
+    'last_result{result="failed"}': 1,
+    last_success_timestamp_seconds: shown['last_success_timestamp_seconds'],
+  })
+  expect(await doctor()).toMatch(/^warning Backup the last one, of \S+Z, failed: Cannot use the folder of backups/)
+
+  await writeFile(file, '{')
+  expect(await metricsOf(service)).toEqual({})
+  await stop(service)
+})
