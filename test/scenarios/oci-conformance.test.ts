@@ -8,11 +8,13 @@ import { temporaryFolder, test } from '../world.ts'
 
 const program = join(import.meta.dirname, '..', 'oci', '.installed', 'conformance')
 
-/** Names of the cases of a JUnit report by their result. */
+/** Names of the cases of a JUnit report by their result; of failed ones, with the reason. */
 function casesOf(report: string): Record<string, string[]> {
   const cases: Record<string, string[]> = {}
-  for (const [, name, status] of report.matchAll(/<testcase name="([^"]*)"[^>]* status="([^"]*)"/g))
-    (cases[status!] ??= []).push(name!.replace('OCI Conformance Test/', ''))
+  for (const text of report.split('<testcase ').slice(1)) {
+    const [, name, status] = /^name="OCI Conformance Test\/([^"]*)"[^>]* status="([^"]*)"/.exec(text)!
+    ;(cases[status!] ??= []).push(status === 'failure' ? `${name}: ${text.slice(0, 500)}` : name!)
+  }
   return cases
 }
 

@@ -85,8 +85,6 @@ async function serve(
   } catch (error) {
     failed(exchange, error, context)
   } finally {
-    // Unread bytes would be taken for the next request on the connection.
-    if (!req.readableEnded) req.resume()
     logAnswer(context.log, exchange, ctx?.actor ?? null)
     if (asked.kind === 'service' && req.method === 'POST')
       observeGit(asked.service, 'http', exchange.res.statusCode < 400, (performance.now() - exchange.began) / 1000)
@@ -290,13 +288,10 @@ function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void 
   const { status, headers } = answerFor(error)
   if (!res.destroyed)
     logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
-  // The rest of the body is not read.
-  const close: Headers = req.complete ? {} : { connection: 'close' }
   if (res.headersSent) res.destroy()
   else
     sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, {
       ...plain,
       ...headers,
-      ...close,
     })
 }

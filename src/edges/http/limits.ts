@@ -1,4 +1,5 @@
 import type { AbandonedLimit } from './abandoned-requests.ts'
+import type { LateBodyLimits } from './body/late-body.ts'
 import type { BodyPace } from './body/pace.ts'
 
 /** Limits on the resources that one client holds. */
@@ -9,6 +10,8 @@ export type HttpLimits = {
   readonly fetchPace: BodyPace
   /** Minimum speed of a push, before which git may compress the pack for minutes. */
   readonly pushPace: BodyPace
+  /** What is read of a request after its response. */
+  readonly lateBody: LateBodyLimits
   /** Requests that the anonymous clients of one network abandon. */
   readonly abandoned: AbandonedLimit
 }
@@ -18,5 +21,6 @@ export const httpLimits: HttpLimits = {
   stalledMs: 120_000,
   fetchPace: { graceMs: 120_000, bytesPerSecond: 2048 },
   pushPace: { graceMs: 600_000, bytesPerSecond: 2048 },
+  lateBody: { bytes: 64 * 1024 * 1024, ms: 10_000 },
   abandoned: { burst: 100, perSecond: 5 },
 }

@@ -340,18 +340,15 @@ export function fail(exchange: Exchange, error: unknown, { log, siteUrl }: Pick<
     res.destroy()
     return
   }
-  // The rest of the body is not read.
-  const close: Headers = req.complete ? {} : { connection: 'close' }
   const varying: Headers = hasPages(req) ? { vary: 'Origin, Accept' } : {}
   if (wantsPage(req))
     sendText(exchange, status, html(errorPage(status, siteUrl)), {
       ...headers,
-      ...close,
       ...varying,
       ...htmlHeaders,
       'cache-control': 'no-cache',
     })
-  else sendJson(exchange, status, body, { ...headers, ...close, ...varying })
+  else sendJson(exchange, status, body, { ...headers, ...varying })
 }
 
 function requireUnmodifiedSince(since: number, changedAt: string | undefined): void {

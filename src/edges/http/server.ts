@@ -5,6 +5,7 @@ import type { Endpoint } from '../../api/endpoint.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
+import { discardLateBody } from './body/late-body.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { HttpContext } from './context.ts'
 import { onEnd } from './disconnect.ts'
@@ -96,6 +97,7 @@ export function createHttpServer(
         overrideMethod(req)
         dropOrigin(req)
         endIfStalled(res, limits.stalledMs)
+        discardLateBody(req, res, limits.lateBody)
         onEnd({ req, res }, context.activity.begin(isTransfer(req.url!) ? 'transfers' : 'requests'))
         handler(req, res)
       }),

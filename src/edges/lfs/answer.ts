@@ -17,8 +17,6 @@ export function refuse(
   message: string,
   { headers = {}, more = {} }: { headers?: Headers; more?: object } = {},
 ): void {
-  // The rest of the body is not read.
-  const close: Headers = exchange.req.complete ? {} : { connection: 'close' }
   const body = { ...more, message, documentation_url: `${siteUrl}/-/docs`, request_id: exchange.requestId }
-  sendLfs(exchange, status, body, { ...headers, ...close })
+  sendLfs(exchange, status, body, headers)
 }

@@ -66,7 +66,6 @@ async function serve(
   } catch (error) {
     failed(exchange, error, context)
   } finally {
-    if (!req.complete) req.resume()
     logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }

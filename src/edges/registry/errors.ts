@@ -52,13 +52,10 @@ export const versionHeader = { 'docker-distribution-api-version': 'registry/2.0'
 
 /** Sends the errors of a refusal as JSON. */
 export function sendError(exchange: Exchange, { code, message, more, details }: RegistryError): void {
-  // The rest of the body is not read.
-  const close: Headers = exchange.req.complete ? {} : { connection: 'close' }
   const errors = details.map((detail) => ({ code, message, ...(detail !== undefined && { detail }) }))
   sendText(exchange, more.status ?? codes[code][0], JSON.stringify({ errors }), {
     ...versionHeader,
     'content-type': 'application/json; charset=utf-8',
-    ...close,
     ...more.headers,
   })
 }

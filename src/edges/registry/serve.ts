@@ -34,7 +34,6 @@ export async function serveRegistry(exchange: Exchange, context: HttpContext): P
   } catch (error) {
     failed(exchange, error, context)
   } finally {
-    if (!req.complete) req.resume()
     logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }

@@ -37,7 +37,6 @@ export async function serveToken(exchange: Exchange, context: HttpContext): Prom
       new RegistryError(status === 429 ? 'TOOMANYREQUESTS' : 'UNAVAILABLE', { status, message, headers }),
     )
   } finally {
-    if (!req.complete) req.resume()
     logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }
