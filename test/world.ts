@@ -185,12 +185,14 @@ export class World {
   }
 
   /**
-   * Called before each test. What the first administrator wrote in another file is moved into the past: the mails about notes and
-   * todos of one author are limited per hour, and all files of a worker share this administrator.
+   * Called before each test. Nothing that other files of the worker left delays or stops what this file waits for: their jobs, of which there
+   * are thousands, are removed, and what the first administrator wrote is moved into the past, because the mails about notes and todos of
+   * one author are limited per hour.
    */
   async beginTest(file: string | undefined): Promise<void> {
     if (file === this.#file) return
     this.#file = file
+    await this.rows('delete from graphile_worker._private_jobs where locked_at is null')
     const hour = "interval '1 hour'"
     for (const table of ['notes', 'todos'])
       await this.rows(

@@ -6,6 +6,7 @@ import { expect, inject, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { databaseAt } from '../global-setup.ts'
 import { TcpProxy } from '../tcp-proxy.ts'
+import { waitMs } from '../waiting.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 
@@ -54,5 +55,5 @@ test.for([
   proxy.release()
   const { released } = await ask('select now() as released')
   const taken = () => ask('select taken_at from job_runner').then(({ taken_at }) => taken_at > released)
-  await expect.poll(taken, { timeout: 120_000, interval: 200 }).toBe(true)
+  await expect.poll(taken, { timeout: 2 * waitMs, interval: 200 }).toBe(true)
 })

@@ -172,6 +172,6 @@ describe('sha512 manifests', () => {
     await world.runJobs()
     const size = async () =>
       (await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.container_registry_size
-    await expect.poll(size, { timeout: 30_000 }).toBe(config.size + layer.length)
+    await expect.poll(size).toBe(config.size + layer.length)
   })
 })

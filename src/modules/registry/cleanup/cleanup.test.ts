@@ -82,6 +82,6 @@ describe('cleanup policies', () => {
     expect(await start()).toHaveLength(1)
     expect(await daysToCleanup(world, project.id)).toBe(1)
     await world.runJobs()
-    await expect.poll(() => registry.tags(), { timeout: 30_000 }).toEqual(['dev-1', 'v1'])
+    await expect.poll(() => registry.tags()).toEqual(['dev-1', 'v1'])
   })
 })

@@ -87,7 +87,7 @@ describe('collection of container images', () => {
     await registry.image('one')
     await world.root.delete(`/projects/${project.id}/registry/repositories/${id}`)
     await world.runJobs()
-    await expect.poll(() => repositoryOf(world, project), { timeout: 30_000 }).toBeUndefined()
+    await expect.poll(() => repositoryOf(world, project)).toBeUndefined()
     await collect(world)
     expect((await imageRows(world, id)).tags).toBe(1)
     await ageImages(world, id, '8 days')

@@ -150,7 +150,7 @@ describe('container repositories of projects and groups', () => {
     await world.settings({ deletion_adjourned_period: 0 })
     await world.runJobs()
     await world.root.delete(`/projects/${project.id}`)
-    await expect.poll(async () => (await Registry.open(world.root, after)).tags(), { timeout: 30_000 }).toEqual([])
+    await expect.poll(async () => (await Registry.open(world.root, after)).tags()).toEqual([])
   })
 
   test('the statistics of a project have the bytes of its layers, each once', async ({ world }) => {
@@ -162,7 +162,7 @@ describe('container repositories of projects and groups', () => {
     }
     const size = async () =>
       (await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics.container_registry_size
-    await expect.poll(size, { timeout: 30_000 }).toBe(1000)
+    await expect.poll(size).toBe(1000)
   })
 })
 
