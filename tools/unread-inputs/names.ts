@@ -9,6 +9,7 @@ export const shownOnly: Readonly<Record<string, string>> = {
   build_git_strategy: 'pipeline runners',
   build_timeout: 'pipeline runners',
   ci_default_git_depth: 'pipeline runners',
+  ci_forward_deployment_enabled: 'pipeline runners',
   external_authorization_classification_label: 'external authorization',
   packages_enabled: 'a package registry',
   service_desk_enabled: 'a service desk',

@@ -3,7 +3,12 @@ import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../../../modules/review/merge-requests/testing.ts'
 
-async function ask(world: World, who: Client | undefined, body: object | string, headers: Record<string, string> = {}) {
+async function ask(
+  world: World,
+  who: Pick<Client, 'token'> | undefined,
+  body: object | string,
+  headers: Record<string, string> = {},
+) {
   const answer = await fetch(`${world.origin}/api/graphql`, {
     method: 'POST',
     headers: {
@@ -30,6 +35,35 @@ describe('POST /api/graphql', () => {
         data: { currentUser: { id: `gid://gitlab/User/${ann.id}`, username: ann.username }, metadata: { version } },
       },
     })
+  })
+
+  test('the current user has their groups, personal namespace and public email', async ({ world }) => {
+    const ann = await world.user()
+    const query = '{ currentUser { bot groupCount namespace { id } publicEmail } }'
+    const read = async (who: Pick<Client, 'token'>) => (await ask(world, who, query)).json
+    const { id } = (await ann.get('/namespaces')).json.find(({ path }: { path: string }) => path === ann.username)
+    const namespace = { id: `gid://gitlab/Namespaces::UserNamespace/${id}` }
+    expect(await read(ann)).toEqual({
+      data: { currentUser: { bot: false, groupCount: 0, namespace, publicEmail: '' } },
+    })
+    const project = await world.project({
+      group: await world.group({ members: [[ann, 'guest']] }),
+      members: [[ann, 'developer']],
+    })
+    const ended = await world.group()
+    await world.root.post(`/groups/${ended.id}/members`, {
+      user_id: ann.id,
+      access_level: 10,
+      expires_at: '2020-01-01',
+    })
+    const { email } = (await ann.get('/user')).json
+    await world.root.put(`/users/${ann.id}`, { public_email: email })
+    expect(await read(ann)).toEqual({
+      data: { currentUser: { bot: false, groupCount: 1, namespace, publicEmail: email } },
+    })
+    const robot = { name: 'robot', scopes: ['api'], access_level: 30 }
+    const { token } = (await world.root.post(`/projects/${project.id}/access_tokens`, robot)).json
+    expect(await read({ token })).toMatchObject({ data: { currentUser: { bot: true, groupCount: 0 } } })
   })
 
   test('anonymous callers are no user, and learn no version', async ({ world }) => {
@@ -63,7 +97,7 @@ describe('POST /api/graphql', () => {
     const user = 'id username name state avatarUrl webUrl webPath'
     const query = `{
       metadata { version revision enterprise }
-      currentUser { ${user} }
+      currentUser { ${user} bot groupCount namespace { id } publicEmail }
       project(fullPath: "${project.full_path}") {
         id name path fullPath visibility archived webUrl httpUrlToRepo sshUrlToRepo
         mergeRequest(iid: "${iid}") {

@@ -1,3 +1,4 @@
+import type { Actor } from '../../../access/actor.ts'
 import { instanceFacts, instancePolicy } from '../../../access/instance-policy.ts'
 import { visibilityName } from '../../../access/levels.ts'
 import { allows } from '../../../access/policy.ts'
@@ -5,8 +6,10 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo, sshUrlToRepo } from '../../../api/site.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { findUser, userReference } from '../../../modules/accounts/index.ts'
+import { findUser, type UserReferenceRow, userReference } from '../../../modules/accounts/index.ts'
+import { countGroupsOf } from '../../../modules/groups/index.ts'
 import { apiVersion, revision } from '../../../modules/instance/index.ts'
+import { personalNamespaceOf } from '../../../modules/namespaces/index.ts'
 import { loadProject, type ProjectSubject } from '../../../modules/projects/index.ts'
 import { isDraft, type MergeRequestSubject, mergeRequest } from '../../../modules/review/index.ts'
 
@@ -15,7 +18,7 @@ const globalId = (type: string, id: number): string => `gid://gitlab/${type}/${i
 /** The fields of `Query`. They check the same policies as the endpoints of the REST API. */
 export const queryFor = (ctx: Ctx) => ({
   currentUser: () =>
-    ctx.actor && allows(instancePolicy.know_oneself, ctx.actor, instanceFacts) ? userOf(ctx, ctx.actor.id) : null,
+    ctx.actor && allows(instancePolicy.know_oneself, ctx.actor, instanceFacts) ? currentUserOf(ctx, ctx.actor) : null,
   metadata: () =>
     allows(instancePolicy.read_version, ctx.actor, instanceFacts)
       ? { version: apiVersion, revision, enterprise: ctx.plan !== 'free' }
@@ -26,9 +29,28 @@ export const queryFor = (ctx: Ctx) => ({
   },
 })
 
+async function currentUserOf(ctx: Ctx, actor: Actor) {
+  const row = await findUser(ctx.db, actor.id)
+  return (
+    row && {
+      ...userFields(ctx, row),
+      bot: row.kind === 'bot',
+      groupCount: () => countGroupsOf(ctx.db, actor.id),
+      async namespace() {
+        const namespace = await personalNamespaceOf(ctx.db, actor, actor.id)
+        return namespace && { id: globalId('Namespaces::UserNamespace', namespace.id) }
+      },
+      publicEmail: row.public_email,
+    }
+  )
+}
+
 async function userOf(ctx: Ctx, id: number) {
   const row = await findUser(ctx.db, id)
-  if (!row) return null
+  return row && userFields(ctx, row)
+}
+
+function userFields(ctx: Ctx, row: UserReferenceRow) {
   const user = userReference(row, ctx)
   return {
     id: globalId('User', user.id),

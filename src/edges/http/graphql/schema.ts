@@ -28,6 +28,17 @@ export const schema = buildSchema(/* GraphQL */ `
     avatarUrl: String
     webUrl: String!
     webPath: String!
+    "True for the user of a project or group access token"
+    bot: Boolean!
+    "Number of groups of which the user is a direct member"
+    groupCount: Int
+    "Personal namespace; null without one"
+    namespace: Namespace
+    publicEmail: String
+  }
+
+  type Namespace {
+    id: ID!
   }
 
   type UserCore {

@@ -60,6 +60,7 @@ describe('POST /groups', () => {
     const sent = named({
       description: 'What we do',
       visibility: 'internal',
+      membership_lock: true,
       share_with_group_lock: true,
       require_two_factor_authentication: true,
       two_factor_grace_period: 12,

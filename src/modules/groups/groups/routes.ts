@@ -55,6 +55,7 @@ const writeParams = {
       description: 'Who can see the group; at most the visibility of the parent',
     }),
   ),
+  membership_lock: Optional(Flag({ tier: 'starter', description: 'Prevent adding members to its projects' })),
   share_with_group_lock: Optional(Flag({ description: 'Prevent sharing projects with other groups' })),
   require_two_factor_authentication: Optional(Flag({ description: 'Members need two-factor authentication' })),
   two_factor_grace_period: Optional(
@@ -191,7 +192,6 @@ export const groupRoutes = [
     params: Params({
       name: Optional(Text({ description: 'Name of the group' })),
       path: Optional(Text({ description: 'Last segment of the path' })),
-      membership_lock: Optional(Flag({ tier: 'starter', description: 'Prevent adding members to its projects' })),
       file_template_project_id: Optional(
         Nullable(Whole({ ...bigId, tier: 'premium', description: 'ID of the project with file templates' })),
       ),

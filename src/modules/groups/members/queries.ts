@@ -317,3 +317,14 @@ export const membershipsOf = (userId: number, type: MembershipRow['source_type']
   ],
   order: [{ by: raw('m.id'), direction: 'asc' }],
 })
+
+/** Number of groups of which the user is a direct member. */
+export const countGroupsOf = async (db: Db, userId: number): Promise<number> =>
+  (await db.row(
+    { count: notNull(integer) },
+    sql`
+      select count(*) as count
+      from members m join namespaces n on n.id = m.namespace_id
+      where m.user_id = ${userId} and ${alive} and not n.deleting
+    `,
+  ))!.count

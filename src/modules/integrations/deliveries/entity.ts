@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
+import { SystemHook } from '../hooks/entity.ts'
+import type { HookRow } from '../hooks/queries.ts'
 import { type DeliveryRow, states } from './log-queries.ts'
 import { deliveryKey } from './send.ts'
 
@@ -47,6 +49,15 @@ export const HookReplay = entity({
   present: (row: { queued: number }) => row,
 })
 
+type TestEvent = {
+  event_name: string
+  name: string
+  path: string
+  project_id: number
+  owner_name: string
+  owner_email: string
+}
+
 /** The event that tests a system hook. */
 export const SystemHookTest = entity({
   name: 'SystemHookTest',
@@ -58,12 +69,15 @@ export const SystemHookTest = entity({
     owner_name: Type.String({ description: 'Name of its owner' }),
     owner_email: Type.String({ description: 'Address of its owner' }),
   }),
-  present: (row: {
-    event_name: string
-    name: string
-    path: string
-    project_id: number
-    owner_name: string
-    owner_email: string
-  }) => row,
+  present: (row: TestEvent) => row,
+})
+
+/** A system hook, and the event that tests it. Their fields have different names. */
+export const TestedSystemHook = entity({
+  name: 'TestedSystemHook',
+  schema: Type.Object({ ...SystemHook.schema.properties, ...SystemHookTest.schema.properties }),
+  present: ({ hook, event }: { hook: HookRow; event: TestEvent }, ctx) => ({
+    ...SystemHook.present(hook, ctx, undefined),
+    ...event,
+  }),
 })

@@ -8,7 +8,7 @@ import { hookId, hookInput, hookParams } from '../hooks/params.ts'
 import { hookRow, hooksOf } from '../hooks/queries.ts'
 import { createHook, editHook, getHook, removeHook } from '../hooks/service.ts'
 import { flagsOf } from '../hooks/triggers.ts'
-import { HookEvent, HookReplay, SystemHookTest } from './entity.ts'
+import { HookEvent, HookReplay, SystemHookTest, TestedSystemHook } from './entity.ts'
 import { deliveriesOf, deliveryRow } from './log-queries.ts'
 import { logParams } from './routes.ts'
 import { exampleProject, replay, resend, testHook, testSystemHook } from './service.ts'
@@ -17,17 +17,7 @@ const holder: HookHolder = { of: 'instance' }
 const byId = Params({ hook_id: hookId })
 const ofAdministrators = { subject: instance, allow: 'admin_hook' } as const
 
-const test = {
-  ...ofAdministrators,
-  params: byId,
-  returns: SystemHookTest,
-} as const
-
-/** Sends the example, and returns it. */
-const sendTest = async (ctx: Parameters<typeof testSystemHook>[0], id: number) => {
-  await testSystemHook(ctx, holder, id)
-  return { event_name: 'project_create', ...exampleProject }
-}
+const example = { event_name: 'project_create', ...exampleProject }
 
 /** Hooks of the installation. */
 export const systemHookRoutes = [
@@ -54,24 +44,33 @@ export const systemHookRoutes = [
   }),
 
   endpoint({
-    ...test,
+    ...ofAdministrators,
     method: 'GET',
     path: '/hooks/:hook_id',
-    summary: 'Test a system hook',
-    description: 'Compat: sends an event about a project that does not exist, and returns it.',
+    summary: 'Get and test a system hook',
+    description:
+      'Compat: sends an event about a project that does not exist. Returns the event, as older clients expect, and the hook, as newer ones do.',
+    params: byId,
+    returns: TestedSystemHook,
     async handle({ params: { hook_id }, ctx, head }) {
-      await getHook(ctx, holder, hook_id)
-      return head ? { event_name: 'project_create', ...exampleProject } : sendTest(ctx, hook_id)
+      const hook = await getHook(ctx, holder, hook_id)
+      if (!head) await testSystemHook(ctx, holder, hook_id)
+      return { hook, event: example }
     },
   }),
 
   endpoint({
-    ...test,
+    ...ofAdministrators,
     method: 'POST',
     path: '/hooks/:hook_id',
     summary: 'Test a system hook by POST',
     description: 'Sends an event about a project that does not exist, and returns it.',
-    handle: ({ params: { hook_id }, ctx }) => sendTest(ctx, hook_id),
+    params: byId,
+    returns: SystemHookTest,
+    async handle({ params: { hook_id }, ctx }) {
+      await testSystemHook(ctx, holder, hook_id)
+      return example
+    },
   }),
 
   endpoint({

@@ -206,7 +206,7 @@ describe('who may change hooks', () => {
     const made = await world.root.post('/hooks', { url: receiver.url, token: 'sesame' })
     const at = `/hooks/${made.json.id}`
     const tested = await world.root.get(at)
-    expect(tested.json).toEqual({
+    expect(tested.json).toMatchObject({
       event_name: 'project_create',
       name: 'Ruby',
       path: 'ruby',
@@ -218,6 +218,18 @@ describe('who may change hooks', () => {
     const { headers, json } = await receiver.request(({ json }) => json.path === 'ruby')
     expect(json).toMatchObject({ event_name: 'project_create', project_id: 1 })
     expect(headers).toMatchObject({ 'x-service-event': 'System Hook', 'x-gitlab-token': 'sesame' })
+    await world.root.delete(at)
+  })
+
+  test('GET of a system hook also returns the hook, as the list does, after each change of it', async ({ world }) => {
+    const flags = { push_events: true, tag_push_events: true, merge_requests_events: true }
+    const sent = { url, ...flags, repository_update_events: false, enable_ssl_verification: false }
+    const at = `/hooks/${(await world.root.post('/hooks', sent)).json.id}`
+    const listed = async () =>
+      (await world.root.get('/hooks?per_page=100')).json.find(({ id }: { id: number }) => at === `/hooks/${id}`)
+    expect((await world.root.get(at)).json).toMatchObject({ ...(await listed()), ...sent })
+    await world.root.put(at, { ...sent, push_events: false })
+    expect((await world.root.get(at)).json).toMatchObject({ ...(await listed()), ...sent, push_events: false })
     await world.root.delete(at)
   })
 })

@@ -20,6 +20,7 @@ describe('POST /projects/:id/issues', () => {
       project_id: project.id,
       title: 'One',
       state: 'opened',
+      issue_type: 'issue',
       labels: ['bug', 'urgent'],
       assignees: [{ id: ann.id }],
       assignee: { id: ann.id },

@@ -101,6 +101,7 @@ describe('POST /projects', () => {
       build_timeout: 3600,
       build_coverage_regex: null,
       auto_cancel_pending_pipelines: 'enabled',
+      ci_forward_deployment_enabled: true,
       public_jobs: true,
       shared_with_groups: [],
       only_allow_merge_if_pipeline_succeeds: false,
@@ -110,6 +111,7 @@ describe('POST /projects', () => {
       request_access_enabled: false,
       autoclose_referenced_issues: true,
       merge_method: 'merge',
+      squash_option: 'default_off',
       suggestion_commit_message: null,
       auto_devops_enabled: true,
       auto_devops_deploy_strategy: 'continuous',
@@ -159,11 +161,13 @@ describe('POST /projects', () => {
       printing_merge_request_link_enabled: false,
       remove_source_branch_after_merge: false,
       merge_method: 'ff',
+      squash_option: 'default_on',
       autoclose_referenced_issues: false,
       suggestion_commit_message: 'Apply',
       build_git_strategy: 'clone',
       build_timeout: 600,
       auto_cancel_pending_pipelines: 'disabled',
+      ci_forward_deployment_enabled: false,
       build_coverage_regex: '\\d+',
       ci_config_path: 'ci/main.yml',
       ci_default_git_depth: 0,
@@ -177,6 +181,18 @@ describe('POST /projects', () => {
       status: 201,
       json: { ...sent, public_jobs: false, jobs_enabled: false, snippets_enabled: false, issues_enabled: true },
     })
+  })
+
+  test('public_jobs is accepted under the name that the record has, and public_builds wins over it', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const made = await ann.post('/projects', { name: unique('jobs'), public_jobs: false })
+    expect(made).toMatchObject({ status: 201, json: { public_jobs: false } })
+    const at = `/projects/${made.json.id}`
+    expect((await ann.put(at, { public_jobs: true })).json.public_jobs).toBe(true)
+    expect((await ann.put(at, { public_jobs: true, public_builds: false })).json.public_jobs).toBe(false)
+    expect((await ann.get(at)).json.public_jobs).toBe(false)
   })
 
   test.for([

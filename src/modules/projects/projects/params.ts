@@ -2,7 +2,7 @@ import { memberLevels } from '../../../access/levels.ts'
 import { CommaList, File, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
 import { cleanupPolicyParams } from './cleanup-policy.ts'
 import { featureParams } from './features.ts'
-import { settingParams } from './settings.ts'
+import { settingAliases, settingParams } from './settings.ts'
 
 /** Ids have 64 bits in the database; on the wire they are numbers. */
 export const projectIds = { maximum: Number.MAX_SAFE_INTEGER }
@@ -63,5 +63,6 @@ export const writeParams = {
   avatar: Optional(Nullable(File({ description: 'Image file of the avatar' }))),
   ...featureParams,
   ...settingParams,
+  ...settingAliases,
   ...cleanupPolicyParams,
 } as const

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { described, nullable } from '../../../api/schema.ts'
 import type { ProjectRecordRow } from './record-queries.ts'
-import type { ProjectSettings } from './settings.ts'
+import { type ProjectSettings, squashOptions } from './settings.ts'
 
 export const nullableFlag = nullable(Type.Boolean())
 export const nullableText = nullable(Type.String())
@@ -25,6 +25,9 @@ export const ciFields = {
     enum: ['enabled', 'disabled'],
     description: 'Whether new pipelines cancel pending ones',
   }),
+  ci_forward_deployment_enabled: Type.Boolean({
+    description: 'True if CI skips deployment jobs that are older than the latest one',
+  }),
   public_jobs: Type.Boolean({ description: 'True if jobs are visible to everyone who can see the project' }),
 }
 
@@ -35,6 +38,7 @@ export const ciSettingsOf = (row: ProjectRecordRow, settings: ProjectSettings, a
   build_timeout: settings.build_timeout,
   build_coverage_regex: settings.build_coverage_regex,
   auto_cancel_pending_pipelines: settings.auto_cancel_pending_pipelines,
+  ci_forward_deployment_enabled: settings.ci_forward_deployment_enabled,
   public_jobs: settings.public_builds,
 })
 
@@ -63,6 +67,10 @@ export const mergingFields = {
     description: 'Merge method: merge commit, merge commit after a rebase, or fast-forward only',
     enum: ['merge', 'rebase_merge', 'ff'],
   }),
+  squash_option: Type.String({
+    description: 'Whether merges squash: never, always, or as requested, with a default for new merge requests',
+    enum: [...squashOptions],
+  }),
   suggestion_commit_message: described(nullableText, 'Commit message of applied suggestions; null for the default'),
 }
 
@@ -74,6 +82,7 @@ export const mergingSettingsOf = (settings: ProjectSettings) => ({
   request_access_enabled: settings.request_access_enabled,
   autoclose_referenced_issues: settings.autoclose_referenced_issues,
   merge_method: settings.merge_method,
+  squash_option: settings.squash_option,
   suggestion_commit_message: settings.suggestion_commit_message,
 })
 

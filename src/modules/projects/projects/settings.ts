@@ -7,6 +7,8 @@ import { type CleanupPolicy, cleanupPolicyAmong, cleanupPolicyViolations } from 
 const flag = (description: string) => Optional(Flag({ description }))
 const text = (description: string) => Optional(Nullable(Text({ description })))
 
+export const squashOptions = ['never', 'always', 'default_on', 'default_off'] as const
+
 /**
  * Settings of a project that no query filters by, as parameters of create and edit. Stored as given in
  * `projects.settings`; absent ones have the defaults below.
@@ -34,6 +36,12 @@ export const settingParams = {
       description: 'Merge commit, merge commit after a rebase, or fast-forward only',
     }),
   ),
+  squash_option: Optional(
+    OneOf(squashOptions, {
+      description:
+        'Whether merges squash: never, always, or as requested, with `default_on` or `default_off` for new merge requests',
+    }),
+  ),
   autoclose_referenced_issues: Optional(
     Nullable(Flag({ description: 'Close issues that commits on the default branch reference' })),
   ),
@@ -43,6 +51,7 @@ export const settingParams = {
   auto_cancel_pending_pipelines: Optional(
     OneOf(['enabled', 'disabled'], { description: 'New pipelines cancel pending ones' }),
   ),
+  ci_forward_deployment_enabled: flag('CI skips deployment jobs that are older than the latest one'),
   build_coverage_regex: text('Regular expression that finds the coverage in job logs'),
   ci_config_path: text('Path of the pipeline configuration'),
   ci_default_git_depth: Optional(
@@ -92,11 +101,13 @@ export const settingDefaults: ProjectSettings = {
   printing_merge_request_link_enabled: true,
   remove_source_branch_after_merge: true,
   merge_method: 'merge',
+  squash_option: 'default_off',
   autoclose_referenced_issues: true,
   suggestion_commit_message: null,
   build_git_strategy: 'fetch',
   build_timeout: 3600,
   auto_cancel_pending_pipelines: 'enabled',
+  ci_forward_deployment_enabled: true,
   build_coverage_regex: null,
   ci_config_path: null,
   ci_default_git_depth: 50,
@@ -132,8 +143,14 @@ export function settingViolations(params: Readonly<Record<string, unknown>>): Fi
 
 const names = Object.keys(settingParams) as (keyof ProjectSettings)[]
 
+/** Settings under the names that records have, where parameters have older ones. */
+export const settingAliases = {
+  public_jobs: flag('Same as `public_builds`, which wins'),
+} as const
+
 /** The settings among the given parameters. */
 export const settingsAmong = (params: Readonly<Record<string, unknown>>): StoredSettings => ({
+  ...(params['public_jobs'] !== undefined && { public_builds: params['public_jobs'] as boolean }),
   ...Object.fromEntries(names.filter((name) => params[name] !== undefined).map((name) => [name, params[name]])),
   ...cleanupPolicyAmong(params),
 })

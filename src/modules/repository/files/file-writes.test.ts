@@ -53,6 +53,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     let count = 0
     for (const [encoding, stored] of [
       [undefined, 'dHdv'],
+      ['text', 'dHdv'],
       ['base64', 'two'],
     ] as const) {
       const made = `made-${++count}`
@@ -133,7 +134,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     ['POST', 'a//b', {}, { message: "invalid path: 'a//b'" }],
     ['POST', '/a', {}, { message: "invalid path: '/a'" }],
     ['POST', '.git/hooks/update', {}, { message: "invalid path: '.git/hooks/update'" }],
-    ['POST', 'x', { encoding: 'text' }, { error: 'encoding does not have a valid value' }],
+    ['POST', 'x', { encoding: 'rot13' }, { error: 'encoding does not have a valid value' }],
     ['POST', 'x', { branch: '' }, { error: 'branch is empty' }],
     ['POST', 'x', { commit_message: ' ' }, { error: 'commit_message is empty' }],
     ['PUT', 'b.txt', { content: undefined }, { error: 'content is missing' }],

@@ -16,7 +16,7 @@ const common = {
 
 const content = {
   content: Text({ description: 'Whole content of the file, in the encoding of `encoding`' }),
-  encoding: Optional(OneOf(['base64'], { description: 'Encoding of the content; default: text' })),
+  encoding: Optional(OneOf(['text', 'base64'], { description: 'Encoding of the content; default: text' })),
 } as const
 
 const lastCommit = {

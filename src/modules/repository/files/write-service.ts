@@ -7,7 +7,7 @@ export type FileWrite = {
   readonly branch: string
   readonly start_branch?: string
   readonly content?: string
-  readonly encoding?: 'base64'
+  readonly encoding?: 'text' | 'base64'
   readonly commit_message: string
   readonly author_name?: string
   readonly author_email?: string

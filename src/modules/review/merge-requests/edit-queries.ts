@@ -63,21 +63,27 @@ export const findOpenFor = async (
     )
   )?.iid
 
-/** Whether merged branches of a project are removed; null if the project leaves that open. */
-export const removesMergedBranches = async (db: Db, projectId: number): Promise<boolean | null> =>
+/** What new merge requests of a project have: whether the merged branch is removed, null if the project leaves that open, and squash. */
+export const mergingDefaults = async (
+  db: Db,
+  projectId: number,
+): Promise<{ removes: boolean | null; squash: boolean }> =>
   (await db.row(
-    { removes: nullable(boolean) },
+    { removes: nullable(boolean), squash: boolean },
     sql`
       select case
-        when settings ? 'remove_source_branch_after_merge' then (
-          settings ->> 'remove_source_branch_after_merge'
-        )::boolean
-        else ${settingDefaults.remove_source_branch_after_merge}::boolean
-      end as removes
+          when settings ? 'remove_source_branch_after_merge' then (
+            settings ->> 'remove_source_branch_after_merge'
+          )::boolean
+          else ${settingDefaults.remove_source_branch_after_merge}::boolean
+        end as removes,
+        coalesce(settings ->> 'squash_option', ${settingDefaults.squash_option}::text) in (
+          'always', 'default_on'
+        ) as squash
       from projects
       where id = ${projectId}
     `,
-  ))!.removes
+  ))!
 
 /** The attributes of a merge request that an edit writes. */
 export type MergeRequestValues = {

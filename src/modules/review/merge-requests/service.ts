@@ -18,9 +18,9 @@ import { findForkRelation } from '../../repository/index.ts'
 import {
   findOpenFor,
   insertMergeRequest,
+  mergingDefaults,
   type NewMergeRequest,
   onePerBranches,
-  removesMergedBranches,
 } from './edit-queries.ts'
 import { emitMergeRequest } from './events.ts'
 import { asNoteable } from './noteable.ts'
@@ -146,6 +146,7 @@ async function valuesOf(
     input.milestone_id !== undefined && mayAdminister(ctx, target)
       ? await findUsableMilestone(ctx.db, target.id, input.milestone_id)
       : undefined
+  const defaults = await mergingDefaults(ctx.db, target.id)
   const allowCollaboration = input.allow_collaboration === true && mayAllowCollaboration(ctx, source, target)
   return {
     projectId: target.id,
@@ -156,10 +157,10 @@ async function valuesOf(
     description: input.description ?? null,
     authorId: ctx.actor!.id,
     milestoneId: milestone ?? null,
-    squash: input.squash ?? false,
+    squash: input.squash ?? defaults.squash,
     allowCollaboration,
     collaborationUserId: allowCollaboration ? ctx.actor!.id : null,
-    forceRemoveSourceBranch: input.remove_source_branch ?? (await removesMergedBranches(ctx.db, target.id)),
+    forceRemoveSourceBranch: input.remove_source_branch ?? defaults.removes,
     approvalsBeforeMerge: input.approvals_before_merge ?? null,
   }
 }

@@ -29,6 +29,10 @@ import { syncWithBranches } from './update.ts'
 /** The outcome: the target branch moved, already contained the head, or the push rules refused the move. */
 type Outcome = 'moved' | 'already_merged' | { readonly refused: string }
 
+/** The option of the project wins over the request, and the request over the merge request. */
+const squashes = ({ squash, target }: MergingRow, requested: MergeOptions): boolean =>
+  target.squash_option === 'always' || (target.squash_option !== 'never' && (requested.squash ?? squash))
+
 const wentWrong = 'Something went wrong during merge'
 
 /**
@@ -46,7 +50,7 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
       user_id: ctx.actor!.id,
       since: new Date().toISOString(),
       source_oid: source,
-      squash: options.squash ?? row.squash,
+      squash: squashes(row, options),
       should_remove_source_branch: options.should_remove_source_branch ?? null,
     }
     if (!(await ctx.transaction((tx) => beginMerging(tx, row, merging)))) throw notMergeable()

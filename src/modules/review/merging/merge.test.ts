@@ -116,6 +116,32 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
     expect(git('ls-tree', '--name-only', 'main').split('\n')).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  test.for([
+    ['never', { squash: true }, { squash: true }, false],
+    ['always', { squash: false }, { squash: false }, true],
+    ['default_on', {}, {}, true],
+    ['default_on', { squash: false }, {}, false],
+    ['default_on', {}, { squash: false }, false],
+    ['default_off', {}, {}, false],
+    ['default_off', {}, { squash: true }, true],
+  ] as const)(
+    'with squash_option %s, a merge request created with %j and merged with %j is squashed: %s',
+    async ([squash_option, attributes, sent, squash], { world }) => {
+      const project = await storedProject(world)
+      const base = project.repository.commit({ a: 'a\n' })
+      project.repository.commit({ b: 'b\n' }, { branch: 'topic', parents: [base] })
+      const head = project.repository.commit({ c: 'c\n' }, { branch: 'topic' })
+      await set(world, project, { squash_option })
+      const list = `/projects/${project.id}/merge_requests`
+      const opening = { source_branch: 'topic', target_branch: 'main', title: 'Better', ...attributes }
+      const { iid } = (await world.root.post(list, opening)).json
+      const { json } = await world.root.put(`${list}/${iid}/merge`, sent)
+      expect(json).toMatchObject({ state: 'merged', squash })
+      const merged = project.repository.git('rev-parse', 'main^2')
+      expect([json.squash_commit_sha, merged === head]).toEqual(squash ? [merged, false] : [null, true])
+    },
+  )
+
   test('a single commit is squashed only with another message', async ({ world }) => {
     const plain = await openMergeRequest(world, { squash: true })
     const { json } = await world.root.put(`${plain.at}/merge`)

@@ -67,6 +67,7 @@ export const mergingRow = {
       readonly full_path: string
       readonly default_branch: string | null
       readonly merge_method: ProjectSettings['merge_method']
+      readonly squash_option: ProjectSettings['squash_option']
       readonly needs_pipeline: boolean
       readonly needs_resolution: boolean
       readonly resolves_outdated: boolean
@@ -79,6 +80,7 @@ export type MergingRow = RowOf<typeof mergingRow>
 
 const {
   merge_method,
+  squash_option,
   only_allow_merge_if_pipeline_succeeds: needs_pipeline,
   only_allow_merge_if_all_discussions_are_resolved: needs_resolution,
   resolve_outdated_diff_discussions: resolves_outdated,
@@ -109,7 +111,8 @@ const select = sql`
     json_build_object(
       'id', t.id, 'repository_storage', t.repository_storage, 'repository_key', t.repository_key, 'full_path',
       t.full_path, 'default_branch', t.default_branch, 'merge_method',
-      coalesce(t.settings ->> 'merge_method', ${merge_method}::text), 'needs_pipeline',
+      coalesce(t.settings ->> 'merge_method', ${merge_method}::text), 'squash_option',
+      coalesce(t.settings ->> 'squash_option', ${squash_option}::text), 'needs_pipeline',
       coalesce((t.settings ->> 'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
       'needs_resolution',
       coalesce((t.settings ->> 'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution}),
