@@ -34,7 +34,7 @@ const head = (
   }\r\n`
 
 describe('clients that wait with the body (Expect: 100-continue)', () => {
-  test('one whose request is accepted is told to go on, and can send more requests', async ({ world }) => {
+  test('one whose request is accepted gets 100, and can send more requests', async ({ world }) => {
     const body = JSON.stringify({ text: '*x*' })
     const { text, send } = await answerTo(
       world,
@@ -68,7 +68,7 @@ describe('clients that wait with the body (Expect: 100-continue)', () => {
     },
   )
 
-  test('one of HTTP/1.0 is not told to go on, because it would not understand', async ({ world }) => {
+  test('one of HTTP/1.0 gets no 100, which it would not understand', async ({ world }) => {
     const { text } = await answerTo(
       world,
       `${head('/api/v4/markdown', { size: 2, version: '1.0', token: world.root.token! })}{}`,
