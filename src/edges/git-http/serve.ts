@@ -173,6 +173,7 @@ async function push(
     await done.catch(() => {})
     await settled()
   }
+  disconnectSignal(exchange).throwIfAborted()
   exchange.res.end()
 }
 

@@ -7,8 +7,11 @@ import { test, World } from '../../../test/world.ts'
 const size = 8 * 1024 * 1024
 
 /** A connection, and what the server has sent on it. */
-async function open({ origin }: World): Promise<{ socket: Socket; received: () => string; failed: () => unknown }> {
-  const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+async function open(
+  { origin }: World,
+  allowHalfOpen = true,
+): Promise<{ socket: Socket; received: () => string; failed: () => unknown }> {
+  const socket = connect({ port: Number(new URL(origin).port), host: '127.0.0.1', allowHalfOpen })
   await once(socket, 'connect')
   let text = ''
   let error: unknown
@@ -60,15 +63,60 @@ describe('requests that are refused before their body has arrived', () => {
     },
   )
 
+  const last = [
+    ['Connection: close', (bytes: string) => bytes.replace('\r\n', '\r\nconnection: close\r\n')],
+    ['HTTP/1.0', (bytes: string) => bytes.replace('HTTP/1.1', 'HTTP/1.0')],
+  ] as const
+
+  test.for(
+    last.flatMap(([how, asked]) => refused.map(([what, bytes, status]) => [what, how, asked(bytes), status] as const)),
+  )(
+    'the client of %s that closes the connection afterwards (%s) can send its body',
+    async ([, , bytes, status], { world }) => {
+      const { socket, received, failed } = await open(world)
+      const ended = once(socket, 'end')
+      socket.write(bytes)
+      socket.write(Buffer.alloc(size / 2))
+      await expect.poll(received).toContain(`HTTP/1.1 ${status} `)
+      await ended
+      const closed = closing(socket)
+      socket.end(Buffer.alloc(size / 2))
+      await closed
+      expect(failed()).toBeUndefined()
+    },
+  )
+
+  test('the client of a malformed request, or of one whose header is too long, can send its body', async ({
+    world,
+  }) => {
+    for (const [line, status] of [
+      ['no colon', 400],
+      [`x: ${'a'.repeat(20_000)}`, 431],
+    ] as const) {
+      const { socket, received, failed } = await open(world)
+      const closed = closing(socket)
+      socket.write(head('POST', '/api/v4/projects').replace('host: x', line))
+      await expect.poll(received).toContain(`HTTP/1.1 ${status} `)
+      for (let n = 0; n < 4; n++) {
+        socket.write(Buffer.alloc(size / 4))
+        await sleep(10)
+      }
+      socket.end()
+      await closed
+      expect(failed()).toBeUndefined()
+      expect(received().match(/HTTP\/1\.1/g)).toHaveLength(1)
+    }
+  })
+
   test('a client that sends more, or takes longer, than is discarded is disconnected', async () => {
     await using world = await World.start({}, { httpLimits: { lateBody: { bytes: size, ms: 300 } } })
-    const slow = await open(world)
+    const slow = await open(world, false)
     slow.socket.write(head('POST', '/api/v4/projects'))
     await closing(slow.socket)
     expect(slow.received()).toContain('HTTP/1.1 401 ')
 
     await using large = await World.start({}, { httpLimits: { lateBody: { bytes: size, ms: 1_000_000 } } })
-    const { socket, received } = await open(large)
+    const { socket, received } = await open(large, false)
     socket.write(head('POST', '/api/v4/projects').replace(`${size}`, `${size * 100}`))
     await expect.poll(received).toContain('HTTP/1.1 401 ')
     const closed = closing(socket)

@@ -5,7 +5,8 @@ import type { Endpoint } from '../../api/endpoint.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
-import { discardLateBody } from './body/late-body.ts'
+import { continueWhenRead } from './body/expected-body.ts'
+import { discardLateBody, endMalformed, type LateBodyLimits } from './body/late-body.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { HttpContext } from './context.ts'
 import { onEnd } from './disconnect.ts'
@@ -52,14 +53,15 @@ const isTransfer = (url: string): boolean =>
   /\.git\/(git-(upload|receive)-pack|(gitlab-lfs|info\/lfs)\/objects\/[0-9a-f]{64}[^?]*)(\?|$)/.test(url)
 
 /** Malformed or incomplete HTTP request; not logged. */
-function handleClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+function handleClientError(error: Error & { code?: string }, socket: Socket, limits: LateBodyLimits): void {
+  if (error.code === 'ECONNRESET') return void socket.destroy()
   const status = statusByCode[error.code ?? ''] ?? '400 Bad Request'
   const body = JSON.stringify({ error: status })
-  socket.write(
+  endMalformed(
+    socket,
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    limits,
   )
-  socket.destroySoon()
 }
 
 const statusByCode: Readonly<Record<string, string>> = {
@@ -92,22 +94,30 @@ export function createHttpServer(
   limits: HttpLimits = httpLimits,
 ): FastifyInstance {
   const app = Fastify({
-    serverFactory: (handler): Server =>
-      createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, (req, res) => {
+    serverFactory(handler): Server {
+      const serve = (req: IncomingMessage, res: ServerResponse) => {
         overrideMethod(req)
         dropOrigin(req)
         endIfStalled(res, limits.stalledMs)
         discardLateBody(req, res, limits.lateBody)
         onEnd({ req, res }, context.activity.begin(isTransfer(req.url!) ? 'transfers' : 'requests'))
         handler(req, res)
-      }),
+      }
+      return createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, serve).on(
+        'checkContinue',
+        (req, res) => {
+          continueWhenRead(req, res)
+          serve(req, res)
+        },
+      )
+    },
     trustProxy: 'loopback',
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     bodyLimit: Number.MAX_SAFE_INTEGER,
     return503OnClosing: false,
-    clientErrorHandler: handleClientError,
+    clientErrorHandler: (error, socket) => handleClientError(error, socket, limits.lateBody),
     // Errors before routing: only the path can be malformed.
     frameworkErrors(_error, request, reply) {
       reply.hijack()

@@ -108,8 +108,7 @@ function failed(exchange: Exchange, error: unknown, { log, siteUrl }: HttpContex
   const { req, res } = exchange
   // A disconnected client needs no response, and is not a fault of the server. The request alone does not tell, because a
   // handler that stops reading destroys it, too.
-  if (res.destroyed) return
-  if (error instanceof ClientDisconnected) {
+  if (res.destroyed || error instanceof ClientDisconnected) {
     res.statusCode = clientDisconnectedStatus
     return
   }

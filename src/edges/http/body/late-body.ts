@@ -1,25 +1,58 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 
 /** How much of a body is read and discarded after the response was sent. */
 export type LateBodyLimits = { readonly bytes: number; readonly ms: number }
+
+export const announcesBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
 /**
  * Discards what a client still sends when it has the response, as of a refused upload. Closing the connection at once would reset
  * it, and a client that reads only after writing would lose the response. A client that sends more than the limits is disconnected.
  * Source: RFC 9112, section 9.6.
  */
-export function discardLateBody(req: IncomingMessage, res: ServerResponse, { bytes, ms }: LateBodyLimits): void {
-  if (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined) return
-  res.once('finish', () => {
+export function discardLateBody(req: IncomingMessage, res: ServerResponse, limits: LateBodyLimits): void {
+  if (!announcesBody(req)) return
+  const { socket } = req
+  // Node calls this after a response that ends the connection.
+  socket.destroySoon = () => {
+    if (req.complete) Socket.prototype.destroySoon.call(socket)
+    else socket.end()
+  }
+  // Before 'finish', at which Node would take over a body that nothing has read, and not say how much of it arrives.
+  res.once('prefinish', () => {
     if (req.complete) return
-    const { socket } = req
-    const most = socket.bytesRead + bytes
-    const watch = setTimeout(() => socket.destroy(), ms).unref()
+    const most = socket.bytesRead + limits.bytes
     const count = () => {
       if (socket.bytesRead > most) socket.destroy()
     }
     req.on('data', count).on('error', () => {})
-    for (const end of ['end', 'close']) req.once(end, () => clearTimeout(watch))
     req.resume()
   })
+  res.once('finish', () => {
+    if (req.complete) return
+    const watch = setTimeout(() => socket.destroy(), limits.ms).unref()
+    for (const end of ['end', 'close'])
+      req.once(end, () => {
+        clearTimeout(watch)
+        if (socket.writableEnded) socket.destroy()
+      })
+  })
+}
+
+/** How much may have been read of the connections that are ending, in bytes. */
+const ending = new WeakMap<Socket, number>()
+
+/**
+ * Sends the last response of a connection whose client sends what is no request, and discards what it still sends: Node finds
+ * each further part malformed, too.
+ */
+export function endMalformed(socket: Socket, response: string, { bytes, ms }: LateBodyLimits): void {
+  const most = ending.get(socket)
+  if (most === undefined ? !socket.writable : socket.bytesRead > most) socket.destroy()
+  if (most !== undefined || socket.destroyed) return
+  ending.set(socket, socket.bytesRead + bytes)
+  const watch = setTimeout(() => socket.destroy(), ms).unref()
+  socket.once('close', () => clearTimeout(watch)).end(response)
 }

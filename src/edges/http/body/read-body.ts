@@ -31,14 +31,10 @@ async function read(source: BodySource): Promise<ParsedBody> {
   const isForm = contentType === 'application/x-www-form-urlencoded' || contentType === ''
   if (!isForm && !isJson(contentType)) {
     if (!announcesBody(body, headers)) return withoutFiles(emptyHash())
-    if (body instanceof Readable) body.resume()
     if (readsOnly(source.method)) return withoutFiles(emptyHash())
     throw new UnsupportedContentType(contentType)
   }
-  if (Number(oneValue(headers['content-length'])) > limits.bytes) {
-    if (body instanceof Readable) body.on('error', () => {}).resume()
-    throw tooLarge()
-  }
+  if (Number(oneValue(headers['content-length'])) > limits.bytes) throw tooLarge()
   const shape = new JsonShape(limits.values)
   const inspect = (chunk: Buffer): void => (isForm ? undefined : shape.push(chunk))
   const bytes = Buffer.isBuffer(body) ? body : await readBytes(body, limits.bytes, inspect)
