@@ -17,19 +17,18 @@ import { followTo } from '../suggested-lines/follow.ts'
 import { applyTo, changed, requireApart } from './edit.ts'
 import { suggestionMessage } from './message.ts'
 import { messageTemplate } from './queries.ts'
-import { loadSuggestions, type SuggestionSubject } from './subject.ts'
+import { loadSuggestions, type SuggestionsSubject } from './subject.ts'
 
 /** Applies suggestions that the caller named by id: all of them, or none. */
 export async function applyBatch(ctx: Ctx, ids: readonly number[], message: string | undefined): Promise<void> {
   await applySuggestions(ctx, await permitted(ctx, ids), message)
 }
 
-/** The suggestions of these ids. Throws unless the caller may apply all of them. */
-async function permitted(ctx: Ctx, ids: readonly number[]): Promise<SuggestionSubject[]> {
-  const wanted = new Set(ids)
-  const found = await loadSuggestions(ctx, [...wanted])
-  if (found.length < wanted.size) throw notFound('Suggestion')
-  for (const { facts } of found) if (!allows(mergeRequestPolicy.apply_suggestion, ctx.actor, facts)) throw forbidden()
+/** The suggestions of these ids, of one merge request. Throws unless the caller may apply all of them. */
+async function permitted(ctx: Ctx, ids: readonly number[]): Promise<SuggestionsSubject> {
+  const found = await loadSuggestions(ctx, ids)
+  if (!found) throw notFound('Suggestion')
+  if (!allows(mergeRequestPolicy.apply_suggestion, ctx.actor, found.facts)) throw forbidden()
   return found
 }
 
@@ -39,15 +38,13 @@ async function permitted(ctx: Ctx, ids: readonly number[]): Promise<SuggestionSu
  */
 export async function applySuggestions(
   ctx: Ctx,
-  given: readonly SuggestionSubject[],
+  given: SuggestionsSubject,
   message: string | undefined,
 ): Promise<void> {
-  const id = given[0]!.mergeRequest.id
-  if (given.some((each) => each.mergeRequest.id !== id)) throw invalid('Suggestions must all be on the same branch.')
-  const source = await sourceOf(ctx, given[0]!.mergeRequest)
-  const subjects = await upToDate(ctx, source, given)
-  const { mergeRequest } = subjects[0]!
-  const suggestions = await inHead(ctx, subjects)
+  const source = await sourceOf(ctx, given.mergeRequest)
+  const subject = await upToDate(ctx, source, given)
+  const { mergeRequest } = subject
+  const suggestions = await inHead(ctx, subject)
   requireAppliable(mergeRequest, suggestions)
   const files = Map.groupBy(suggestions, ({ position }) => position.new_path)
   for (const each of files.values()) requireApart(each)
@@ -84,24 +81,19 @@ export async function applySuggestions(
 }
 
 /** The suggestions after the merge request has followed its source branch. */
-async function upToDate(
-  ctx: Ctx,
-  source: ProjectSubject,
-  subjects: readonly SuggestionSubject[],
-): Promise<readonly SuggestionSubject[]> {
-  const { id, source_branch, head_oid } = subjects[0]!.mergeRequest
-  if ((await readBranch(openRepository(ctx, source), source_branch)) === (head_oid ?? undefined)) return subjects
+async function upToDate(ctx: Ctx, source: ProjectSubject, subject: SuggestionsSubject): Promise<SuggestionsSubject> {
+  const { id, source_branch, head_oid } = subject.mergeRequest
+  if ((await readBranch(openRepository(ctx, source), source_branch)) === (head_oid ?? undefined)) return subject
   await syncWithBranches(ctx, id)
   return permitted(
     ctx,
-    subjects.map(({ suggestion }) => suggestion.id),
+    subject.suggestions.map((suggestion) => suggestion.id),
   )
 }
 
 /** The suggestions with their lines in the head of the merge request. What is stored may be of an earlier one, and is shown only. */
-async function inHead(ctx: Ctx, subjects: readonly SuggestionSubject[]): Promise<AppliedSuggestion[]> {
-  const { project, head_oid } = subjects[0]!.mergeRequest
-  const suggestions = subjects.map(({ suggestion }) => suggestion)
+async function inHead(ctx: Ctx, { suggestions, mergeRequest }: SuggestionsSubject): Promise<AppliedSuggestion[]> {
+  const { project, head_oid } = mergeRequest
   const follows = await followTo(ctx, openRepository(ctx, project), suggestions, head_oid)
   return suggestions.map((each, index) => ({ ...each, ...follows[index]! }))
 }
