@@ -1,19 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { emit } from '../../../events/log.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { forbidden, invalid, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
 import { asAccounts, signatureOfOther } from '../../accounts/index.ts'
-import { type AppliedSuggestion, resolveHeld, saveApplied } from '../../discussion/index.ts'
+import type { AppliedSuggestion } from '../../discussion/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { createCommit } from '../../repository/index.ts'
-import { asNoteable } from '../merge-requests/noteable.ts'
-import { touchMergeRequest } from '../merge-requests/queries.ts'
+import { type CommitRequest, createCommit } from '../../repository/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readBranch } from '../merging/heads.ts'
 import { syncWithBranches } from '../merging/update.ts'
 import { followTo } from '../suggested-lines/follow.ts'
+import { intendCommit, type SuggestionCommit } from '../suggestion-commits/queries.ts'
+import { recordApplied } from '../suggestion-commits/record.ts'
+import { recordArrived, settleAttempt } from '../suggestion-commits/settle.ts'
 import { applyTo, changed, requireApart } from './edit.ts'
 import { suggestionMessage } from './message.ts'
 import { messageTemplate } from './queries.ts'
@@ -49,7 +50,7 @@ export async function applySuggestions(
   const files = Map.groupBy(suggestions, ({ position }) => position.new_path)
   for (const each of files.values()) requireApart(each)
   const { author, coAuthors } = await authorsOf(ctx, suggestions)
-  const commit = await createCommit(ctx, {
+  await commitAndRecord(ctx, subject, {
     project: source,
     branch: mergeRequest.source_branch,
     start: {},
@@ -73,17 +74,43 @@ export async function applySuggestions(
     refusal: 'forbidden',
     stale: () => '',
   })
-  await recordApplied(ctx, mergeRequest, suggestions, commit.oid)
   // The next suggestion is for lines of the new head. The job after the push does the same.
   await syncWithBranches(ctx, mergeRequest.id).catch((err) => {
     ctx.log.warn({ err, merge_request_id: mergeRequest.id }, 'failed to follow an applied suggestion')
   })
 }
 
-/** The suggestions after the merge request has followed its source branch. */
+/** Commits suggestions and marks them as applied. What it applies is stored before the branch moves. */
+async function commitAndRecord(
+  ctx: Ctx,
+  { suggestions, mergeRequest, facts }: SuggestionsSubject,
+  request: CommitRequest,
+): Promise<void> {
+  const token = randomUUID()
+  const applying = (commit: Oid): SuggestionCommit => ({
+    token,
+    merge_request_id: mergeRequest.id,
+    commit_oid: commit,
+    suggestion_ids: suggestions.map(({ id }) => id),
+    user_id: ctx.actor!.id,
+    resolves: allows(mergeRequestPolicy.resolve_discussion, ctx.actor, facts),
+  })
+  try {
+    const { oid } = await createCommit(ctx, { ...request, intend: (commit) => intendCommit(ctx.db, applying(commit)) })
+    await recordApplied(ctx, applying(oid))
+  } catch (error) {
+    // The branch may have moved all the same.
+    if (!(await settleAttempt(ctx, token))) throw error
+  }
+}
+
+/** The suggestions after the merge request has followed its source branch, and what a crash interrupted is marked as applied. */
 async function upToDate(ctx: Ctx, source: ProjectSubject, subject: SuggestionsSubject): Promise<SuggestionsSubject> {
   const { id, source_branch, head_oid } = subject.mergeRequest
-  if ((await readBranch(openRepository(ctx, source), source_branch)) === (head_oid ?? undefined)) return subject
+  const repo = openRepository(ctx, source)
+  const head = await readBranch(repo, source_branch)
+  const hasRecorded = await recordArrived(ctx, id, repo, head)
+  if (!hasRecorded && head === (head_oid ?? undefined)) return subject
   await syncWithBranches(ctx, id)
   return permitted(
     ctx,
@@ -124,34 +151,4 @@ async function authorsOf(
   const others = [...(await asAccounts(ctx, [...ids])).values()].map((each) => signatureOfOther(each))
   const [first] = others
   return first && ids.size === 1 && !isOwn ? { author: first, coAuthors: [] } : { author: {}, coAuthors: others }
-}
-
-async function recordApplied(
-  ctx: Ctx,
-  mergeRequest: MergeRequestSubject,
-  suggestions: readonly AppliedSuggestion[],
-  commit: Oid,
-): Promise<void> {
-  const { id, iid, project_id, facts } = mergeRequest
-  const actorId = ctx.actor!.id
-  const mayResolve = allows(mergeRequestPolicy.resolve_discussion, ctx.actor, facts)
-  const discussions = new Set(suggestions.map(({ discussion_id }) => discussion_id))
-  await ctx.transaction(async (tx) => {
-    if (!(await touchMergeRequest(tx, id))) throw rowNotFound()
-    await saveApplied(
-      tx,
-      suggestions.map((each) => each.id),
-      commit,
-    )
-    for (const each of suggestions)
-      await emit(tx, {
-        kind: 'suggestion_applied',
-        projectId: project_id,
-        actorId,
-        payload: { merge_request_id: id, iid, suggestion_id: each.id, note_id: each.note_id, commit },
-      })
-    if (mayResolve)
-      for (const discussionId of discussions)
-        await resolveHeld(tx, { ...asNoteable(mergeRequest), iid }, { discussionId }, actorId)
-  })
 }
