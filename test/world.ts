@@ -364,10 +364,10 @@ export class World {
     return taken
   }
 
-  /** Resolves when a statement waits for a lock of another transaction. */
-  async waitsForLock(): Promise<void> {
+  /** Resolves when at least this many statements wait for locks of other transactions. */
+  async waitsForLock(statements = 1): Promise<void> {
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    await expect.poll(() => this.rows(waiting)).not.toEqual([])
+    await expect.poll(async () => (await this.rows(waiting)).length).toBeGreaterThanOrEqual(statements)
   }
 
   /** Settles interrupted pushes, as a start does after a crash. */

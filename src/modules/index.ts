@@ -221,6 +221,7 @@ import { deploymentMergeRequestRoutes } from './review/reading/deployment-routes
 import { mergeRequestListRoutes } from './review/reading/list-routes.ts'
 import { milestoneMergeRequestRoutes } from './review/reading/milestone-routes.ts'
 import { mergeRequestReadRoutes } from './review/reading/routes.ts'
+import { settleCutOffSuggestions } from './review/suggestion-commits/settle.ts'
 import { suggestionRoutes } from './review/suggestions/routes.ts'
 import { mergeRequestRoutes } from './review/writing/routes.ts'
 import { markdownRoutes } from './text/markdown/routes.ts'
@@ -399,6 +400,7 @@ export const jobs: readonly Job<any>[] = [
   rebaseSource,
   removeMergedBranch,
   settleCutOffMerges,
+  settleCutOffSuggestions,
   updateMergeRequests,
   purgeEndedInvitations,
   purgeEndedOauthTokens,

@@ -1,5 +1,5 @@
 import type { World } from '../world.ts'
-import { add, change, find, remove, type Value } from './statements.ts'
+import { add, ago, change, find, remove, type Value } from './statements.ts'
 
 /** Changes one merge request or several. */
 export const changeMergeRequest = (
@@ -50,6 +50,14 @@ export const latestVersion = (world: World, id: number) =>
 /** The versions name a commit that does not exist. */
 export const breakVersions = (world: World, merge_request_id: number) =>
   change(world, 'merge_request_diffs', { merge_request_id }, { head_oid: 'broken' })
+
+/** Commits that apply suggestions of a merge request and are not settled. */
+export const suggestionCommitsOf = (world: World, merge_request_id: number) =>
+  find(world, 'suggestion_commits', { merge_request_id }, ['commit_oid'])
+
+/** The commits that apply suggestions of a merge request were stored long ago. */
+export const ageSuggestionCommits = (world: World, merge_request_id: number) =>
+  change(world, 'suggestion_commits', { merge_request_id }, { created_at: ago('5 minutes') })
 
 export const addApproval = (world: World, merge_request_id: number, user_id: number) =>
   add(world, 'approvals', { merge_request_id, user_id })

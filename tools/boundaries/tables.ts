@@ -123,6 +123,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
     'merge_request_diffs',
     'merge_requests',
     'merge_requests_closing_issues',
+    'suggestion_commits',
   ],
   blobs: ['blob_location', 'blob_objects'],
   integrations: ['hook_deliveries', 'hook_events', 'hooks'],

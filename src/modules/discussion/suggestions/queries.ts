@@ -127,8 +127,23 @@ export const saveFollowed = (tx: Tx, follows: readonly Follow[]): Promise<number
     where s.id = f.id and not s.applied
   `)
 
-/** Marks suggestions as applied by a commit. */
-export const saveApplied = (tx: Tx, ids: readonly number[], commit: string): Promise<number> =>
-  tx.run(sql`
-    update suggestions set applied = true, commit_oid = ${commit} where id = any(${ids}::bigint[]) and not applied
-  `)
+/** Marks those of the suggestions that are not applied as applied by a commit, and returns them by id, with their notes. */
+export const saveApplied = (
+  tx: Tx,
+  ids: readonly number[],
+  commit: string,
+): Promise<{ id: number; note_id: number; discussion_id: string }[]> =>
+  tx.rows(
+    { id: integer, note_id: integer, discussion_id: text },
+    sql`
+      with saved as (
+        update suggestions
+        set applied = true, commit_oid = ${commit}
+        where id = any(${ids}::bigint[]) and not applied
+        returning id, note_id
+      )
+      select s.id, s.note_id, n.discussion_id
+      from saved s join notes n on n.id = s.note_id
+      order by s.id
+    `,
+  )

@@ -48,6 +48,7 @@ export const contributions: readonly Contribution[] = [
   { table: 'snippets', column: 'author_id', hard: 'deleted' },
   { table: 'ssh_keys', column: 'creator_id', hard: 'anonymized' },
   { table: 'state_events', column: 'user_id', hard: 'deleted' },
+  { table: 'suggestion_commits', column: 'user_id', hard: 'anonymized' },
   { table: 'time_logs', column: 'user_id', hard: 'deleted' },
   { table: 'todos', column: 'author_id', hard: 'deleted' },
   { table: 'uploads', column: 'uploader_id', hard: 'anonymized' },

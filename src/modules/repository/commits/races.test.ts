@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test, type World } from '../../../../test/world.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { loadProject } from '../../projects/projects/subject.ts'
 import type { FileAction } from './file-actions.ts'
 import { storedProject } from './testing.ts'
@@ -26,6 +27,7 @@ async function raced(
     tokenId: undefined,
   })
   let attempts = 0
+  const intended: { readonly commit: Oid; readonly tip: string }[] = []
   const making = createCommit(ctx, {
     project: (await loadProject(String(project.id), ctx))!,
     branch: 'main',
@@ -39,17 +41,28 @@ async function raced(
     },
     refusal: 'invalid',
     stale: () => 'stale',
+    intend: async (commit) => intended.push({ commit, tip: project.repository.git('rev-parse', 'main') }),
   })
   const outcome = await making.then(
     () => 'made',
     (error: Error) => error.message,
   )
-  return { outcome, attempts, first, git: (...args: string[]) => project.repository.git(...args) }
+  return { outcome, attempts, first, intended, git: (...args: string[]) => project.repository.git(...args) }
 }
 
 const update: FileAction = { action: 'update', file_path: 'a.txt', content: 'mine\n' }
 
 describe('branches that move during a commit', () => {
+  test('each commit is named before the branch moves to it, the last of them being the one on the branch', async ({
+    world,
+  }) => {
+    const { intended, git } = await raced(world, update, (n) => (n === 1 ? { other: 'x' } : undefined))
+    expect(intended).toHaveLength(2)
+    expect(intended.map(({ tip }) => tip)).toEqual(intended.map(() => git('rev-parse', 'main^')))
+    expect(intended[0]!.commit).not.toBe(intended[1]!.commit)
+    expect(intended[1]!.commit).toBe(git('rev-parse', 'main'))
+  })
+
   test('a commit is rebuilt on concurrent commits to other files', async ({ world }) => {
     const { outcome, attempts, git } = await raced(world, update, (n) => (n < 3 ? { [`other-${n}`]: 'x' } : undefined))
     expect([outcome, attempts]).toEqual(['made', 3])

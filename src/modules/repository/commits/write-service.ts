@@ -33,6 +33,11 @@ export type CommitRequest = {
   readonly stale: (action: FileAction) => string
   /** Counts its lines in parallel with the move of the branch, so that statistics are cached. */
   readonly counted?: boolean
+  /**
+   * Stores what the commit is for before a push to it is recorded, so that it can be completed after a crash. Called again with
+   * another commit if another writer moves the branch first.
+   */
+  readonly intend?: (commit: Oid) => Promise<unknown>
 }
 
 /**
@@ -56,7 +61,9 @@ export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Co
       throw lostRace(branch)
     first = from
     await requireFresh(repo, from, request.actions, request.stale)
-    return makeCommit(ctx, repo, from, request)
+    const made = await makeCommit(ctx, repo, from, request)
+    await request.intend?.(made.commit.oid)
+    return made
   })
 }
 

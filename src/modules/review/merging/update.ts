@@ -11,6 +11,7 @@ import { isDraft } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
 import { followSuggestions } from '../suggested-lines/follow.ts'
+import { recordArrived } from '../suggestion-commits/settle.ts'
 import { branchStateOf, mergeCommitOf } from './branch-state.ts'
 import { emitEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
@@ -34,8 +35,8 @@ const attempts = 3
 
 /**
  * Updates a merge request from the current state of its branches: records a new version, closes it if the source is gone, marks it
- * as merged if the target contains it, and completes an interrupted merge. Does nothing if it is up to date. Source: supplement to
- * the API documents, "Effects of pushes on MRs".
+ * as merged if the target contains it, and completes an interrupted merge or application of suggestions. Does nothing if it is up to
+ * date. Source: supplement to the API documents, "Effects of pushes on MRs".
  */
 export async function syncWithBranches(ctx: Ctx, id: number): Promise<void> {
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -46,6 +47,7 @@ export async function syncWithBranches(ctx: Ctx, id: number): Promise<void> {
     if (heads.source) await bringHead(ctx, row, heads.source)
     const state = await branchStateOf(ctx, row, heads)
     if (state.is === 'unchanged') return
+    await recordArrived(ctx, row.id, targetRepository(ctx, row), heads.source)
     if (state.is === 'withheld') return recordWithheld(ctx, row, heads)
     const done =
       state.is === 'merged'

@@ -1,5 +1,6 @@
 import { endpoint, listed } from '../../../api/endpoint.ts'
 import { Id, List, Optional, Params, Text } from '../../../api/params/types.ts'
+import { notFound } from '../../../kernel/failure.ts'
 import { Suggestion, suggestionRecords } from '../../discussion/index.ts'
 import { instance } from '../../instance/index.ts'
 import { applyBatch, applySuggestions } from './service.ts'
@@ -23,8 +24,11 @@ export const suggestionRoutes = [
     params: Params({ commit_message }),
     returns: Suggestion,
     async handle({ subject, params, ctx }) {
-      await applySuggestions(ctx, [subject], params.commit_message)
-      return (await suggestionRecords(ctx.db, [subject.suggestion.id]))[0]!
+      await applySuggestions(ctx, subject, params.commit_message)
+      const [record] = await suggestionRecords(ctx.db, [subject.suggestions[0]!.id])
+      // A change of its note has deleted it.
+      if (!record) throw notFound('Suggestion')
+      return record
     },
   }),
 

@@ -1,35 +1,35 @@
+import { randomUUID } from 'node:crypto'
 import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
 import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { emit } from '../../../events/log.ts'
 import type { Oid } from '../../../git/format/oid.ts'
-import { forbidden, invalid, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { forbidden, invalid, notFound } from '../../../kernel/failure.ts'
 import { asAccounts, signatureOfOther } from '../../accounts/index.ts'
-import { type AppliedSuggestion, resolveHeld, saveApplied } from '../../discussion/index.ts'
+import type { AppliedSuggestion } from '../../discussion/index.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
-import { createCommit } from '../../repository/index.ts'
-import { asNoteable } from '../merge-requests/noteable.ts'
-import { touchMergeRequest } from '../merge-requests/queries.ts'
+import { type CommitRequest, createCommit } from '../../repository/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { readBranch } from '../merging/heads.ts'
 import { syncWithBranches } from '../merging/update.ts'
 import { followTo } from '../suggested-lines/follow.ts'
+import { intendCommit, type SuggestionCommit } from '../suggestion-commits/queries.ts'
+import { recordApplied } from '../suggestion-commits/record.ts'
+import { recordArrived, settleAttempt } from '../suggestion-commits/settle.ts'
 import { applyTo, changed, requireApart } from './edit.ts'
 import { suggestionMessage } from './message.ts'
 import { messageTemplate } from './queries.ts'
-import { loadSuggestions, type SuggestionSubject } from './subject.ts'
+import { loadSuggestions, type SuggestionsSubject } from './subject.ts'
 
 /** Applies suggestions that the caller named by id: all of them, or none. */
 export async function applyBatch(ctx: Ctx, ids: readonly number[], message: string | undefined): Promise<void> {
   await applySuggestions(ctx, await permitted(ctx, ids), message)
 }
 
-/** The suggestions of these ids. Throws unless the caller may apply all of them. */
-async function permitted(ctx: Ctx, ids: readonly number[]): Promise<SuggestionSubject[]> {
-  const wanted = new Set(ids)
-  const found = await loadSuggestions(ctx, [...wanted])
-  if (found.length < wanted.size) throw notFound('Suggestion')
-  for (const { facts } of found) if (!allows(mergeRequestPolicy.apply_suggestion, ctx.actor, facts)) throw forbidden()
+/** The suggestions of these ids, of one merge request. Throws unless the caller may apply all of them. */
+async function permitted(ctx: Ctx, ids: readonly number[]): Promise<SuggestionsSubject> {
+  const found = await loadSuggestions(ctx, ids)
+  if (!found) throw notFound('Suggestion')
+  if (!allows(mergeRequestPolicy.apply_suggestion, ctx.actor, found.facts)) throw forbidden()
   return found
 }
 
@@ -39,20 +39,18 @@ async function permitted(ctx: Ctx, ids: readonly number[]): Promise<SuggestionSu
  */
 export async function applySuggestions(
   ctx: Ctx,
-  given: readonly SuggestionSubject[],
+  given: SuggestionsSubject,
   message: string | undefined,
 ): Promise<void> {
-  const id = given[0]!.mergeRequest.id
-  if (given.some((each) => each.mergeRequest.id !== id)) throw invalid('Suggestions must all be on the same branch.')
-  const source = await sourceOf(ctx, given[0]!.mergeRequest)
-  const subjects = await upToDate(ctx, source, given)
-  const { mergeRequest } = subjects[0]!
-  const suggestions = await inHead(ctx, subjects)
+  const source = await sourceOf(ctx, given.mergeRequest)
+  const subject = await upToDate(ctx, source, given)
+  const { mergeRequest } = subject
+  const suggestions = await inHead(ctx, subject)
   requireAppliable(mergeRequest, suggestions)
   const files = Map.groupBy(suggestions, ({ position }) => position.new_path)
   for (const each of files.values()) requireApart(each)
   const { author, coAuthors } = await authorsOf(ctx, suggestions)
-  const commit = await createCommit(ctx, {
+  await commitAndRecord(ctx, subject, {
     project: source,
     branch: mergeRequest.source_branch,
     start: {},
@@ -76,32 +74,53 @@ export async function applySuggestions(
     refusal: 'forbidden',
     stale: () => '',
   })
-  await recordApplied(ctx, mergeRequest, suggestions, commit.oid)
   // The next suggestion is for lines of the new head. The job after the push does the same.
   await syncWithBranches(ctx, mergeRequest.id).catch((err) => {
     ctx.log.warn({ err, merge_request_id: mergeRequest.id }, 'failed to follow an applied suggestion')
   })
 }
 
-/** The suggestions after the merge request has followed its source branch. */
-async function upToDate(
+/** Commits suggestions and marks them as applied. What it applies is stored before the branch moves. */
+async function commitAndRecord(
   ctx: Ctx,
-  source: ProjectSubject,
-  subjects: readonly SuggestionSubject[],
-): Promise<readonly SuggestionSubject[]> {
-  const { id, source_branch, head_oid } = subjects[0]!.mergeRequest
-  if ((await readBranch(openRepository(ctx, source), source_branch)) === (head_oid ?? undefined)) return subjects
+  { suggestions, mergeRequest, facts }: SuggestionsSubject,
+  request: CommitRequest,
+): Promise<void> {
+  const token = randomUUID()
+  const applying = (commit: Oid): SuggestionCommit => ({
+    token,
+    merge_request_id: mergeRequest.id,
+    commit_oid: commit,
+    suggestion_ids: suggestions.map(({ id }) => id),
+    user_id: ctx.actor!.id,
+    resolves: allows(mergeRequestPolicy.resolve_discussion, ctx.actor, facts),
+  })
+  try {
+    const { oid } = await createCommit(ctx, { ...request, intend: (commit) => intendCommit(ctx.db, applying(commit)) })
+    await recordApplied(ctx, applying(oid))
+  } catch (error) {
+    // The branch may have moved all the same.
+    if (!(await settleAttempt(ctx, token))) throw error
+  }
+}
+
+/** The suggestions after the merge request has followed its source branch, and what a crash interrupted is marked as applied. */
+async function upToDate(ctx: Ctx, source: ProjectSubject, subject: SuggestionsSubject): Promise<SuggestionsSubject> {
+  const { id, source_branch, head_oid } = subject.mergeRequest
+  const repo = openRepository(ctx, source)
+  const head = await readBranch(repo, source_branch)
+  const hasRecorded = await recordArrived(ctx, id, repo, head)
+  if (!hasRecorded && head === (head_oid ?? undefined)) return subject
   await syncWithBranches(ctx, id)
   return permitted(
     ctx,
-    subjects.map(({ suggestion }) => suggestion.id),
+    subject.suggestions.map((suggestion) => suggestion.id),
   )
 }
 
 /** The suggestions with their lines in the head of the merge request. What is stored may be of an earlier one, and is shown only. */
-async function inHead(ctx: Ctx, subjects: readonly SuggestionSubject[]): Promise<AppliedSuggestion[]> {
-  const { project, head_oid } = subjects[0]!.mergeRequest
-  const suggestions = subjects.map(({ suggestion }) => suggestion)
+async function inHead(ctx: Ctx, { suggestions, mergeRequest }: SuggestionsSubject): Promise<AppliedSuggestion[]> {
+  const { project, head_oid } = mergeRequest
   const follows = await followTo(ctx, openRepository(ctx, project), suggestions, head_oid)
   return suggestions.map((each, index) => ({ ...each, ...follows[index]! }))
 }
@@ -132,34 +151,4 @@ async function authorsOf(
   const others = [...(await asAccounts(ctx, [...ids])).values()].map((each) => signatureOfOther(each))
   const [first] = others
   return first && ids.size === 1 && !isOwn ? { author: first, coAuthors: [] } : { author: {}, coAuthors: others }
-}
-
-async function recordApplied(
-  ctx: Ctx,
-  mergeRequest: MergeRequestSubject,
-  suggestions: readonly AppliedSuggestion[],
-  commit: Oid,
-): Promise<void> {
-  const { id, iid, project_id, facts } = mergeRequest
-  const actorId = ctx.actor!.id
-  const mayResolve = allows(mergeRequestPolicy.resolve_discussion, ctx.actor, facts)
-  const discussions = new Set(suggestions.map(({ discussion_id }) => discussion_id))
-  await ctx.transaction(async (tx) => {
-    if (!(await touchMergeRequest(tx, id))) throw rowNotFound()
-    await saveApplied(
-      tx,
-      suggestions.map((each) => each.id),
-      commit,
-    )
-    for (const each of suggestions)
-      await emit(tx, {
-        kind: 'suggestion_applied',
-        projectId: project_id,
-        actorId,
-        payload: { merge_request_id: id, iid, suggestion_id: each.id, note_id: each.note_id, commit },
-      })
-    if (mayResolve)
-      for (const discussionId of discussions)
-        await resolveHeld(tx, { ...asNoteable(mergeRequest), iid }, { discussionId }, actorId)
-  })
 }

@@ -1,10 +1,13 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import type { Level } from '../../../access/levels.ts'
+import type { Ctx } from '../../../api/ctx.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { afterPush } from '../merging/testing.ts'
-import { apply, block, lastCommit, opened, push, suggest, textOf } from './testing.ts'
+import { applyBatch } from './service.ts'
+import { apply, applyAll, block, lastCommit, opened, push, suggest, textOf } from './testing.ts'
 
 const content = 'one\ntwo\nthree\nfour\nfive\n'
 const openedWithLines = (world: World, more: object = {}) => opened(world, content, more)
@@ -14,6 +17,21 @@ async function openedForTwo(world: World) {
   const [ann, bob] = [await world.user(), await world.user()]
   const members = [ann, bob].map((who): [Client, Level] => [who, 'developer'])
   return { ann, bob, request: await openedWithLines(world, { members }) }
+}
+
+/** The same context, and counts what it reads from the database. */
+function countingReads(ctx: Ctx): { ctx: Ctx; counts: { reads: number } } {
+  const counts = { reads: 0 }
+  const counted = <T extends object>(reader: T): T =>
+    new Proxy(reader, {
+      get(target, name) {
+        const value: any = Reflect.get(target, name)
+        if (name === 'snapshotCache') return counted(value)
+        if (name === 'rows' || name === 'row') counts.reads++
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  return { ctx: { ...ctx, db: counted(ctx.db) }, counts }
 }
 
 /** Pushes a commit with this content of the file to the source branch, and waits until the merge request has followed it. */
@@ -199,5 +217,36 @@ describe('PUT /suggestions/batch_apply', () => {
     })
     const elsewhere = await suggest(bob, other, 1, block('x'))
     expect((await batch([elsewhere.suggestions[0].id, overlapping])).status).toBe(400)
+  })
+
+  test('404 for suggestions of several merge requests of which the caller may not read one, otherwise 400', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const shown = [await openedWithLines(world), await openedWithLines(world)]
+    const hidden = await openedWithLines(world, { visibility: 'private' })
+    const ids = await Promise.all(
+      [...shown, hidden].map(async (request) => (await suggest(world.root, request, 1, block('x'))).suggestions[0].id),
+    )
+    expect(await applyAll(ann, ids.slice(0, 2))).toMatchObject({ status: 400 })
+    expect(await applyAll(ann, ids)).toMatchObject({ status: 404 })
+    expect(await applyAll(world.root, ids)).toMatchObject({ status: 400 })
+  })
+
+  test('suggestions of eight merge requests are loaded with as many statements as those of two', async ({ world }) => {
+    const ids: number[] = []
+    const statements = async () => {
+      const { ctx, counts } = countingReads(await contextFor(world, world.root))
+      await expect(applyBatch(ctx, ids, undefined)).rejects.toThrow('on the same branch')
+      return counts.reads
+    }
+    const openUntil = async (last: number) => {
+      while (ids.length < last)
+        ids.push((await suggest(world.root, await openedWithLines(world), 1, block('x'))).suggestions[0].id)
+    }
+    await openUntil(2)
+    const few = await statements()
+    await openUntil(8)
+    expect([few > 0, await statements()]).toEqual([true, few])
   })
 })
