@@ -77,8 +77,8 @@ export default defineConfig({
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // Timeouts end what would never end. They are no part of what tests assert, and so are long enough for a busy machine.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: waitMs } },
   },
 })
