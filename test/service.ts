@@ -47,6 +47,9 @@ export async function freshEnv(): Promise<Env> {
   return envFor(to)
 }
 
+/** As `freshEnv`, with an empty data folder: the first start creates the database and chooses where blobs are. */
+export const emptyEnv = async (): Promise<Env> => envFor(await temporaryFolder())
+
 /** Starts the real service as an operator does; it ends with the test. */
 export async function serve(env: Env): Promise<Service> {
   const launched = new Launched(['serve'], env, { file: bin })

@@ -3,17 +3,18 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { digestOf, imageAt, Registry, repositoryOf } from '../../src/edges/registry/testing.ts'
 import { collectBlobs } from '../../src/modules/administration/blob-collection/service.ts'
 import { collectImages } from '../../src/modules/registry/collection/service.ts'
 import { oldFiles } from '../../src/modules/registry/uploads/files.ts'
 import { isInstalled, titleFor } from '../programs/installed.ts'
 import { run } from '../programs/run.ts'
-import { freshEnv, serve } from '../service.ts'
+import { hasS3, S3Server, s3Env } from '../s3/server.ts'
+import { emptyEnv, freshEnv, serve } from '../service.ts'
 import { ageImages } from '../tables/registry.ts'
 import { eventually } from '../waiting.ts'
-import { Client, temporaryFolder, test, unique, type World } from '../world.ts'
+import { Client, temporaryFolder, test, unique, World } from '../world.ts'
 
 /** Writes an OCI layout with an image of several platforms; returns the digest of its index. */
 async function writeLayout(folder: string, platforms: readonly string[], layerBytes: number): Promise<string> {
@@ -142,9 +143,14 @@ describe.skipIf(!isInstalled('skopeo'))(titleFor('skopeo'), () => {
   })
 })
 
-test('32 writers push the same layers to eight projects during bulk deletion and collection, without a failure', async ({
-  world,
-}) => {
+/** Settings of the object storage of an own server; it ends with the test. Downloads are not redirected. */
+async function objectStorage() {
+  const server = await S3Server.start()
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return { STITHY_BLOB_URL: await server.bucket(unique('bucket')), STITHY_BLOB_DOWNLOADS: 'proxy' }
+}
+
+async function pushWithManyWriters(world: World): Promise<void> {
   const ctx = await world.app.open(null)
   await world.runJobs()
   const writers = await Promise.all(
@@ -191,6 +197,17 @@ test('32 writers push the same layers to eight projects during bulk deletion and
       }
     }
   }
+}
+
+const writersPass =
+  '32 writers push the same layers to eight projects during bulk deletion and collection, without a failure'
+
+test(writersPass, ({ world }) => pushWithManyWriters(world))
+
+test.skipIf(!hasS3)(`${writersPass}, in object storage (skipped without test/s3/install)`, async () => {
+  const env = await objectStorage()
+  await using world = await World.start(env)
+  await pushWithManyWriters(world)
 })
 
 test('an upload continues after the client disconnected, with the bytes that had arrived', async ({ world }) => {
@@ -222,8 +239,8 @@ test('an upload continues after the client disconnected, with the bytes that had
   expect((await registry.send('GET', `blobs/${digest}`)).text).toBe(arrived + rest)
 })
 
-test('a client resumes an upload where GET reports after kill -9 of the service, and no acknowledged image is lost', async () => {
-  let service = await serve(await freshEnv())
+async function resumeAfterKill(env: Parameters<typeof serve>[0]): Promise<void> {
+  let service = await serve(env)
   const made = await service.root.post('/projects', { path: 'images' })
   expect(made.status).toBe(201)
   const open = () =>
@@ -276,4 +293,13 @@ test('a client resumes an upload where GET reports after kill -9 of the service,
     const { layers } = JSON.parse((await registry.send('GET', `manifests/${tag}`)).text)
     expect(digestOf((await registry.send('GET', `blobs/${layers[0].digest}`)).text)).toBe(layers[0].digest)
   }
-})
+}
+
+const resumes =
+  'a client resumes an upload where GET reports after kill -9 of the service, and no acknowledged image is lost'
+
+test(resumes, async () => resumeAfterKill(await freshEnv()))
+
+test.skipIf(!hasS3)(`${resumes}, in object storage (skipped without test/s3/install)`, async () =>
+  resumeAfterKill({ ...(await emptyEnv()), ...(await objectStorage()), ...s3Env }),
+)
