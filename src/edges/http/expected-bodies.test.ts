@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
+import { isInstalled, titleFor } from '../../../test/programs/installed.ts'
 import { run } from '../../../test/programs/run.ts'
 import { test, unique, type World } from '../../../test/world.ts'
 
@@ -76,15 +77,18 @@ describe('clients that wait with the body (Expect: 100-continue)', () => {
     expect(text).toMatch(/^HTTP\/1\.1 400 /)
   })
 
-  test('curl uploads a file, and learns that its token is wrong without sending the file', async ({ world }) => {
-    const project = await world.project()
-    const url = `${world.origin}/api/v4/projects/${project.id}/uploads`
-    const written = ['-sS', '-o', '/dev/null', '-w', '%{http_code} %{size_upload}', '--expect100-timeout', '60']
-    const upload = async (token: string) => {
-      const form = ['-H', `private-token: ${token}`, '-F', `file=@-;filename=${unique('file')}`, url]
-      return (await run('curl', [...written, ...form], { input: Buffer.alloc(2_000_000) })).stdout.split(' ')
-    }
-    expect((await upload(world.root.token!))[0]).toBe('201')
-    expect(await upload('wrong')).toEqual(['401', '0'])
-  })
+  test.skipIf(!isInstalled('curl'))(
+    `${titleFor('curl')} uploads a file, and learns that its token is wrong without sending it`,
+    async ({ world }) => {
+      const project = await world.project()
+      const url = `${world.origin}/api/v4/projects/${project.id}/uploads`
+      const written = ['-sS', '-o', '/dev/null', '-w', '%{http_code} %{size_upload}', '--expect100-timeout', '60']
+      const upload = async (token: string) => {
+        const form = ['-H', `private-token: ${token}`, '-F', `file=@-;filename=${unique('file')}`, url]
+        return (await run('curl', [...written, ...form], { input: Buffer.alloc(2_000_000) })).stdout.split(' ')
+      }
+      expect((await upload(world.root.token!))[0]).toBe('201')
+      expect(await upload('wrong')).toEqual(['401', '0'])
+    },
+  )
 })

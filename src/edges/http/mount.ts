@@ -27,6 +27,7 @@ import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
 import { readBody } from './body/read-body.ts'
 import type { ParsedBody } from './body/source.ts'
+import { announcesBody } from './body/source.ts'
 import { parseUrlencoded } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
 import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
@@ -166,7 +167,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       const caller = await admit(token, visitor, context, onRevoked)
       if (caller === undefined) return
       served.caller = caller
-      if (hasBody(request)) {
+      if (announcesBody(request.raw.headers)) {
         if (served.caller)
           leaveBodies = await bodies.enter(
             request.raw.headers,
@@ -356,9 +357,6 @@ function requireUnmodifiedSince(since: number, changedAt: string | undefined): v
   if (changedAt !== undefined && Math.floor(Date.parse(changedAt) / 1000) > Math.floor(since / 1000))
     throw new Failure('precondition_failed', 'Precondition Failed')
 }
-
-const hasBody = ({ raw }: FastifyRequest): boolean =>
-  raw.headers['transfer-encoding'] !== undefined || (raw.headers['content-length'] ?? '0') !== '0'
 
 const queryOf = (url: string): string => {
   const at = url.indexOf('?')

@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { announcesBody } from './source.ts'
 
 /** How much of a body is read and discarded after the response was sent. */
 export type LateBodyLimits = { readonly bytes: number; readonly ms: number }
-
-export const announcesBody = ({ headers }: IncomingMessage): boolean =>
-  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
 /**
  * Discards what a client still sends when it has the response, as of a refused upload. Closing the connection at once would reset
@@ -13,7 +11,7 @@ export const announcesBody = ({ headers }: IncomingMessage): boolean =>
  * Source: RFC 9112, section 9.6.
  */
 export function discardLateBody(req: IncomingMessage, res: ServerResponse, limits: LateBodyLimits): void {
-  if (!announcesBody(req)) return
+  if (!announcesBody(req.headers)) return
   const { socket } = req
   // Node calls this after a response that ends the connection.
   socket.destroySoon = () => {

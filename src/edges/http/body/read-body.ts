@@ -5,7 +5,7 @@ import { JsonShape, parseJson } from './json.ts'
 import { readMultipart } from './multipart.ts'
 import { atPace, usualPace } from './pace.ts'
 import { readBytes, tooLarge } from './read-bytes.ts'
-import type { BodySource, ParsedBody } from './source.ts'
+import { announcesBody, type BodySource, type ParsedBody } from './source.ts'
 import { UnsupportedContentType } from './unsupported-content-type.ts'
 import { parseUrlencoded } from './urlencoded.ts'
 
@@ -30,7 +30,7 @@ async function read(source: BodySource): Promise<ParsedBody> {
   // Compat: a body without a content type is read as a form.
   const isForm = contentType === 'application/x-www-form-urlencoded' || contentType === ''
   if (!isForm && !isJson(contentType)) {
-    if (!announcesBody(body, headers)) return withoutFiles(emptyHash())
+    if (Buffer.isBuffer(body) ? body.length === 0 : !announcesBody(headers)) return withoutFiles(emptyHash())
     if (readsOnly(source.method)) return withoutFiles(emptyHash())
     throw new UnsupportedContentType(contentType)
   }
@@ -51,11 +51,6 @@ const readsOnly = (method: string): boolean => method === 'GET' || method === 'H
 
 const oneValue = (header: string | readonly string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : header?.[0]
-
-function announcesBody(body: Readable | Buffer, headers: BodySource['headers']): boolean {
-  if (Buffer.isBuffer(body)) return body.length > 0
-  return headers['transfer-encoding'] !== undefined || Number(oneValue(headers['content-length']) ?? 0) > 0
-}
 
 function withoutFiles(params: RawParams): ParsedBody {
   const cleanup = async (): Promise<void> => {}

@@ -13,6 +13,10 @@ export type BodySource = {
   tmpDir: string
 }
 
+/** Whether the headers of a request announce a body that is not empty. */
+export const announcesBody = (headers: BodySource['headers']): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
 /** Parameters of a body, including temporary files, which `cleanup` deletes. Idempotent. */
 export type ParsedBody = AsyncDisposable & {
   params: RawParams
