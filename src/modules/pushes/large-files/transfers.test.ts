@@ -17,7 +17,12 @@ const place = (project: TestProject, oid: string, size?: number) =>
   `//${project.full_path}.git/gitlab-lfs/objects/${oid}${size === undefined ? '' : `/${size}`}`
 
 const blobsOf = (world: World) => fileURLToPath(world.config.blobUrl)
-const halfStored = (world: World) => readdir(join(blobsOf(world), 'tmp'))
+/** Unfinished files, without those that earlier tests left. */
+const halfStored = async (world: World) => {
+  const names = await readdir(join(blobsOf(world), 'tmp'))
+  return names.filter((name) => !leftBefore.has(name))
+}
+let leftBefore: ReadonlySet<string> = new Set()
 const has = (world: World, oid: string) =>
   readdir(join(blobsOf(world), 'sha256', oid.slice(0, 2), oid.slice(2, 4))).then(
     (names) => names.includes(oid),
@@ -37,6 +42,10 @@ const stream = (world: World, path: string, who: Client, source: Readable): Prom
   })
 
 describe('LFS uploads', () => {
+  test.beforeEach(async ({ world }) => {
+    leftBefore = new Set(await readdir(join(blobsOf(world), 'tmp')).catch(() => []))
+  })
+
   test.for([
     ['another content', (content: string) => [oidOf(`${content}!`), content.length] as const],
     ['fewer bytes', (content: string) => [oidOf(content), content.length + 1] as const],
