@@ -185,14 +185,16 @@ export class World {
   }
 
   /**
-   * Called before each test. Nothing that other files of the worker left delays or stops what this file waits for: their jobs, of which there
-   * are thousands, are removed, and what the first administrator wrote is moved into the past, because the mails about notes and todos of
-   * one author are limited per hour.
+   * Called before each test. Nothing that other files of the worker left delays or changes what this file waits for: their jobs, of which there
+   * are thousands, and the hooks and the push rule of the installation are removed, and what the first administrator wrote is moved into the
+   * past, because the mails about notes and todos of one author are limited per hour.
    */
   async beginTest(file: string | undefined): Promise<void> {
     if (file === this.#file) return
     this.#file = file
     await this.rows('delete from graphile_worker._private_jobs where locked_at is null')
+    for (const table of ['hooks', 'push_rules'])
+      await this.rows(`delete from ${table} where project_id is null and namespace_id is null`)
     const hour = "interval '1 hour'"
     for (const table of ['notes', 'todos'])
       await this.rows(

@@ -13,7 +13,7 @@ const newline = 10
 const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (?:(commit|tree|blob|tag) (\d+)|submodule)$/
 
 /**
- * Asks `git cat-file --batch-command -z` for the type and size of an object. `spec` is an object name built by the server,
+ * Asks `git cat-file --batch-command --buffer -z` for the type and size of an object. `spec` is an object name built by the server,
  * never raw user text: `<oid>`, `<oid>:<path>`, `refs/heads/x^{commit}`. `undefined` if it names no object, or is ambiguous.
  */
 export function objectInfo(helper: Helper, spec: Buffer | string): Promise<ObjectInfo | undefined> {

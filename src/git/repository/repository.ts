@@ -174,9 +174,10 @@ export class Repository {
 
   /**
    * A long-lived process of this repository, shared by all callers that use the same name; ends when idle. A question whose
-   * process died is repeated only if the subcommand writes nothing.
+   * process died is repeated only if the subcommand writes nothing. `flush` is for subcommands that answer when
+   * they read it.
    */
-  async helper(name: string, subcommand: Subcommand, args: GitArgs): Promise<Helper> {
+  async helper(name: string, subcommand: Subcommand, args: GitArgs, flush?: Buffer): Promise<Helper> {
     const gitDir = await this.readDir()
     if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     const pool = this.git.helpers
@@ -193,6 +194,7 @@ export class Repository {
           }),
         timeoutMs: () => this.#timeouts().answerMs,
         repeatable: !writesRepository(subcommand),
+        ...(flush && { flush }),
         onIdle: () => pool.trim(),
       })
     })
@@ -200,7 +202,7 @@ export class Repository {
 
   /** The shared `cat-file` of this repository, for `objectInfo` and `objectContent`. */
   objects(): Promise<Helper> {
-    return this.helper('cat-file', 'cat-file', { flags: ['--batch-command', '-z'] })
+    return this.helper('cat-file', 'cat-file', { flags: ['--batch-command', '--buffer', '-z'] }, flushObjects)
   }
 
   /**
@@ -211,6 +213,8 @@ export class Repository {
     return new QuarantinedRepository(this, objectDir)
   }
 }
+
+const flushObjects = Buffer.from('flush\0')
 
 /** See `Repository.inQuarantine`. */
 export class QuarantinedRepository extends Repository {

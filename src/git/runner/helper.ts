@@ -29,6 +29,8 @@ export type HelperOptions = {
   timeoutMs(): number
   /** Whether a request may be repeated after its process died: true for read-only subcommands. */
   repeatable: boolean
+  /** Written after the requests of each turn of the event loop, if the process answers only then. */
+  flush?: Buffer
   /** Called after the last request was answered. */
   onIdle(): void
 }
@@ -88,6 +90,8 @@ export class Helper {
 
   #flush() {
     if (!this.#child || this.#unsent.length === 0) return
+    const { flush } = this.#options
+    if (flush) this.#unsent.push(flush)
     this.#child.write(this.#unsent.length === 1 ? this.#unsent[0]! : Buffer.concat(this.#unsent))
     this.#unsent = []
     this.#watch()
@@ -175,7 +179,9 @@ export class Helper {
       if (!this.#options.repeatable || first.deaths > 1) this.#waiting.shift()!.reject(error)
     }
     for (const { question } of this.#waiting) question.reset()
-    this.#unsent = this.#waiting.map(({ question }) => question.request)
+    // Each with its own flush, so that answers before another death arrive, and the request that causes it is the first without one.
+    const { flush } = this.#options
+    this.#unsent = this.#waiting.flatMap(({ question: { request } }) => (flush ? [request, flush] : request))
     if (this.#waiting.length > 0) void this.#launch()
     else this.#options.onIdle()
   }

@@ -107,7 +107,7 @@ export async function unbundle(repo: Repository, path: string, limits: BundleLim
     throw new BundleRefusal('A reference names an object that is not in the pack')
   })
   if (listed.length !== refs.size) throw new BundleRefusal('A reference names an object that is not in the pack')
-  await requireCommits(repo, listed)
+  await requireCommits(listed)
   await requireAll(repo)
   return listed
 }
@@ -182,7 +182,7 @@ async function writeRefs(repo: Repository, refs: ReadonlyMap<RefName, Oid>): Pro
 }
 
 /** Only tags may name what is no commit. */
-async function requireCommits(repo: Repository, refs: readonly Ref[]): Promise<void> {
+async function requireCommits(refs: readonly Ref[]): Promise<void> {
   const wrong = refs.find(({ name, type }) => type !== 'commit' && !name.startsWith('refs/tags/'))
   if (wrong) throw new BundleRefusal(`The reference ${wrong.name} is not a commit`)
 }

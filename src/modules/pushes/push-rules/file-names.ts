@@ -15,26 +15,23 @@ const secrets = [
   '[._]history$',
 ]
 
-type Pattern = { readonly text: string; readonly rule: Offence['rule']; readonly matches: Expression }
+/** Matches what any of them matches. A push may bring thousands of paths, and one expression is faster than eight. */
+const anySecret = secrets.map((text) => `(?:${text})`).join('|')
 
 /** Checks the paths of added and renamed files. */
 export class FileNames {
-  readonly #patterns: readonly Pattern[]
+  readonly #secret: Expression | undefined
+  readonly #forbidden: { readonly text: string; readonly matches: Expression } | undefined
   readonly #turns = new Turns()
 
   constructor(rule: EnforcedRule) {
-    this.#patterns = [
-      ...(rule.prevent_secrets ? secrets : []).map((text): Pattern => {
-        return { text, rule: 'prevent_secrets', matches: compileExpression(text, { ignoreCase: true }) }
-      }),
-      ...(rule.file_name_regex ? [rule.file_name_regex] : []).map((text): Pattern => {
-        return { text, rule: 'file_name_regex', matches: compileExpression(text) }
-      }),
-    ]
+    this.#secret = rule.prevent_secrets ? compileExpression(anySecret, { ignoreCase: true }) : undefined
+    const text = rule.file_name_regex
+    this.#forbidden = text ? { text, matches: compileExpression(text) } : undefined
   }
 
   get areChecked(): boolean {
-    return this.#patterns.length > 0
+    return this.#secret !== undefined || this.#forbidden !== undefined
   }
 
   /** The first offence in the order of the paths. */
@@ -49,7 +46,17 @@ export class FileNames {
   }
 
   #offenceOf(path: string): Omit<Offence, 'commit'> | undefined {
-    const found = this.#patterns.find(({ matches }) => matches(path))
-    return found && { text: `File name ${path} was blacklisted by the pattern ${found.text}.`, rule: found.rule, path }
+    if (this.#secret?.(path)) {
+      const pattern = secrets.find((text) => compileExpression(text, { ignoreCase: true })(path))!
+      return offenceAt(path, pattern, 'prevent_secrets')
+    }
+    const forbidden = this.#forbidden
+    return forbidden?.matches(path) ? offenceAt(path, forbidden.text, 'file_name_regex') : undefined
   }
 }
+
+const offenceAt = (path: string, pattern: string, rule: Offence['rule']): Omit<Offence, 'commit'> => ({
+  text: `File name ${path} was blacklisted by the pattern ${pattern}.`,
+  rule,
+  path,
+})

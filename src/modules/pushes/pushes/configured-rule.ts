@@ -179,6 +179,8 @@ class Search {
 
   async inStream(batches: AsyncIterable<readonly NewCommit[]>): Promise<Offence | undefined> {
     const helper = this.#checks.areNeeded ? await this.#repo.objects() : undefined
+    // Starts the helper beside the process that lists the commits.
+    if (helper) void objectInfo(helper, this.#tips[0]!).catch(() => {})
     const read = async ({ oid }: NewCommit): Promise<ReadCommit> => {
       const found = await objectContent(helper!, oid, maxCommitBytes)
       if (!found) throw new Error(`the commit ${oid} is missing`)
