@@ -85,6 +85,8 @@ export type List = {
   readonly keyset?: { readonly direction: Direction } | undefined
   /** Caches pages (`KeptReads`). Requires that nothing in the list depends on the clock. */
   readonly cached?: boolean
+  /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
+  readonly byClock?: boolean
   /** Rejects large offsets; for lists that support keyset pagination. */
   readonly capped?: boolean
   /** Name of the records, for messages. */
@@ -253,15 +255,16 @@ const rowsToCheck = (rows: number): number => Math.min(256 * rowsToRead(rows), 2
  * Returns a function that counts the rows of a list, up to `countedRows` + 1 of each part. A total that is probably cached is
  * queried at once, in the same round trip as the rows.
  */
-function totalOf(db: Db, { from, parts }: List, where: Sql): () => Promise<number> {
+function totalOf(db: Db, { from, parts, byClock }: List, where: Sql): () => Promise<number> {
   const most = literal(countedRows + 1)
   const counts = (parts ?? [everything]).map((part) => {
     const rows = part.counted ?? { from, where: sql`${where} and ${part.where}` }
     return sql`(select count(*) from (select 1 ${rows.from} where ${rows.where} limit ${most}) as counted)`
   })
   const statement = sql`select ${join(counts, ' + ')} as total`
-  const count = async () => (await db.snapshotCache.row({ total: integer }, statement))!.total
-  if (!db.snapshotCache.expects(statement)) return count
+  const shape = { total: integer }
+  const count = async () => (await (byClock ? db : db.snapshotCache).row(shape, statement))!.total
+  if (byClock || !db.snapshotCache.expects(shape, statement)) return count
   const early = count()
   // The total may never be requested.
   early.catch(() => {})

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DamagedBlob } from '../blobs/blob-store.ts'
@@ -13,6 +12,7 @@ import { installationIn, type RepositoryRow, repositoriesIn } from './queries.ts
 import { place, type RepositoryRefs, refsAtMoment } from './refs.ts'
 import { repositoryFiles } from './repository-files.ts'
 import { type Keep, removeOld } from './retention.ts'
+import { newBackupId } from './store/backup-id.ts'
 import { InventoryWriter, Previous, Reader } from './store/inventory.ts'
 import { type Manifest, readManifest } from './store/manifest.ts'
 import type { Pace } from './store/pace.ts'
@@ -82,10 +82,6 @@ async function installationOf(databaseUrl: string): Promise<string> {
   return installation
 }
 
-/** `20261123T101530Z-1a2b3c4d`: they sort by time. */
-const idAt = (moment: Date): string =>
-  `${moment.toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(4).toString('hex')}`
-
 const progressMs = 1_000
 
 class Run {
@@ -129,7 +125,7 @@ class Run {
     // Everything was read while nothing could be deleted.
     await this.#hold.requireHeld()
     const manifest: Manifest = {
-      id: idAt(new Date(facts.moment)),
+      id: newBackupId(new Date(facts.moment), (await this.#store.ids()).at(-1)),
       ...facts,
       version: this.#options.version,
       installation,

@@ -1,3 +1,4 @@
+import { timeOf } from './store/backup-id.ts'
 import { Reader } from './store/inventory.ts'
 import { readManifest } from './store/manifest.ts'
 import type { BackupStore } from './store/store.ts'
@@ -7,12 +8,6 @@ import type { Piece } from './store/writer.ts'
 export type Keep = { readonly days: number; readonly weeks: number; readonly months: number }
 
 const dayMs = 24 * 60 * 60_000
-
-/** The time in an id of a backup. */
-const timeOf = (id: string): Date => {
-  const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id)!
-  return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-}
 
 /**
  * The backups to keep: the newest one, and the newest of each day, week (from Monday) and month that has one, in UTC. Periods

@@ -109,7 +109,7 @@ export function openDatabase(
         snapshotCache: {
           rows: (shape, statement) => cached(() => snapshotCache.rows(shape, statement)),
           row: (shape, statement) => cached(() => snapshotCache.row(shape, statement)),
-          expects: (statement) => snapshotCache.expects(statement),
+          expects: (shape, statement) => snapshotCache.expects(shape, statement),
         },
       }
     },

@@ -15,7 +15,7 @@ export interface CachedReads {
   /** The first row, if any. */
   row<S extends Shape>(shape: S, statement: Statement): Promise<Readonly<RowOf<S>> | undefined>
   /** Whether these rows may be read with a snapshot check only. */
-  expects(statement: Statement): boolean
+  expects(shape: Shape, statement: Statement): boolean
 }
 
 /**

@@ -94,7 +94,7 @@ describe('the row cache', () => {
     expect(await reads.snapshotCache.row(named, nameOf(1))).toMatchObject({ name: 'Administrator' })
     expect(await reads.snapshotCache.row(named, nameOf(ann.id))).toMatchObject({ name: 'Ann' })
     expect(await reads.snapshotCache.row(named, nameOf(999_999))).toBeUndefined()
-    expect(reads.snapshotCache.expects(nameOf(999_999))).toBe(false)
+    expect(reads.snapshotCache.expects(named, nameOf(999_999))).toBe(false)
   })
 
   test('a cached row is immutable', async ({ world }) => {

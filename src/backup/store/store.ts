@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Failure, invalid } from '../../kernel/failure.ts'
+import { isBackupId } from './backup-id.ts'
 import { openPlace, type Place } from './place.ts'
 import { BackupDamaged, keyOfStore, proofOf, Seal } from './seal.ts'
 
@@ -33,7 +34,6 @@ const renewMs = 20_000
 const abandonedMs = 90_000
 
 const objectKey = (name: string): string => `objects/${name.slice(0, 2)}/${name}`
-const idPattern = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/
 
 /** The process that changes a store. */
 export type LeaseHolder = {
@@ -116,7 +116,7 @@ export class BackupStore implements Disposable {
     const ids: string[] = []
     for await (const key of this.#place.keys('backups/')) {
       const id = key.slice('backups/'.length)
-      if (idPattern.test(id)) ids.push(id)
+      if (isBackupId(id)) ids.push(id)
     }
     return ids.sort()
   }
@@ -132,7 +132,7 @@ export class BackupStore implements Disposable {
   }
 
   async getManifest(id: string): Promise<unknown> {
-    const bytes = idPattern.test(id) ? await this.#place.get(`backups/${id}`) : undefined
+    const bytes = isBackupId(id) ? await this.#place.get(`backups/${id}`) : undefined
     if (!bytes) throw new Failure('not_found', `There is no backup ${id} in ${this.name}.`)
     return JSON.parse((await this.#seal.open(`backups/${id}`, bytes)).toString())
   }

@@ -13,6 +13,18 @@ async function placeIn(world: World, base: (typeof bases)[number], more = {}): P
 const attributes = { name: 'ci', scopes: ['read_repository'] }
 
 describe.for(bases)('deploy tokens of %s', (base) => {
+  test('the total of active deploy tokens decreases when one expires, although nothing is written', async ({
+    world,
+  }) => {
+    const tokens = await placeIn(world, base)
+    const soon = new Date(Date.now() + 1500).toISOString()
+    for (const more of [{}, {}, { expires_at: soon }]) await world.root.post(tokens, { ...attributes, ...more })
+    const total = async (query: string) => (await world.root.get(`${tokens}?per_page=1&${query}`)).headers['x-total']
+    expect(await total('')).toBe('3')
+    await expect.poll(() => total('active=true')).toBe('2')
+    expect(await total('')).toBe('3')
+  })
+
   test('deploy tokens are shown once, listed, read and revoked', async ({ world }) => {
     const tokens = await placeIn(world, base)
     const made = await world.root.post(tokens, { ...attributes, expires_at: '2100-01-02T03:04:05Z' })

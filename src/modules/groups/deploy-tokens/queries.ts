@@ -43,6 +43,7 @@ export const deployTokensOf = (holder: Holder | undefined, active: boolean | und
   ],
   order: [{ by: raw('t.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
+  byClock: active !== undefined,
 })
 
 /** `undefined` if it is revoked. */

@@ -210,7 +210,7 @@ test('a document with many references costs a statement for each kind, whatever 
     const ctx = await contextFor(world, world.root)
     let statements = 0
     const counted: Ctx['db']['snapshotCache'] = {
-      expects: (statement) => ctx.db.snapshotCache.expects(statement),
+      expects: (shape, statement) => ctx.db.snapshotCache.expects(shape, statement),
       row: (shape, statement) => {
         statements++
         return ctx.db.snapshotCache.row(shape, statement)
