@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
-import { objectInfo } from '../objects/cat-file.ts'
+import { objectInfos } from '../objects/cat-file.ts'
 import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type ChangedFile, type ChangedFiles, changedFiles } from './changes.ts'
@@ -75,7 +75,7 @@ async function areSmall(repo: Repository, files: readonly ChangedFile[]): Promis
     ...(oldOid && oldMode !== submodule ? [oldOid] : []),
     ...(newOid && newMode !== submodule ? [newOid] : []),
   ])
-  const sizes = (await Promise.all(blobs.map((oid) => objectInfo(objects, oid)))).map((blob) => blob?.sizeBytes)
+  const sizes = (await objectInfos(objects, blobs)).map((blob) => blob?.sizeBytes)
   let total = 0
   return sizes.every((size) => size !== undefined && size <= small.fileBytes && (total += size) <= small.bytes)
 }

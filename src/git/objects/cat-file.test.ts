@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Helper, Question } from '../runner/helper.ts'
 import { Inbox } from '../runner/inbox.ts'
-import { objectContent, objectInfo } from './cat-file.ts'
+import { TestGit } from '../testing.ts'
+import { objectContent, objectContents, objectInfo, objectInfos } from './cat-file.ts'
 
 const [tree, module_] = ['1'.repeat(40), '2'.repeat(40)]
 
@@ -25,3 +26,20 @@ for (const [version, answer] of [
       expect(rest()).toBe('next')
     }
   })
+
+test('many questions are answered in their order, also when their answers arrive in pieces', async () => {
+  await using world = await TestGit.start()
+  const made = await world.repository()
+  const commits = Array.from({ length: 300 }, (_, n) => made.commit({ a: `${n}` }))
+  const helper = await made.repo.objects()
+  const missing = 'f'.repeat(40)
+  const asked = [missing, ...commits, missing, 'HEAD:a']
+  const infos = await objectInfos(helper, asked)
+  expect(infos.map((info) => info?.oid)).toEqual([undefined, ...commits, undefined, expect.any(String)])
+  const contents = await objectContents(helper, asked, 3)
+  expect(contents.map((found) => found?.content?.toString())).toEqual([
+    ...asked.slice(0, -1).map(() => undefined),
+    '299',
+  ])
+  expect([await objectInfos(helper, []), await objectContents(helper, [], 3)]).toEqual([[], []])
+})

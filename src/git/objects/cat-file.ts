@@ -16,17 +16,14 @@ const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (?:(commit|tree|blob|tag) (\d+)|sub
  * Asks `git cat-file --batch-command --buffer -z` for the type and size of an object. `spec` is an object name built by the server,
  * never raw user text: `<oid>`, `<oid>:<path>`, `refs/heads/x^{commit}`. `undefined` if it names no object, or is ambiguous.
  */
-export function objectInfo(helper: Helper, spec: Buffer | string): Promise<ObjectInfo | undefined> {
-  const name = specBytes(spec)
-  return helper.ask<ObjectInfo | undefined>({
-    request: command('info ', name),
-    reset: () => {},
-    read: (inbox) => {
-      const head = readHeader(inbox, name)
-      return head && { answer: head.info }
-    },
-  })
-}
+export const objectInfo = (helper: Helper, spec: Buffer | string): Promise<ObjectInfo | undefined> =>
+  helper.ask(infoQuestion(spec))
+
+/** Like `objectInfo` for each of the specs, in their order. */
+export const objectInfos = (
+  helper: Helper,
+  specs: readonly (Buffer | string)[],
+): Promise<readonly (ObjectInfo | undefined)[]> => askAll(helper, specs.map(infoQuestion))
 
 /** Like `objectInfo`, with the content if it has at most `maxBytes`; larger content is skipped. */
 export function objectContent(
@@ -35,6 +32,58 @@ export function objectContent(
   maxBytes: number,
 ): Promise<ObjectContent | undefined> {
   return helper.ask(new ContentQuestion(specBytes(spec), maxBytes))
+}
+
+/** Like `objectContent` for each of the specs, in their order. All contents are in memory at the same time. */
+export const objectContents = (
+  helper: Helper,
+  specs: readonly (Buffer | string)[],
+  maxBytes: number,
+): Promise<readonly (ObjectContent | undefined)[]> =>
+  askAll(
+    helper,
+    specs.map((spec) => new ContentQuestion(specBytes(spec), maxBytes)),
+  )
+
+const askAll = async <Answer>(helper: Helper, questions: readonly Question<Answer>[]): Promise<readonly Answer[]> =>
+  questions.length === 0 ? [] : helper.ask(new ManyQuestions(questions))
+
+/** Many questions that the helper gets, and answers, as one. */
+class ManyQuestions<Answer> implements Question<readonly Answer[]> {
+  readonly request: Buffer
+  readonly #questions: readonly Question<Answer>[]
+  #answers: Answer[] = []
+
+  constructor(questions: readonly Question<Answer>[]) {
+    this.request = Buffer.concat(questions.map(({ request }) => request))
+    this.#questions = questions
+  }
+
+  reset(): void {
+    this.#answers = []
+    for (const question of this.#questions) question.reset()
+  }
+
+  read(inbox: Inbox): { answer: readonly Answer[] } | undefined {
+    while (this.#answers.length < this.#questions.length) {
+      const found = this.#questions[this.#answers.length]!.read(inbox)
+      if (!found) return undefined
+      this.#answers.push(found.answer)
+    }
+    return { answer: this.#answers }
+  }
+}
+
+function infoQuestion(spec: Buffer | string): Question<ObjectInfo | undefined> {
+  const name = specBytes(spec)
+  return {
+    request: command('info ', name),
+    reset: () => {},
+    read: (inbox) => {
+      const head = readHeader(inbox, name)
+      return head && { answer: head.info }
+    },
+  }
 }
 
 class ContentQuestion implements Question<ObjectContent | undefined> {

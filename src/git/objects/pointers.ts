@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
-import { objectContent } from './cat-file.ts'
+import { objectContents } from './cat-file.ts'
 
 /** A Git LFS pointer, stored in place of a large file. */
 export type Pointer = { readonly oid: string; readonly sizeBytes: number }
@@ -63,6 +63,6 @@ export async function* newPointers(
 
 async function pointersAmong(repo: Repository, oids: readonly string[]): Promise<Pointer[]> {
   const helper = await repo.objects()
-  const blobs = await Promise.all(oids.map((oid) => objectContent(helper, oid, maxPointerBytes)))
+  const blobs = await objectContents(helper, oids, maxPointerBytes)
   return blobs.flatMap((blob) => parsePointer(blob?.content?.toString('utf8') ?? '') ?? [])
 }

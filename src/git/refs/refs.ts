@@ -5,7 +5,7 @@ import { syncFolders } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { nullOid, type Oid } from '../format/oid.ts'
 import { branchName, type RefName } from '../format/ref-name.ts'
-import { type ObjectType, objectInfo } from '../objects/cat-file.ts'
+import { type ObjectType, objectInfo, objectInfos } from '../objects/cat-file.ts'
 import type { Repository } from '../repository/repository.ts'
 import { removeLocksOfKilled, removeStaleLocks } from '../repository/stale-locks.ts'
 import { isDiskFull } from '../runner/git-error.ts'
@@ -173,7 +173,7 @@ const fewRefs = 8
 export async function readRefs(repo: Repository, names: readonly RefName[]): Promise<(Oid | undefined)[]> {
   if (names.length <= fewRefs) return Promise.all(names.map((name) => readRef(repo, name)))
   const objects = await repo.objects()
-  return Promise.all(names.map(async (name) => (await objectInfo(objects, name))?.oid))
+  return (await objectInfos(objects, names)).map((info) => info?.oid)
 }
 
 export type Ref = {
@@ -350,7 +350,10 @@ export async function impossibleUpdates(
   const impossible = new Map<RefName, NothingMoved>()
   const objects = await repo.objects()
   const added = updates.filter(({ to }) => to !== null)
-  const infos = await Promise.all(added.map(({ to }) => objectInfo(objects, to!)))
+  const infos = await objectInfos(
+    objects,
+    added.map(({ to }) => to!),
+  )
   for (const [index, { name, to }] of added.entries()) {
     const type = infos[index]?.type
     if (type === undefined) impossible.set(name, new NothingMoved('unprocessable', `The object ${to} does not exist`))

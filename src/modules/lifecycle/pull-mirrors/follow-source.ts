@@ -4,7 +4,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import type { RefChange } from '../../../git/format/ref-change.ts'
 import { branchName, branchRef, type RefName, tagName, tagRef } from '../../../git/format/ref-name.ts'
-import { objectInfo } from '../../../git/objects/cat-file.ts'
+import { objectInfos } from '../../../git/objects/cat-file.ts'
 import { inScratch } from '../../../git/objects/scratch.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
@@ -122,7 +122,10 @@ async function present(
   refs: readonly (readonly [RefName, Oid])[],
 ): Promise<readonly (readonly [RefName, Oid])[]> {
   const objects = await scratch.objects()
-  const found = await Promise.all(refs.map(([, oid]) => objectInfo(objects, oid)))
+  const found = await objectInfos(
+    objects,
+    refs.map(([, oid]) => oid),
+  )
   return refs.filter((_, index) => found[index] !== undefined)
 }
 

@@ -25,6 +25,8 @@ export type ReadCommit = Commit | { readonly oid: Oid; readonly tooLarge: true }
 
 type Check = { readonly rule: Offence['rule']; violation(commit: Commit): string | undefined }
 
+type Addresses = { readonly confirmed: ReadonlySet<string>; readonly unconfirmed: ReadonlySet<string> }
+
 const maxKnownAddresses = 10_000
 
 /** Checks single commits, in the order of the specification (supplement 7.2, rules 3 to 8). */
@@ -33,7 +35,8 @@ export class CommitChecks {
   readonly #checks: Check[] = []
   /** Whether an address belongs to a user, in lower case. */
   readonly #known: Map<string, boolean> | undefined
-  #own: { readonly confirmed: ReadonlySet<string>; readonly unconfirmed: ReadonlySet<string> } | undefined
+  #own: Addresses | undefined
+  #loadingOwn: Promise<Addresses> | undefined
   readonly #asksOwn: boolean
   readonly #turns = new Turns()
 
@@ -81,6 +84,11 @@ export class CommitChecks {
     return this.#checks.length > 0
   }
 
+  /** Begins to read what is the same for all commits, while these are listed. */
+  begin(): void {
+    this.#loadOwn().catch(() => {})
+  }
+
   /** The first offence in the order of the commits. At most a few statements. */
   async firstOffence(commits: readonly ReadCommit[]): Promise<Offence | undefined> {
     await this.#loadAddresses(commits)
@@ -114,13 +122,17 @@ export class CommitChecks {
     return this.#known!.get(email.toLowerCase()) === true
   }
 
-  async #loadAddresses(commits: readonly ReadCommit[]): Promise<void> {
+  #loadOwn(): Promise<Addresses> {
     const { actor } = this.#ctx
-    if (this.#asksOwn && !this.#own) {
-      // A deploy key pushes for the user who created it.
-      const id = actor ? accountOf(actor) : null
-      this.#own = id === null ? { confirmed: new Set(), unconfirmed: new Set() } : await addressesOf(this.#ctx, id)
-    }
+    // A deploy key pushes for the user who created it.
+    const id = actor && this.#asksOwn ? accountOf(actor) : null
+    this.#loadingOwn ??=
+      id === null ? Promise.resolve({ confirmed: new Set(), unconfirmed: new Set() }) : addressesOf(this.#ctx, id)
+    return this.#loadingOwn
+  }
+
+  async #loadAddresses(commits: readonly ReadCommit[]): Promise<void> {
+    this.#own = await this.#loadOwn()
     const known = this.#known
     if (!known) return
     if (known.size > maxKnownAddresses) known.clear()

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
 import { fewNewCommits, type NewCommit, newBlobsAmong, newCommits } from '../../../git/history/new-commits.ts'
-import { objectContent, objectInfo } from '../../../git/objects/cat-file.ts'
+import { objectContents, objectInfo, objectInfos } from '../../../git/objects/cat-file.ts'
 import { parseCommit, readCommit } from '../../../git/objects/commits.ts'
 import { listSizedFiles } from '../../../git/objects/sized-files.ts'
 import { readRef } from '../../../git/refs/refs.ts'
@@ -94,7 +94,8 @@ async function byType(
   const others = new Map<Oid, Tagged>()
   for (let at = 0; at < unsure.length; at += askedAtOnce) {
     const asked = unsure.slice(at, at + askedAtOnce)
-    const peeled = await Promise.all(asked.map((oid) => objectInfo(helper, `${oid}^{}`)))
+    const specs = asked.map((oid) => `${oid}^{}`)
+    const peeled = await objectInfos(helper, specs)
     for (const [index, info] of peeled.entries())
       if (info?.type === 'tree' || info?.type === 'blob') others.set(asked[index]!, { oid: info.oid, type: info.type })
   }
@@ -174,17 +175,23 @@ class Search {
       if (!commit) throw new Error(`the commit ${oid} is missing`)
       return commit.message.length > maxCommitBytes ? { oid, tooLarge: true } : commit
     }
-    return (await this.#inBatch(commits, read)) ?? this.#conclude()
+    const readAll = (each: readonly NewCommit[]) => Promise.all(each.map(read))
+    return (await this.#inBatch(commits, readAll)) ?? this.#conclude()
   }
 
   async inStream(batches: AsyncIterable<readonly NewCommit[]>): Promise<Offence | undefined> {
     const helper = this.#checks.areNeeded ? await this.#repo.objects() : undefined
-    // Starts the helper beside the process that lists the commits.
+    // What follows starts beside the process that lists the commits.
     if (helper) void objectInfo(helper, this.#tips[0]!).catch(() => {})
-    const read = async ({ oid }: NewCommit): Promise<ReadCommit> => {
-      const found = await objectContent(helper!, oid, maxCommitBytes)
-      if (!found) throw new Error(`the commit ${oid} is missing`)
-      return found.content ? parseCommit(oid, found.content) : { oid, tooLarge: true }
+    this.#checks.begin()
+    const read = async (commits: readonly NewCommit[]): Promise<ReadCommit[]> => {
+      const oids = commits.map(({ oid }) => oid)
+      const found = await objectContents(helper!, oids, maxCommitBytes)
+      return oids.map((oid, index) => {
+        const commit = found[index]
+        if (!commit) throw new Error(`the commit ${oid} is missing`)
+        return commit.content ? parseCommit(oid, commit.content) : { oid, tooLarge: true }
+      })
     }
     for await (const commits of batches) {
       const offence = await this.#inBatch(commits, read)
@@ -195,12 +202,12 @@ class Search {
 
   async #inBatch(
     commits: readonly NewCommit[],
-    read: (commit: NewCommit) => Promise<ReadCommit>,
+    read: (commits: readonly NewCommit[]) => Promise<ReadCommit[]>,
   ): Promise<Offence | undefined> {
     if (this.#checks.areNeeded) {
       const unchecked = commits.filter(({ oid }) => oid !== this.#lastChecked)
       this.#lastChecked = commits.at(-1)?.oid
-      const offence = await this.#checks.firstOffence(await Promise.all(unchecked.map(read)))
+      const offence = await this.#checks.firstOffence(await read(unchecked))
       if (offence) return offence
     }
     if (!this.#ofName) await this.#checkNames(commits)
@@ -229,7 +236,8 @@ class Search {
       }
     if (asked.length === 0) return
     const helper = await this.#repo.objects()
-    const infos = await Promise.all(asked.map(({ oid }) => objectInfo(helper, oid)))
+    const oids = asked.map(({ oid }) => oid)
+    const infos = await objectInfos(helper, oids)
     this.#large.push(...asked.filter((_, index) => (infos[index]?.sizeBytes ?? 0) > this.#maxBytes))
     if (this.#large.length >= maxLarge) await this.#checkLarge()
   }
