@@ -7,7 +7,7 @@ const numbers = new WeakMap<object, number>()
 let last = 0
 
 /** A number that no other object of this process has, or had. */
-function numberOf(object: object): number {
+export function numberOf(object: object): number {
   const known = numbers.get(object)
   if (known !== undefined) return known
   numbers.set(object, ++last)

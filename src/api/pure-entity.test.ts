@@ -57,6 +57,15 @@ describe('texts of records named by their inputs', () => {
     expect(new Set(texts.map(([text]) => text!.bytes.toString())).size).toBe(3)
   })
 
+  test('records of different entities have different texts', async ({ world }) => {
+    const ctx = await contextFor(world, world.root)
+    const Other = pureEntity({ ...Shown.pure, present: () => ({ row: 'other', admin: null, avatars: true }) })
+    const inputs = [{ row: frozen() }]
+    const [first] = await textsOfRows(Shown, inputs, ctx)
+    const [second] = await textsOfRows(Other, inputs, ctx)
+    expect(second).not.toBe(first)
+  })
+
   test('a record without a frozen row, or with very many inputs, is not cached', async ({ world }) => {
     const ctx = await contextFor(world, world.root)
     const many = Array.from({ length: 2000 }, (_, index) => index)

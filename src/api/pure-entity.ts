@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { Ctx } from './ctx.ts'
 import { type Entity, entity, withoutHiddenFields } from './entity.ts'
-import { keyOfInputs, type Plain } from './inputs.ts'
+import { keyOfInputs, numberOf, type Plain } from './inputs.ts'
 import { RecordText } from './record-texts.ts'
 import { keyedViewOf, type RecordView } from './record-view.ts'
 
@@ -51,7 +51,7 @@ export async function textsOfRows<Row>(
     const make = () => RecordText.of(withoutHiddenFields(pure, view.plan, pure.present(inputs, view)))
     const key = keyOfInputs(inputs)
     if (key === undefined) return make()
-    const name = `${pure.name} ${viewKey} ${key}`
+    const name = `${numberOf(pure)} ${viewKey} ${key}`
     const known = ctx.inputTexts.get(name)
     if (known) return known
     const text = make()

@@ -302,7 +302,7 @@ async function answer(
   if (texts) {
     if (!paged && texts.length === 0) throw notFound(e.subject.what)
     if (context.onAnswer)
-      context.onAnswer(e.method, e.path, status, JSON.parse(bytesOf(texts, e.paged === true).toString()))
+      context.onAnswer(e.method, e.path, shownStatus, JSON.parse(bytesOf(texts, e.paged === true).toString()))
     return output.records(shownStatus, texts, e.paged === true, headers)
   }
   const records = await presentAll(shape as Entity<unknown>, rows, ctx)
