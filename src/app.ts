@@ -82,7 +82,7 @@ export const secretsFile = ({ dataDir }: Config): string => join(dataDir, 'secre
  * How a process divides the memory of its caches. Commit-graphs are besides: git reads those that are too large for their cache, which
  * is slow.
  */
-const cacheShares = { objects: 0.6, texts: 0.22, rows: 0.18 }
+const cacheShares = { objects: 0.56, texts: 0.18, inputTexts: 0.08, rows: 0.18 }
 
 /** The timeouts for requests; background jobs use the defaults. */
 const timeoutsOf = (settings: Settings): Timeouts => ({
@@ -143,6 +143,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const { smtpUrl, from } = config.mail
   const quiet = isQuiet(config.dataDir)
   const texts = new RecordTexts(config.cacheBytes * cacheShares.texts)
+  const inputTexts = new RecordTexts(config.cacheBytes * cacheShares.inputTexts)
   const site = siteAt(config.externalUrl, config.sshPort)
   const registry = {
     host: config.registryUrl === undefined ? undefined : new URL(config.registryUrl).host,
@@ -186,6 +187,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     plan: config.plan,
     impersonation: config.impersonation,
     texts,
+    inputTexts,
     markdown,
     secrets,
     log,

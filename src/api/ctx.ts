@@ -42,6 +42,8 @@ export type Ctx = {
   readonly impersonation: boolean
   /** Cache of serialized records that lists reuse. */
   readonly texts: RecordTexts
+  /** The same for records that are named by their inputs (`pure-entity.ts`): these are useless once a row was read again. */
+  readonly inputTexts: RecordTexts
   readonly markdown: Markdown
   /** Encrypts values that the database stores and that must be read again. */
   readonly secrets: Secrets

@@ -12,7 +12,7 @@ import type { Site } from './site.ts'
  */
 export type RecordView = {
   readonly actor: Viewer
-  readonly settings: Pick<Settings, 'avatar_service_enabled'>
+  readonly settings: Pick<Settings, 'avatar_service_enabled' | 'time_tracking_limit_to_hours'>
   readonly site: Site
   readonly plan: Plan
 }
@@ -26,7 +26,10 @@ function viewOf({ actor, settings, site, plan }: RecordView): RecordView {
       // The row contains whether a limited token covers it (`within_limits`).
       ...(actor.limits && { limits: {} }),
     },
-    settings: { avatar_service_enabled: settings.avatar_service_enabled },
+    settings: {
+      avatar_service_enabled: settings.avatar_service_enabled,
+      time_tracking_limit_to_hours: settings.time_tracking_limit_to_hours,
+    },
     site,
     plan,
   }

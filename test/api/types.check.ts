@@ -6,6 +6,7 @@ import { as, endpoint, raw, variants } from '../../src/api/endpoint.ts'
 import { entity } from '../../src/api/entity.ts'
 import { fetchPage } from '../../src/api/page.ts'
 import { Flag, Optional, Params, Text, Whole } from '../../src/api/params/types.ts'
+import { pureEntity } from '../../src/api/pure-entity.ts'
 import { cacheableEntity } from '../../src/api/record-view.ts'
 import type { Database } from '../../src/db/db.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -105,3 +106,22 @@ cachedRecords<Stamped, Stamped>({
   // @ts-expect-error an entity that reads the whole request is not cached as text
   entity: entity({ name: 'X', schema: idOnly, present: (_row: Stamped, ctx) => ({ id: ctx.actor!.id }) }),
 })
+
+const pure = { name: 'X', schema: Type.Object({ id: Type.Integer() }) }
+
+pureEntity({ ...pure, inputs: (rows: readonly { id: number }[]) => rows, present: (row) => ({ id: row.id }) })
+
+pureEntity({
+  ...pure,
+  inputs: (rows: readonly { id: number }[]) => rows,
+  // @ts-expect-error a record named by its inputs depends on another part of the request
+  present: (_row: { id: number }, { db }) => ({ id: db ? 1 : 2 }),
+})
+
+const withFunctions = (rows: readonly number[]) => rows.map((id) => ({ of: () => id }))
+// @ts-expect-error a function cannot be part of the key
+pureEntity({ ...pure, inputs: withFunctions, present: (row: { of: () => number }) => ({ id: row.of() }) })
+
+const withMaps = (rows: readonly number[]) => rows.map((id) => ({ ids: new Map([[id, id]]) }))
+// @ts-expect-error a map cannot be part of the key
+pureEntity({ ...pure, inputs: withMaps, present: (row: { ids: Map<number, number> }) => ({ id: row.ids.size }) })

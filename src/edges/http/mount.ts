@@ -14,6 +14,7 @@ import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
+import { isCachedEntity, textsOfRows } from '../../api/pure-entity.ts'
 import { RecordText } from '../../api/record-texts.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
@@ -297,18 +298,28 @@ async function answer(
     Object.assign(headers, pageHeaders(url, query, paged, page))
   }
   const shownStatus = ('status' in shape ? shape.status : undefined) ?? status
-  const isText = rows.length > 0 && rows.every((row) => row instanceof RecordText)
-  if (isText || 'load' in shape) {
-    const texts = 'load' in shape ? await textsOf(shape, rows as { id: number }[], ctx) : (rows as RecordText[])
+  const texts = await cachedTexts(shape, rows, ctx)
+  if (texts) {
     if (!paged && texts.length === 0) throw notFound(e.subject.what)
     if (context.onAnswer)
-      context.onAnswer(e.method, e.path, status, JSON.parse(bytesOf(texts, e.paged === true).toString()))
-    return output.records(status, texts, e.paged === true, headers)
+      context.onAnswer(e.method, e.path, shownStatus, JSON.parse(bytesOf(texts, e.paged === true).toString()))
+    return output.records(shownStatus, texts, e.paged === true, headers)
   }
-  const records = await presentAll(shape, rows, ctx)
+  const records = await presentAll(shape as Entity<unknown>, rows, ctx)
   const answered = e.paged ? records : records[0]
   context.onAnswer?.(e.method, e.path, shownStatus, answered)
   output.json(shownStatus, answered, headers)
+}
+
+/** The texts of rows; undefined if they are not cached. */
+async function cachedTexts(
+  shape: Variant['shape'],
+  rows: readonly unknown[],
+  ctx: Ctx,
+): Promise<readonly RecordText[] | undefined> {
+  if ('load' in shape) return textsOf(shape, rows as { id: number }[], ctx)
+  if (rows.length > 0 && rows.every((row) => row instanceof RecordText)) return rows
+  return isCachedEntity(shape) ? textsOfRows(shape, rows, ctx) : undefined
 }
 
 /** The key of a request that should take effect once, as the client chose it. */

@@ -1,6 +1,12 @@
 export { findPreviousCommit } from './deployments/queries.ts'
 export { getDeployment } from './deployments/service.ts'
-export { Pipeline, PipelineDetail, PipelineReferenceSchema, pipelineReference } from './pipelines/entity.ts'
+export {
+  Pipeline,
+  PipelineDetail,
+  PipelineReferenceSchema,
+  pipelineDetail,
+  pipelineReference,
+} from './pipelines/entity.ts'
 export {
   choosePipeline,
   findNewestPipeline,

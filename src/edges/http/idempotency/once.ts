@@ -218,6 +218,7 @@ function contextWithin(ctx: Ctx, tx: Tx): { ctx: Ctx; settled(): Promise<unknown
       transaction,
       // The shared cache must not hold what may be rolled back.
       texts: new RecordTexts(ownTextBytes),
+      inputTexts: new RecordTexts(ownTextBytes),
       outside: { prepare: leave, begin: async () => leave() },
     },
     settled: () => last,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
+import type { RecordView } from '../../../api/record-view.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
 import type { Site } from '../../../api/site.ts'
 import { nullOid } from '../../../git/format/oid.ts'
@@ -65,6 +66,30 @@ export const Pipeline = entity({
 /** Display names of statuses, where they differ. */
 const words: Partial<Record<Status, string>> = { success: 'passed', scheduled: 'delayed', manual: 'blocked' }
 
+/** The record of one pipeline. */
+export function pipelineDetail(row: Shown<PipelineDetailRow>, view: RecordView) {
+  const { pipeline, project } = row
+  const word = words[pipeline.status] ?? pipeline.status
+  return {
+    ...listedOf(row, view.site),
+    before_sha: nullOid,
+    tag: pipeline.tag,
+    user: pipeline.user && userReference(pipeline.user, view),
+    started_at: pipeline.started_at,
+    finished_at: pipeline.finished_at,
+    duration: pipeline.duration,
+    coverage: pipeline.coverage,
+    detailed_status: {
+      icon: `status_${pipeline.status}`,
+      text: word,
+      label: word,
+      group: pipeline.status,
+      tooltip: word,
+      details_path: `/${project.full_path}/-/pipelines/${pipeline.id}`,
+    },
+  }
+}
+
 /** One pipeline. */
 export const PipelineDetail = entity({
   name: 'PipelineDetail',
@@ -89,26 +114,5 @@ export const PipelineDetail = entity({
       { title: 'DetailedStatus', description: 'State for display' },
     ),
   }),
-  present(row: Shown<PipelineDetailRow>, ctx) {
-    const { pipeline, project } = row
-    const word = words[pipeline.status] ?? pipeline.status
-    return {
-      ...listedOf(row, ctx.site),
-      before_sha: nullOid,
-      tag: pipeline.tag,
-      user: pipeline.user && userReference(pipeline.user, ctx),
-      started_at: pipeline.started_at,
-      finished_at: pipeline.finished_at,
-      duration: pipeline.duration,
-      coverage: pipeline.coverage,
-      detailed_status: {
-        icon: `status_${pipeline.status}`,
-        text: word,
-        label: word,
-        group: pipeline.status,
-        tooltip: word,
-        details_path: `/${project.full_path}/-/pipelines/${pipeline.id}`,
-      },
-    }
-  },
+  present: pipelineDetail,
 })

@@ -180,8 +180,8 @@ export const newestPipelineIdSql = newestSql('id')
 export const newestPipelines = (
   db: Db,
   commits: readonly { readonly projectId: number; readonly sha: Oid }[],
-): Promise<PipelineRow[]> =>
-  db.rows(
+): Promise<readonly PipelineRow[]> =>
+  db.snapshotCache.rows(
     pipelineRow,
     sql`
       select distinct on (p.project_id, p.sha) ${columns}
@@ -197,8 +197,8 @@ export const newestPipelines = (
 export const newestPipelinesOfRefs = (
   db: Db,
   wanted: readonly { readonly projectId: number; readonly sha: Oid; readonly ref: string }[],
-): Promise<PipelineRow[]> =>
-  db.rows(
+): Promise<readonly PipelineRow[]> =>
+  db.snapshotCache.rows(
     pipelineRow,
     sql`
       select distinct on (p.project_id, p.sha, p.ref) ${columns}

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
+import type { RecordView } from '../../../api/record-view.ts'
 import { nullable } from '../../../api/schema.ts'
 import { formatDuration } from './duration.ts'
 import type { TimeRow } from './queries.ts'
@@ -18,7 +18,10 @@ export const TimeStatsSchema = Type.Object(
 )
 
 /** Estimated and spent time, as other records contain it. */
-export const timeStats = ({ time_estimate, total_time_spent }: TimeRow, { settings }: Pick<Ctx, 'settings'>) => ({
+export const timeStats = (
+  { time_estimate, total_time_spent }: TimeRow,
+  { settings }: Pick<RecordView, 'settings'>,
+) => ({
   time_estimate,
   total_time_spent,
   human_time_estimate: formatDuration(time_estimate, settings.time_tracking_limit_to_hours),

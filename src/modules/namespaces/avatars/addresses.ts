@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { RecordView } from '../../../api/record-view.ts'
 import type { Site } from '../../../api/site.ts'
 import type { AvatarOwner } from './queries.ts'
@@ -10,12 +11,22 @@ export type Pictured = { id: number; avatar: string | null; email: string }
 export const pictureUrl = (site: Site, owner: AvatarOwner, id: number, filename: string | null): string | null =>
   filename === null ? null : `${site.url}/uploads/-/system/${owner}/avatar/${id}/${filename}`
 
+/** Digests of the addresses that were shown last: a page of comments shows few people many times. */
+const digests = new LRUCache<string, string>({ max: 4096 })
+
+/** Avatar services identify pictures by the MD5 of the address. */
+function digestOf(email: string): string {
+  const known = digests.get(email)
+  if (known !== undefined) return known
+  const digest = hash('md5', email.trim().toLowerCase(), 'hex')
+  digests.set(email, digest)
+  return digest
+}
+
 /** URL of the avatar service's picture for an address. It is twice as large as `points`, for high-density screens. */
 export function gravatarUrl(email: string, { settings }: Pick<RecordView, 'settings'>, points = 40): string | null {
   if (!settings.avatar_service_enabled) return null
-  // Avatar services identify pictures by the MD5 of the address.
-  const md5 = createHash('md5').update(email.trim().toLowerCase()).digest('hex')
-  return `https://www.gravatar.com/avatar/${md5}?s=${points * 2}&d=identicon`
+  return `https://www.gravatar.com/avatar/${digestOf(email)}?s=${points * 2}&d=identicon`
 }
 
 /** URL of the user's uploaded avatar, else of the avatar service by e-mail address, else null. */

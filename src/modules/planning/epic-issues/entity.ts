@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { entity, withoutHiddenFields } from '../../../api/entity.ts'
 import { described } from '../../../api/schema.ts'
-import { Epic, type EpicShown } from '../epics/entity.ts'
-import { Issue, type IssueShown } from '../issues/entity.ts'
+import { Epic, type EpicShown, epicRecord } from '../epics/entity.ts'
+import { Issue, type IssueShown, issueRecord } from '../issues/entity.ts'
 
 const epic_issue_id = Type.Integer({ description: 'ID of the link between epic and issue' })
 const relative_position = Type.Integer({ description: 'Order of the issue in the epic, lowest first' })
@@ -15,7 +15,7 @@ export const IssueOfEpic = entity({
     { link, ...shown }: IssueShown & { readonly link: { readonly id: number; readonly relative_position: number } },
     ctx,
   ) => ({
-    ...Issue.present(shown, ctx, undefined),
+    ...issueRecord(shown, ctx),
     epic_issue_id: link.id,
     relative_position: link.relative_position,
   }),
@@ -39,7 +39,7 @@ export const EpicIssueLink = entity({
   present: ({ link, epic, issue }: EpicIssueShown, ctx) => ({
     id: link.id,
     relative_position: link.relative_position,
-    epic: Epic.present(epic, ctx, undefined),
-    issue: withoutHiddenFields(Issue, ctx.plan, Issue.present(issue, ctx, undefined)),
+    epic: epicRecord(epic, ctx),
+    issue: withoutHiddenFields(Issue, ctx.plan, issueRecord(issue, ctx)),
   }),
 })

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity, withoutHiddenFields } from '../../../api/entity.ts'
 import { described, timestamp } from '../../../api/schema.ts'
-import { Issue, type IssueShown } from '../issues/entity.ts'
+import { Issue, type IssueShown, issueRecord } from '../issues/entity.ts'
 import { type LinkRow, type LinkType, linkTypes } from './queries.ts'
 
 const link_type = Type.String({
@@ -21,7 +21,7 @@ export const LinkedIssue = entity({
     link_updated_at: timestamp('Time of the last change of the link'),
   }),
   present: ({ link, ...shown }: IssueShown & { readonly link: LinkRow }, ctx) => ({
-    ...Issue.present(shown, ctx, undefined),
+    ...issueRecord(shown, ctx),
     issue_link_id: link.id,
     link_type: link.link_type as string,
     link_created_at: link.created_at,
@@ -53,5 +53,4 @@ export const IssueLink = entity({
   }),
 })
 
-const sideOf = (shown: IssueShown, ctx: Ctx) =>
-  withoutHiddenFields(Issue, ctx.plan, Issue.present(shown, ctx, undefined))
+const sideOf = (shown: IssueShown, ctx: Ctx) => withoutHiddenFields(Issue, ctx.plan, issueRecord(shown, ctx))

@@ -31,22 +31,16 @@ const LabelDetail = Type.Object(
   { title: 'LabelDetail' },
 )
 
-/** HTML of the description of a label. */
-type DescriptionHtml = (description: string | null) => string
-
-const labelDetail = (label: LabelReferenceRow, htmlOf: DescriptionHtml) => ({
-  ...labelReference(label),
-  description_html: htmlOf(label.description),
-})
+const labelDetail = (label: LabelReferenceRow, html: string) => ({ ...labelReference(label), description_html: html })
 
 /** The field `labels` of issues and merge requests. */
 export const ShownLabelsSchema = Type.Union([Type.Array(Type.String()), Type.Array(LabelDetail)], {
   description: 'Label titles; records with `with_labels_details=true`',
 })
 
-/** Labels as titles, or as records if the HTML of their descriptions is given. */
-export const shownLabels = (labels: readonly LabelReferenceRow[], htmlOf: DescriptionHtml | undefined) =>
-  htmlOf ? labels.map((label) => labelDetail(label, htmlOf)) : labels.map(({ name }) => name)
+/** Labels as titles, or as records if the HTML of their descriptions is given, in the same order. */
+export const shownLabels = (labels: readonly LabelReferenceRow[], html: readonly string[] | undefined) =>
+  html ? labels.map((label, index) => labelDetail(label, html[index]!)) : labels.map(({ name }) => name)
 
 const label = {
   ...reference,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
+import type { RecordView } from '../../../api/record-view.ts'
 import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import type { DatedMilestoneRow, MilestoneRow } from './queries.ts'
 
@@ -22,7 +22,7 @@ const fields = {
 export const MilestoneSchema = Type.Object(fields, { title: 'MilestoneReference' })
 
 /** A milestone as other records contain it. */
-export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<Ctx, 'site'>) => ({
+export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<RecordView, 'site'>) => ({
   id: milestone.id,
   iid: milestone.iid,
   ...(milestone.project_id === null ? { group_id: milestone.namespace_id! } : { project_id: milestone.project_id }),

@@ -20,17 +20,18 @@ export type Rendering = {
   readonly labelDetails?: boolean | undefined
 }
 
-/** HTML of texts in a project or group. */
+/** The HTML that the record of a noteable shows. */
 export type RenderedTexts = {
-  /** A line without Markdown. */
-  line(fullPath: string, text: string | null): string
-  document(fullPath: string, text: string | null): string
+  /** Title and description, unless they are not requested. */
+  readonly renderHtml?: { readonly title: string; readonly description: string }
+  /** Descriptions of the labels, in their order, unless they are not requested. */
+  readonly labelDetails?: readonly string[]
 }
 
 const keyOf = (fullPath: string, text: string, inline: boolean): string => JSON.stringify([fullPath, inline, text])
 
-/** Renders what the records of a page show as HTML, equal texts once. Does nothing for records that show none. */
-export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promise<RenderedTexts> {
+/** Renders what the records of a page show as HTML, in their order, equal texts once. Does nothing for records that show none. */
+export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promise<RenderedTexts[]> {
   const wanted = new Map<string, MarkdownText>()
   for (const { row, of: kind = 'project', renderHtml, labelDetails } of shown) {
     const place = { of: kind, full_path: row.full_path }
@@ -43,11 +44,17 @@ export async function renderTexts(ctx: Ctx, shown: readonly Rendering[]): Promis
     }
     if (labelDetails) for (const { description } of row.labels) add(description, true)
   }
+  if (wanted.size === 0 && !shown.some((each) => each.renderHtml || each.labelDetails)) return shown.map(() => ({}))
   const html = wanted.size === 0 ? [] : await ctx.markdown.html(ctx, [...wanted.values()])
   const found = new Map([...wanted.keys()].map((key, index) => [key, html[index]!]))
-  const of = (inline: boolean) => (fullPath: string, text: string | null) =>
-    text ? (found.get(keyOf(fullPath, text, inline)) ?? '') : ''
-  return { line: of(true), document: of(false) }
+  return shown.map(({ row, renderHtml, labelDetails }) => {
+    const of = (text: string | null, inline: boolean) =>
+      text ? (found.get(keyOf(row.full_path, text, inline)) ?? '') : ''
+    return {
+      ...(renderHtml && { renderHtml: { title: of(row.title, true), description: of(row.description, false) } }),
+      ...(labelDetails && { labelDetails: row.labels.map(({ description }) => of(description, true)) }),
+    }
+  })
 }
 
 /** The parameter that asks for `renderedFields`. */
@@ -64,11 +71,5 @@ export const renderedFields = {
 }
 
 /** The values of `renderedFields`. */
-export const renderedOf = (
-  { full_path, title, description }: Rendering['row'],
-  renderHtml: boolean | undefined,
-  html: RenderedTexts | undefined,
-) =>
-  renderHtml && html
-    ? { title_html: html.line(full_path, title), description_html: html.document(full_path, description) }
-    : {}
+export const renderedOf = (html: RenderedTexts | undefined) =>
+  html?.renderHtml ? { title_html: html.renderHtml.title, description_html: html.renderHtml.description } : {}

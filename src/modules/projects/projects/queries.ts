@@ -90,8 +90,8 @@ export const findProject = (db: Db, caller: Caller, idOrPath: number | string): 
   db.snapshotCache.row(projectRow, found(caller, idOrPath))
 
 /** As `findProject`, for several; missing ones are left out. One statement. */
-export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<ProjectRow[]> =>
-  db.rows(
+export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<readonly ProjectRow[]> =>
+  db.snapshotCache.rows(
     projectRow,
     sql`
       select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../../api/ctx.ts'
-import { entity } from '../../../api/entity.ts'
+import { pureEntity } from '../../../api/pure-entity.ts'
+import type { RecordView } from '../../../api/record-view.ts'
 import { nullable } from '../../../api/schema.ts'
-import { PipelineDetail, type PipelineDetailRow } from '../../ci/index.ts'
+import { PipelineDetail, type PipelineDetailRow, pipelineDetail } from '../../ci/index.ts'
 import type { RenderedTexts } from '../../planning/index.ts'
-import { basicFields, basicOf, type MergeRequestShown, renderMergeRequests } from './entity.ts'
+import { basicFields, basicInputs, basicOf, type MergeRequestShown, renderMergeRequests } from './entity.ts'
 
 /** One merge request with fields that come from other tables or from git. */
 export type MergeRequestDetailRow = MergeRequestShown & {
@@ -29,19 +29,31 @@ export const detailFields = {
   rebase_in_progress: Type.Optional(Type.Boolean({ description: 'Present on request' })),
 }
 
+/** What the record of one merge request shows. */
+type DetailInputs = Omit<MergeRequestDetailRow, 'labelDetails' | 'renderHtml'> & { readonly html?: RenderedTexts }
+
 /** The values of `detailFields`. */
-export const detailOf = (row: MergeRequestDetailRow, ctx: Ctx, html?: RenderedTexts) => ({
-  ...basicOf(row, ctx, row.pipeline, html),
-  merge_error: row.mergeRequest.merge_error,
-  user: { can_merge: row.canMerge },
-  head_pipeline: row.pipeline ? PipelineDetail.present(row.pipeline, ctx, undefined) : null,
-  ...(row.withRebasing && { rebase_in_progress: row.mergeRequest.rebasing }),
+export const detailOf = (inputs: DetailInputs, view: RecordView) => ({
+  ...basicOf(inputs, view),
+  merge_error: inputs.mergeRequest.merge_error,
+  user: { can_merge: inputs.canMerge },
+  head_pipeline: inputs.pipeline ? pipelineDetail(inputs.pipeline, view) : null,
+  ...(inputs.withRebasing && { rebase_in_progress: inputs.mergeRequest.rebasing }),
 })
 
 /** One merge request. */
-export const MergeRequestDetail = entity({
+export const MergeRequestDetail = pureEntity({
   name: 'MergeRequestDetail',
   schema: Type.Object(detailFields),
-  gather: (rows: readonly MergeRequestDetailRow[], ctx) => renderMergeRequests(ctx, rows),
+  async inputs(rows: readonly MergeRequestDetailRow[], ctx) {
+    const html = await renderMergeRequests(ctx, rows)
+    return rows.map((row, index) => ({
+      ...basicInputs(row),
+      pipeline: row.pipeline,
+      canMerge: row.canMerge,
+      ...(row.withRebasing && { withRebasing: true }),
+      html: html[index]!,
+    }))
+  },
   present: detailOf,
 })

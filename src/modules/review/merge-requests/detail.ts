@@ -61,5 +61,5 @@ async function headPipeline(
   const project = sourceId === target.id ? target : await loadProject(String(sourceId), ctx)
   if (!project || !allows(projectPolicy.read_pipeline, ctx.actor, project.facts)) return undefined
   const pipeline = await findPipeline(ctx.db, project.id, pipelineId)
-  return pipeline && { pipeline, project }
+  return pipeline && { pipeline, project: { id: project.id, full_path: project.full_path } }
 }

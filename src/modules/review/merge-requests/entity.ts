@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
-import { entity } from '../../../api/entity.ts'
+import { pureEntity } from '../../../api/pure-entity.ts'
+import type { RecordView } from '../../../api/record-view.ts'
 import { described, nullable, timestamp } from '../../../api/schema.ts'
 import { planOffers } from '../../../kernel/plan.ts'
 import { type UserReferenceRow, UserReferenceSchema, userReference } from '../../accounts/index.ts'
@@ -57,7 +58,7 @@ const simple = {
   web_url: Type.String({ description: 'URL of the merge request page' }),
 }
 
-const simpleOf = ({ mergeRequest: row }: MergeRequestShown, { site }: Pick<Ctx, 'site'>) => ({
+const simpleOf = ({ mergeRequest: row }: Pick<MergeRequestShown, 'mergeRequest'>, { site }: RecordView) => ({
   id: row.id,
   iid: row.iid,
   project_id: row.project_id,
@@ -70,9 +71,10 @@ const simpleOf = ({ mergeRequest: row }: MergeRequestShown, { site }: Pick<Ctx, 
 })
 
 /** With view=simple. */
-export const MergeRequestSimple = entity({
+export const MergeRequestSimple = pureEntity({
   name: 'MergeRequestSimple',
   schema: Type.Object(simple),
+  inputs: (shown: readonly MergeRequestShown[]) => shown.map(({ mergeRequest }) => ({ mergeRequest })),
   present: simpleOf,
 })
 
@@ -169,15 +171,20 @@ export const basicFields = {
   ),
 }
 
+/** What the record of a merge request shows. */
+export type BasicInputs = {
+  readonly mergeRequest: MergeRequestRecordRow
+  readonly within: Within
+  /** Newest pipeline of the head; undefined without one, or if the caller may not read it. */
+  readonly pipeline: HeadPipeline | undefined
+  readonly divergedCommits?: number
+  readonly html?: RenderedTexts
+}
+
 /** The values of `basicFields`. */
-export function basicOf(
-  shown: MergeRequestShown,
-  ctx: Ctx,
-  found: HeadPipeline | undefined,
-  html: RenderedTexts | undefined,
-) {
-  const { mergeRequest: row, within, labelDetails, renderHtml, divergedCommits } = shown
-  const refer = (user: UserReferenceRow) => userReference(user, ctx)
+export function basicOf(inputs: BasicInputs, view: RecordView) {
+  const { mergeRequest: row, within, pipeline: found, divergedCommits, html } = inputs
+  const refer = (user: UserReferenceRow) => userReference(user, view)
   const assignees = row.assignees.map(refer)
   const names = references('MergeRequest', row, within)
   const collaboration = row.source_project_id !== row.project_id && {
@@ -185,8 +192,8 @@ export function basicOf(
     allow_maintainer_to_push: row.allow_collaboration,
   }
   return {
-    ...simpleOf(shown, ctx),
-    ...renderedOf(row, renderHtml, html),
+    ...simpleOf(inputs, view),
+    ...renderedOf(html),
     target_project_id: row.project_id,
     source_project_id: row.source_project_id,
     target_branch: row.target_branch,
@@ -202,11 +209,8 @@ export function basicOf(
     upvotes: row.upvotes,
     downvotes: row.downvotes,
     user_notes_count: row.user_notes_count,
-    labels: shownLabels(
-      row.labels,
-      labelDetails && html ? (description) => html.line(row.full_path, description) : undefined,
-    ),
-    milestone: row.milestone && milestoneRecord(row.milestone, ctx),
+    labels: shownLabels(row.labels, html?.labelDetails),
+    milestone: row.milestone && milestoneRecord(row.milestone, view),
     draft: isDraft(row.title),
     work_in_progress: isDraft(row.title),
     merge_when_pipeline_succeeds: row.auto_merge,
@@ -218,7 +222,7 @@ export function basicOf(
       needsRebase: row.needs_rebase,
       pipeline: row.required_pipeline && (found ? row.required_pipeline : 'hidden'),
       isUnresolved: row.needs_resolution && row.unresolved,
-      isApproved: row.approved || !planOffers(ctx.plan, 'starter'),
+      isApproved: row.approved || !planOffers(view.plan, 'starter'),
     }) as string,
     has_conflicts: row.merge_status === 'cannot_be_merged',
     blocking_discussions_resolved: !row.unresolved,
@@ -232,12 +236,12 @@ export function basicOf(
     ...collaboration,
     reference: names.short,
     references: names,
-    time_stats: timeStats(row, ctx),
+    time_stats: timeStats(row, view),
     task_completion_status: countTasks(row.description),
     approvals_before_merge: row.approvals_before_merge,
     subscribed: row.subscribed,
     changes_count: row.files === 0 ? null : `${row.files}${row.overflow ? '+' : ''}`,
-    pipeline: found ? pipelineReference(found.pipeline, found.project, ctx.site) : null,
+    pipeline: found ? pipelineReference(found.pipeline, found.project, view.site) : null,
     latest_build_started_at: found?.pipeline.started_at ?? null,
     latest_build_finished_at: found?.pipeline.finished_at ?? null,
     first_deployed_to_production_at: null,
@@ -251,22 +255,32 @@ const diffRefs = ({ head_oid, start_oid, base_oid }: MergeRequestRecordRow) =>
     ? { base_sha: base_oid as string | null, head_sha: head_oid as string, start_sha: start_oid as string }
     : null
 
-/** Renders what records of merge requests show as HTML. */
-export const renderMergeRequests = (ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<RenderedTexts> =>
+/** Renders what records of merge requests show as HTML, in their order. */
+export const renderMergeRequests = (ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<RenderedTexts[]> =>
   renderTexts(
     ctx,
     shown.map(({ mergeRequest: row, ...how }) => ({ row, ...how })),
   )
 
+/** What every record shows of what was loaded. */
+export const basicInputs = ({ mergeRequest, within, divergedCommits }: MergeRequestShown) => ({
+  mergeRequest,
+  within,
+  ...(divergedCommits !== undefined && { divergedCommits }),
+})
+
 /** A merge request in a list. */
-export const MergeRequest = entity({
+export const MergeRequest = pureEntity({
   name: 'MergeRequest',
   schema: Type.Object(basicFields),
-  async gather(shown: readonly MergeRequestShown[], ctx) {
+  async inputs(shown: readonly MergeRequestShown[], ctx) {
     const rows = shown.map(({ mergeRequest }) => mergeRequest)
     const [pipelineOf, html] = await Promise.all([headPipelines(ctx, rows), renderMergeRequests(ctx, shown)])
-    return { pipelineOf, html }
+    return shown.map((each, index) => ({
+      ...basicInputs(each),
+      pipeline: pipelineOf(each.mergeRequest),
+      html: html[index]!,
+    }))
   },
-  present: (shown: MergeRequestShown, ctx, { pipelineOf, html }) =>
-    basicOf(shown, ctx, pipelineOf(shown.mergeRequest), html),
+  present: basicOf,
 })

@@ -39,7 +39,9 @@ export async function headPipelines(ctx: Ctx, heads: readonly Head[]): Promise<H
   const known = new Map<string, HeadPipeline>()
   for (const pipeline of pipelines) {
     const project = readable.get(pipeline.project_id)
-    if (project) known.set(keyOf(pipeline.project_id, pipeline.sha, pipeline.ref), { pipeline, project })
+    if (!project) continue
+    const { id, full_path } = project
+    known.set(keyOf(pipeline.project_id, pipeline.sha, pipeline.ref), { pipeline, project: { id, full_path } })
   }
   return ({ source_project_id, head_oid, source_branch }) =>
     known.get(keyOf(source_project_id, head_oid, source_branch))

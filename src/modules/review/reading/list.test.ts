@@ -370,7 +370,7 @@ describe('GET /merge_requests?scope=all', () => {
     const { project, first, second, third } = await three(world)
     const other = await world.user()
     const seen = async (): Promise<number[]> => {
-      // Other tests have left merge requests that everybody may see.
+      // Other tests have left merge requests that all users may see.
       const { json, headers } = await other.get(
         `/merge_requests?scope=all&state=opened&order_by=updated_at&created_after=${began}`,
       )

@@ -1,0 +1,240 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, inject } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { type OpenedMergeRequest, openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
+import { Client, freePort, type TestGroup, test, unique, type World } from '../world.ts'
+
+/**
+ * Caching rows and the texts of records must not change any response, for any caller, after any change of what they show. A second
+ * service on the same database, which can cache nothing, answers the same requests.
+ */
+
+/** Too little for any row or text. */
+const cacheBytes = 100
+
+/** The port of a service that caches nothing. */
+async function uncached(world: World) {
+  const port = await freePort()
+  const app = await createApp(
+    { ...world.config, http: { ...world.config.http, port }, sshPort: 0, cacheBytes },
+    { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') },
+  )
+  await app.listen()
+  return { origin: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() }
+}
+
+type Scene = {
+  merge: OpenedMergeRequest
+  project: { id: number; full_path: string }
+  group: TestGroup
+  author: Client
+  member: Client
+  /** IDs of what the records show. */
+  label: number
+  milestone: number
+  viewers: Record<string, Client>
+  paths: readonly string[]
+}
+
+async function limitedToken(world: World, who: Client, limits: object): Promise<Client> {
+  const made = await who.post('/user/personal_access_tokens', { name: 'limited', scopes: ['api'], ...limits })
+  expect(made.status, made.text).toBe(201)
+  return new Client(world.origin, { id: who.id, username: who.username, token: made.json.token })
+}
+
+const made = async (answer: ReturnType<Client['post']>) => {
+  const { status, text, json } = await answer
+  expect(status, text).toBe(201)
+  return json
+}
+
+async function scene(world: World): Promise<Scene> {
+  const { root } = world
+  const [author, member, guest, stranger] = await Promise.all([world.user(), world.user(), world.user(), world.user()])
+  const group = await world.group({ visibility: 'public', members: [[author, 'developer']] })
+  const project = await storedProject(world, {
+    visibility: 'public',
+    group,
+    members: [
+      [member, 'developer'],
+      [guest, 'guest'],
+    ],
+  })
+  const of = `/projects/${project.id}`
+  const label = await made(root.post(`${of}/labels`, { name: 'bug', color: '#ff0000', description: 'about #1' }))
+  const milestone = await made(root.post(`${of}/milestones`, { title: 'first' }))
+  const shown = { labels: 'bug', milestone_id: milestone.id, assignee_ids: [author.id] }
+  const description = `Like #1, #2, !1, ~bug, %first, &1 and @${author.username}.\n\n- [ ] to do\n- [x] done`
+  await made(author.post(`${of}/issues`, { title: 'One', description, ...shown }))
+  await made(author.post(`${of}/issues`, { title: 'Two', confidential: true, description: 'See #1' }))
+  await made(root.post(`/groups/${group.id}/epics`, { title: 'Epic', description, labels: 'bug' }))
+  const merge = await openMergeRequest(world, {
+    project,
+    author,
+    title: 'A change of #1',
+    description: `${description}\n\nCloses #1`,
+    reviewer_ids: [member.id],
+    ...shown,
+  })
+  const details = 'render_html=true&with_labels_details=true'
+  const [toProject, elsewhere] = await Promise.all([
+    limitedToken(world, member, { project_ids: [project.id] }),
+    limitedToken(world, member, { group_ids: [(await world.group({ members: [[member, 'developer']] })).id] }),
+  ])
+  return {
+    merge,
+    project,
+    group,
+    author,
+    member,
+    label: label.id,
+    milestone: milestone.id,
+    // A limited token comes before the account it belongs to: its response must not be served to the other viewers.
+    viewers: {
+      'a token limited to the project': toProject,
+      'a token limited to another group': elsewhere,
+      'the author': author,
+      'a developer': member,
+      'a guest': guest,
+      'a user without membership': stranger,
+      'an anonymous caller': world.anonymous,
+      'an administrator': root,
+    },
+    paths: [
+      merge.at,
+      `${merge.at}?render_html=true`,
+      `${merge.at}?include_rebase_in_progress=true`,
+      `${of}/merge_requests`,
+      `${of}/merge_requests?${details}`,
+      `${of}/merge_requests?view=simple`,
+      `/groups/${group.id}/merge_requests`,
+      `${of}/issues/1`,
+      `${of}/issues/1?render_html=true`,
+      `${of}/issues/2`,
+      `${of}/issues`,
+      `${of}/issues?${details}`,
+      `/groups/${group.id}/issues`,
+      `${of}/issues/1/closed_by`,
+      `/groups/${group.id}/epics`,
+      `/groups/${group.id}/epics?with_labels_details=true`,
+    ],
+  }
+}
+
+type Change = { readonly what: string; readonly make: (scene: Scene, world: World) => Promise<unknown> }
+
+type Edit = readonly [method: 'post' | 'put' | 'delete', path: string, values?: object]
+
+const change = (what: string, edit: (scene: Scene) => Edit, by?: (scene: Scene) => Client): Change => ({
+  what,
+  async make(at, world) {
+    const [method, path, values = {}] = edit(at)
+    const { status, text } = await (by?.(at) ?? world.root)[method](path, values)
+    expect(status, `${what}: ${text}`).toBeLessThan(300)
+  },
+})
+
+const of = ({ project }: Scene) => `/projects/${project.id}`
+const authorOf = ({ author }: Scene) => author
+const memberOf = ({ member }: Scene) => member
+const status = (state: string): Change =>
+  change(`a pipeline that is ${state}`, (at) => [
+    'post',
+    `${of(at)}/statuses/${at.merge.head}`,
+    { state, ref: at.merge.branch },
+  ])
+
+/** Settings take effect in every process within a second. */
+const settings = (what: string, values: Parameters<World['settings']>[0]): Change => ({
+  what,
+  async make(_at, world) {
+    await world.settings(values)
+    await delay(1000)
+  },
+})
+
+const changes: readonly Change[] = [
+  change('titles', ({ merge }) => ['put', merge.at, { title: 'Draft: another title' }]),
+  change('the title of the issue', (at) => ['put', `${of(at)}/issues/1`, { title: 'First' }]),
+  change('the description', ({ merge }) => ['put', merge.at, { description: 'See #1 and #2, nothing else' }], authorOf),
+  change('the color of a label', (at) => ['put', `${of(at)}/labels/${at.label}`, { color: '#00ff00' }]),
+  change('the name of a label', (at) => ['put', `${of(at)}/labels/${at.label}`, { new_name: 'error' }]),
+  change('the description of a label', (at) => ['put', `${of(at)}/labels/${at.label}`, { description: 'for #2' }]),
+  change('the labels', ({ merge }) => ['put', merge.at, { labels: 'new,error' }]),
+  change('the milestone', (at) => ['put', `${of(at)}/milestones/${at.milestone}`, { title: 'second' }]),
+  change('the name of the assignee', ({ author }) => ['put', `/users/${author.id}`, { name: unique('Person') }]),
+  change('the address of the assignee', ({ author }) => [
+    'put',
+    `/users/${author.id}`,
+    { email: `${unique('mail')}@example.com`, skip_reconfirmation: true },
+  ]),
+  change('the assignees', ({ merge, member }) => ['put', merge.at, { assignee_ids: [member.id] }]),
+  status('pending'),
+  status('running'),
+  status('success'),
+  change('who may read pipelines', (at) => ['put', of(at), { public_builds: false, builds_access_level: 'private' }]),
+  change('the protection of the target', (at) => [
+    'post',
+    `${of(at)}/protected_branches`,
+    { name: 'main', merge_access_level: 40, push_access_level: 40 },
+  ]),
+  change('no protection', (at) => ['delete', `${of(at)}/protected_branches/main`]),
+  change('the merge method', (at) => ['put', of(at), { merge_method: 'ff' }]),
+  change('estimated time', ({ merge }) => ['post', `${merge.at}/time_estimate`, { duration: '3d 2h' }]),
+  change('spent time', (at) => ['post', `${of(at)}/issues/1/add_spent_time`, { duration: '2w' }]),
+  settings('the unit of times', { time_tracking_limit_to_hours: true }),
+  change('a comment', ({ merge }) => ['post', `${merge.at}/notes`, { body: 'Why?' }]),
+  change('a discussion', ({ merge }) => ['post', `${merge.at}/discussions`, { body: 'How?' }]),
+  change('a reaction', (at) => ['post', `${of(at)}/issues/1/award_emoji`, { name: 'thumbsup' }]),
+  change('a subscription', ({ merge }) => ['post', `${merge.at}/unsubscribe`], memberOf),
+  change('a subscription to the issue', (at) => ['post', `${of(at)}/issues/1/subscribe`], memberOf),
+  change('what a reference may show', (at) => ['put', `${of(at)}/issues/2`, { confidential: false }]),
+  change('what a reference may show no longer', (at) => ['put', `${of(at)}/issues/1`, { confidential: true }]),
+  change('the epic of the issue', (at) => ['put', `${of(at)}/issues/2`, { epic_iid: 1, weight: 3 }]),
+  change('the title of the epic', ({ group }) => ['put', `/groups/${group.id}/epics/1`, { title: 'Saga' }]),
+  change('the path of the project', (at) => ['put', of(at), { path: unique('renamed') }]),
+  change('the path of the group', ({ group }) => ['put', `/groups/${group.id}`, { path: unique('moved') }]),
+  change('the level of a member', (at) => ['put', `${of(at)}/members/${at.member.id}`, { access_level: 40 }]),
+  change('who may read issues', (at) => ['put', of(at), { issues_access_level: 'private' }]),
+  settings('avatars', { avatar_service_enabled: false }),
+  change('the state', ({ merge }) => ['put', merge.at, { state_event: 'close' }]),
+  change('a blocked author', ({ author }) => ['post', `/users/${author.id}/block`]),
+  change('the visibility', (at) => ['put', of(at), { visibility: 'private' }]),
+  change('a member who left', (at) => ['delete', `${of(at)}/members/${at.member.id}`]),
+]
+
+/** Compares the responses of both services, byte by byte. */
+async function compare(client: Client, fresh: Client, paths: readonly string[]): Promise<void> {
+  await Promise.all(
+    paths.map(async (path) => {
+      const cached = await client.get(path)
+      const expected = await fresh.get(path)
+      expect([path, cached.status, cached.text]).toEqual([path, expected.status, expected.text])
+    }),
+  )
+}
+
+describe('records of merge requests, issues and epics cached by their rows', () => {
+  test('cached records equal uncached records for each viewer after each change', async ({ world }) => {
+    await using other = await uncached(world)
+    const at = await scene(world)
+    const compareAll = async (what: string) => {
+      // The first read may queue a check of the merge request, which its record shows.
+      await world.root.get(at.merge.at)
+      for (const [viewer, client] of Object.entries(at.viewers)) {
+        const { id, username, token } = client
+        const fresh = new Client(other.origin, token === undefined ? undefined : { id, username, token })
+        await compare(client, fresh, at.paths).catch((error) => {
+          error.message = `${viewer} after a change of ${what}: ${error.message}`
+          throw error
+        })
+      }
+    }
+    await compareAll('nothing')
+    for (const { what, make } of changes) {
+      await make(at, world)
+      await compareAll(what)
+    }
+  })
+})
