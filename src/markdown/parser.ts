@@ -79,8 +79,8 @@ const lines = linksUrls(new MarkdownIt('zero', { linkify: true }).enable('linkif
 /** A document of which the tokens are known. */
 export type Parsed = {
   readonly tokens: readonly Token[]
-  /** Its HTML, not sanitized. */
-  toHtml(): string
+  /** The HTML of whole blocks of them, not sanitized. */
+  toHtml(tokens: readonly Token[]): string
 }
 
 /**
@@ -93,7 +93,7 @@ export function parseMarkdown(text: string, isLine: boolean): Parsed {
   const parser = isLine ? lines : documents
   const tokens = isLine ? parser.parseInline(source, env) : parser.parse(source, env)
   refuseExcess(tokens)
-  return { tokens, toHtml: () => parser.renderer.render(tokens, parser.options, env) }
+  return { tokens, toHtml: (blocks) => parser.renderer.render([...blocks], parser.options, env) }
 }
 
 /** Throws if the tokens become too many characters or elements: before they are written and parsed again. */
