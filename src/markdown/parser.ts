@@ -2,6 +2,7 @@ import MarkdownIt, { type Env, type StateCore, type Token } from 'markdown-it'
 import footnote from 'markdown-it-footnote'
 import { limits, TooComplex } from './limits.ts'
 import { literalMark, literalMarks } from './literal.ts'
+import { keepsPlainUrls } from './plain-urls.ts'
 
 /** What begins a reference, an emoji code or a checkbox. */
 const meaningful = /^[#!&$~%@:[0-9a-f]/
@@ -50,6 +51,7 @@ type Parser = InstanceType<typeof MarkdownIt>
 
 /** Links what GitHub links: URLs, mail addresses, domains that begin with `www.`, but not `README.md`. */
 function linksUrls(parser: Parser): Parser {
+  keepsPlainUrls(parser)
   parser.linkify.add('//', null).add('www.', {
     validate: (text: string, at: number): number =>
       withoutTrailingPunctuation(domainTail.exec(text.slice(at, at + 2_000))?.[0] ?? '').length,
