@@ -2,6 +2,7 @@ import MarkdownIt, { type Env, type StateCore, type Token } from 'markdown-it'
 import footnote from 'markdown-it-footnote'
 import { limits, TooComplex } from './limits.ts'
 import { literalMark, literalMarks } from './literal.ts'
+import { keepsPlainUrls } from './plain-urls.ts'
 
 /** What begins a reference, an emoji code or a checkbox. */
 const meaningful = /^[#!&$~%@:[0-9a-f]/
@@ -50,6 +51,7 @@ type Parser = InstanceType<typeof MarkdownIt>
 
 /** Links what GitHub links: URLs, mail addresses, domains that begin with `www.`, but not `README.md`. */
 function linksUrls(parser: Parser): Parser {
+  keepsPlainUrls(parser)
   parser.linkify.add('//', null).add('www.', {
     validate: (text: string, at: number): number =>
       withoutTrailingPunctuation(domainTail.exec(text.slice(at, at + 2_000))?.[0] ?? '').length,
@@ -79,8 +81,8 @@ const lines = linksUrls(new MarkdownIt('zero', { linkify: true }).enable('linkif
 /** A document of which the tokens are known. */
 export type Parsed = {
   readonly tokens: readonly Token[]
-  /** Its HTML, not sanitized. */
-  toHtml(): string
+  /** The HTML of whole blocks of them, not sanitized. */
+  toHtml(tokens: readonly Token[]): string
 }
 
 /**
@@ -93,7 +95,7 @@ export function parseMarkdown(text: string, isLine: boolean): Parsed {
   const parser = isLine ? lines : documents
   const tokens = isLine ? parser.parseInline(source, env) : parser.parse(source, env)
   refuseExcess(tokens)
-  return { tokens, toHtml: () => parser.renderer.render(tokens, parser.options, env) }
+  return { tokens, toHtml: (blocks) => parser.renderer.render([...blocks], parser.options, env) }
 }
 
 /** Throws if the tokens become too many characters or elements: before they are written and parsed again. */

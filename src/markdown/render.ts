@@ -3,8 +3,8 @@ import type { Root } from 'hast'
 import { Finish } from './finish.ts'
 import { limits, TooComplex } from './limits.ts'
 import { parseMarkdown } from './parser.ts'
-import { parseHtml, sanitize } from './sanitize.ts'
-import { treeOf } from './tree.ts'
+import { treeOfDocument } from './pieces.ts'
+import { sanitize } from './sanitize.ts'
 import type { MarkdownContext, MarkdownDocument, Rendered } from './types.ts'
 import { writeHtml } from './write.ts'
 
@@ -27,6 +27,5 @@ const splitAt = (html: string, mark: string): string[] =>
 /** HTML of a document: a function of its text and context, apart from links for references. Throws `TooComplex`. */
 export function render({ text, context }: MarkdownDocument): Rendered {
   if (text.length > limits.text) throw new TooComplex()
-  const parsed = parseMarkdown(text, context.inline === true)
-  return finishTree(treeOf(parsed.tokens) ?? parseHtml(parsed.toHtml()), context)
+  return finishTree(treeOfDocument(parseMarkdown(text, context.inline === true)), context)
 }

@@ -1,8 +1,5 @@
 import type { Root } from 'hast'
-import { fromParse5 } from 'hast-util-from-parse5'
 import { type Schema, sanitize as sanitizeTree } from 'hast-util-sanitize'
-import { type DefaultTreeAdapterMap, defaultTreeAdapter, html, parseFragment, type TreeAdapter } from 'parse5'
-import { limits, TooComplex } from './limits.ts'
 
 /** Prefix of the ids of a document, so that they cannot be those of the page around it. */
 export const idPrefix = 'user-content-'
@@ -106,33 +103,6 @@ const allowed: Schema = {
   clobber: ['id'],
   clobberPrefix: idPrefix,
   strip: ['iframe', 'noembed', 'noframes', 'noscript', 'script', 'style', 'template', 'title'],
-}
-
-type Adapter = TreeAdapter<DefaultTreeAdapterMap>
-
-/** Builds the tree of one document; throws when it has too many elements, or elements at too great a depth. */
-function limitedAdapter(): Adapter {
-  let [elements, depth] = [0, 0]
-  return {
-    ...defaultTreeAdapter,
-    createElement: (...about) => {
-      if (++elements > limits.elements) throw new TooComplex()
-      return defaultTreeAdapter.createElement(...about)
-    },
-    onItemPush: () => {
-      if (++depth > limits.depth) throw new TooComplex()
-    },
-    onItemPop: () => {
-      depth--
-    },
-  }
-}
-
-/** The tree of any HTML, as a browser would parse it inside of a page. */
-export function parseHtml(markup: string): Root {
-  const treeAdapter = limitedAdapter()
-  const body = treeAdapter.createElement('body', html.NS.HTML, [])
-  return fromParse5(parseFragment(body, markup, { treeAdapter })) as Root
 }
 
 /** The allowed elements and attributes of a tree. */

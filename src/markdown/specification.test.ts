@@ -2,8 +2,9 @@ import specification from 'commonmark-spec'
 import { micromark } from 'micromark'
 import { gfm, gfmHtml } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
+import { parseHtml } from './html.ts'
 import { finishTree, render } from './render.ts'
-import { parseHtml } from './sanitize.ts'
+import { githubExamples } from './testing/github.ts'
 import type { MarkdownContext } from './types.ts'
 
 const context: MarkdownContext = { siteUrl: 'https://git.example', plain: true }
@@ -55,47 +56,8 @@ const asGithub = (text: string): string =>
   )
 
 describe('GitHub Flavored Markdown', () => {
-  test.for([
-    ['a table', '| foo | bar |\n| --- | --- |\n| baz | bim |'],
-    ['aligned columns', '| abc | defghi |\n:-: | -----------:\nbar | baz'],
-    ['left alignment', '|a|b|\n|:-|-|\n|c|d|'],
-    ['an escaped pipe in a cell', '| f\\|oo  |\n| ------ |\n| b `\\|` az |\n| b **\\|** im |'],
-    ['a quote after a table', '| abc | def |\n| --- | --- |\n| bar | baz |\n> bar'],
-    ['a paragraph line becomes a row', '| abc | def |\n| --- | --- |\n| bar | baz |\nbar\n\nbar'],
-    ['no table when the numbers of columns differ', '| abc | def |\n| --- |\n| bar |'],
-    ['missing and additional cells', '| abc | def |\n| --- | --- |\n| bar |\n| bar | baz | boo |'],
-    ['a table without rows', '| abc | def |\n| --- | --- |'],
-    ['a table without outer pipes', 'a | b\n- | -\nc | d'],
-    ['a table in a list', '- a | b\n  - | -\n  c | d'],
-    ['a table in a quote', '> a | b\n> - | -\n> c | d'],
-    ['inline Markdown in cells', '| *a* | `b` |\n|-|-|\n| [c](d) | ~~e~~ |'],
-    ['strikethrough', '~~Hi~~ Hello, world!'],
-    ['strikethrough does not span paragraphs', 'This ~~has a\n\nnew paragraph~~.'],
-    ['strikethrough within emphasis', '**a ~~b~~ c**'],
-    ['a URL', 'Visit https://encrypted.google.com/search?q=Markup+(business) now'],
-    ['a domain', 'www.commonmark.org'],
-    ['a domain with a path', 'Visit www.commonmark.org/help for more information.'],
-    ['punctuation after a domain', 'Visit www.commonmark.org.\n\nVisit www.commonmark.org/a.b.'],
-    [
-      'parentheses around a domain',
-      'www.google.com/search?q=Markup+(business)\n\n(www.google.com/search?q=Markup+(business))',
-    ],
-    ['a parenthesis within a domain', 'www.google.com/search?q=(business))+ok'],
-    [
-      'a character reference after a domain',
-      'www.google.com/search?q=commonmark&hl=en\n\nwww.google.com/search?q=commonmark&hl;',
-    ],
-    ['a less-than sign ends a domain', 'www.commonmark.org/a<b'],
-    ['a URL in emphasis', '*https://example.com/a* and **www.example.com**'],
-    ['a URL in angle brackets', '<https://example.com>'],
-    ['no link in code', '`https://example.com` and `www.example.com`'],
-    ['no link within a link', '[https://example.com](https://other.example)'],
-    ['a mail address', 'foo@bar.baz'],
-    ['dots in a mail address', 'hello.a+b@mail.example and a@b.example.'],
-    ['a task', '- a\n- b'],
-    ['a footnote', 'a'],
-  ])('%s is as on GitHub', ([, text]) => {
-    expect(rendered(text!)).toBe(asGithub(text!))
+  test.for(githubExamples)('%s is as on GitHub', ([, text]) => {
+    expect(rendered(text)).toBe(asGithub(text))
   })
 
   /** Differences that are meant, or limits of the parser, with their reason. */

@@ -10,34 +10,40 @@ const attributes: ReadonlySet<string> = new Set(['align', 'alt', 'href', 'src', 
 /** The HTML of these tokens is not what their tags say, and only a parser of HTML knows its tree: raw HTML and footnotes. */
 const isForeign = (type: string): boolean => type.startsWith('html_') || type.startsWith('footnote_')
 
-/** Thrown where the tree of the HTML is not that of the tokens. */
-class OnlyHtml extends Error {}
+/** Thrown where the tree of the HTML is not that of the tokens. There is one, because it costs time to make many. */
+const onlyHtml = new Error('Only a parser of HTML knows the tree')
+
+/** How large trees are together. */
+export type Size = { elements: number; depth: number }
 
 /**
  * The tree that a parser of HTML would make of the HTML of tokens, without writing and parsing it. Undefined if only that parser can say: for
- * raw HTML, footnotes, links within links, and carriage returns, which it changes. Throws `TooComplex`.
+ * raw HTML, footnotes, links within links, and carriage returns, which it changes. Adds to `size`. Throws `TooComplex`.
  */
-export function treeOf(tokens: readonly Token[]): Root | undefined {
+export function treeOf(tokens: readonly Token[], size: Size = { elements: 0, depth: 0 }): Root | undefined {
   const builder = new TreeBuilder()
   try {
     builder.blocks(tokens)
   } catch (error) {
-    if (error instanceof OnlyHtml) return undefined
+    if (error === onlyHtml) return undefined
     throw error
   }
+  size.elements += builder.elements
+  size.depth = Math.max(size.depth, builder.depth)
   return builder.root
 }
 
 class TreeBuilder {
   readonly root: Root = { type: 'root', children: [] }
   readonly #open: (Root | Element)[] = [this.root]
-  #elements = 0
+  elements = 0
+  depth = 0
   #isInLink = false
 
   blocks(tokens: readonly Token[]): void {
     for (const [index, token] of tokens.entries()) {
       if (token.type === 'inline') this.#inline(token.children ?? [])
-      else if (isForeign(token.type)) throw new OnlyHtml()
+      else if (isForeign(token.type)) throw onlyHtml
       else if (token.type === 'fence' || token.type === 'code_block') this.#code(token)
       else if (!token.hidden) {
         if (token.block && token.nesting !== -1 && isHiddenEnd(tokens, index)) this.#text('\n')
@@ -58,7 +64,7 @@ class TreeBuilder {
       else if (token.type === 'image') {
         const alt = textOfImage(token.children ?? [])
         this.#leaf('img', { ...propertiesOf(token), alt: withoutReturns(alt) })
-      } else if (isForeign(token.type)) throw new OnlyHtml()
+      } else if (isForeign(token.type)) throw onlyHtml
       else if (!token.hidden) this.#tag(token)
     }
   }
@@ -70,13 +76,14 @@ class TreeBuilder {
       return
     }
     if (token.tag === 'a') {
-      if (this.#isInLink) throw new OnlyHtml()
+      if (this.#isInLink) throw onlyHtml
       this.#isInLink = true
     }
     const element = this.#leaf(token.tag, propertiesOf(token))
     if (token.nesting === 0) return
     // The parser of HTML counts the element around the document as well.
     if (this.#open.length >= limits.depth) throw new TooComplex()
+    this.depth = Math.max(this.depth, this.#open.length)
     this.#open.push(element)
   }
 
@@ -86,12 +93,12 @@ class TreeBuilder {
     const code = element('code', language === undefined ? {} : { className: [language] })
     if (token.content !== '') code.children.push({ type: 'text', value: withoutReturns(token.content) })
     this.#leaf('pre').children.push(code)
-    this.#elements++
+    this.elements++
     this.#text('\n')
   }
 
   #leaf(tagName: string, properties: Element['properties'] = {}, content = ''): Element {
-    if (++this.#elements > limits.elements) throw new TooComplex()
+    if (++this.elements > limits.elements) throw new TooComplex()
     const made = element(tagName, properties)
     if (content !== '') made.children.push({ type: 'text', value: withoutReturns(content) })
     ;(this.#open.at(-1)!.children as ElementContent[]).push(made)
@@ -116,7 +123,7 @@ const element = (tagName: string, properties: Element['properties']): Element =>
 })
 
 function withoutReturns(value: string): string {
-  if (value.includes('\r')) throw new OnlyHtml()
+  if (value.includes('\r')) throw onlyHtml
   return value
 }
 
@@ -127,7 +134,7 @@ function propertiesOf({ attrs }: Token): Element['properties'] {
     const value = String(given)
     if (attributes.has(name)) properties[name] = withoutReturns(value)
     else if (name === 'start' && /^\d+$/.test(value)) properties[name] = Number(value)
-    else throw new OnlyHtml()
+    else throw onlyHtml
   }
   return properties
 }
