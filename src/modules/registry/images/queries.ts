@@ -60,6 +60,7 @@ export const deletedRepositoriesOf = (projectId: number, shown: Shown, days: num
   select: select(shown),
   from,
   where: [sql`r.project_id = ${projectId}`, sql`r.deleted_at > now() - make_interval(days => ${days}::int)`],
+  byClock: true,
   order: [
     { by: raw('r.deleted_at'), direction: 'desc' },
     { by: raw('r.id'), direction: 'desc' },
