@@ -83,7 +83,7 @@ export type List = {
   readonly order: readonly { readonly by: Sql; readonly direction: Direction; readonly nulls?: 'last' }[]
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
-  /** Caches pages (`KeptReads`). Requires that nothing in the list depends on the clock. */
+  /** Caches pages (`CachedReads`). Requires that nothing in the list depends on the clock. */
   readonly cached?: boolean
   /** Some conditions depend on the clock, as with what expires, so the total cannot be cached either. */
   readonly byClock?: boolean

@@ -43,7 +43,7 @@ export function discardLateBody(req: IncomingMessage, res: ServerResponse, limit
 const ending = new WeakMap<Socket, number>()
 
 /**
- * Sends the last response of a connection whose client sends what is no request, and discards what it still sends: Node finds
+ * Sends the last response of a connection whose client sends a malformed request, and discards what it still sends: Node finds
  * each further part malformed, too.
  */
 export function endMalformed(socket: Socket, response: string, { bytes, ms }: LateBodyLimits): void {

@@ -316,28 +316,22 @@ const filtered = (filters: TokenFilters): Sql[] => [
   ...(filters.last_used_after ? [sql`t.last_used_at > ${filters.last_used_after}`] : []),
 ]
 
-const list = (where: readonly Sql[], { state }: Pick<TokenFilters, 'state'>): List => ({
+const list = (where: readonly Sql[], filters: TokenFilters): List => ({
   type: 'PersonalAccessToken',
   select,
   from: sql`from access_tokens t`,
-  where,
+  where: [...where, ...filtered(filters)],
   order: [{ by: raw('t.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
-  byClock: state !== undefined,
+  byClock: filters.state !== undefined,
 })
 
 /** Personal tokens of the caller; of all users for administrators. */
 export const tokenList = (actor: Actor, filters: TokenFilters): List =>
-  list(
-    [raw(`t.kind = 'personal'`), ...(actor.admin ? [] : [sql`t.user_id = ${actor.id}`]), ...filtered(filters)],
-    filters,
-  )
+  list([raw(`t.kind = 'personal'`), ...(actor.admin ? [] : [sql`t.user_id = ${actor.id}`])], filters)
 
 export const impersonationTokenList = (userId: number, state: TokenFilters['state']): List =>
-  list(
-    [raw(`t.kind = 'impersonation'`), ...filtered({ user_id: userId, ...(state && { state }) })],
-    state ? { state } : {},
-  )
+  list([raw(`t.kind = 'impersonation'`)], { user_id: userId, ...(state && { state }) })
 
 export const findImpersonationToken = (db: Db, userId: number, id: number): Promise<TokenRow | undefined> =>
   db.row(tokenRow, sql`${select} where t.id = ${id} and t.user_id = ${userId} and t.kind = 'impersonation'`)
