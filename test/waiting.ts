@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { vi } from 'vitest'
 
 /**
@@ -27,3 +28,18 @@ export async function withEnoughTime<T>(
 /** Waits until `check` no longer throws, and returns its result. */
 export const eventually = <T>(check: () => T | Promise<T>, interval = 20): Promise<T> =>
   vi.waitFor(check, { timeout: waitMs, interval })
+
+/**
+ * Waits until `left` counts none, however long that takes, and fails if their number has not changed for `waitMs`. For many
+ * things, of which a busy machine does only a few in that time.
+ */
+export async function eventuallyNoneLeft(left: () => number | Promise<number>, interval = 20): Promise<void> {
+  let [last, since] = [Number.NaN, performance.now()]
+  for (;;) {
+    const now = await left()
+    if (now === 0) return
+    if (now !== last) [last, since] = [now, performance.now()]
+    else if (performance.now() - since > waitMs) throw new Error(`${now} are left, the same for ${waitMs} ms`)
+    await setTimeout(interval)
+  }
+}
