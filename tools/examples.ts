@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { operationIdOf } from '../src/edges/http/openapi/operation-id.ts'
-import { endpoints } from '../src/modules/index.ts'
+import { endpoints } from '../src/modules/endpoints.ts'
 import { validatorsOf } from '../test/answers.ts'
 import type { Recorded } from '../test/examples.ts'
 
